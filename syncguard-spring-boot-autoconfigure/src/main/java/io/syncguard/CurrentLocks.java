@@ -1,0 +1,44 @@
+package io.syncguard;
+
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The handles under which a thread works. {@link LockHandle#current()} and nested requests look here; whoever implements
+ * {@link LockHandle#bind(Callable) LockHandle.bind} calls {@link #call}.
+ *
+ * <p>A handle is current while a body runs under it and not merely because a thread acquired it: threads are pooled and
+ * handles travel, so that "acquired here" would let two tasks share one lock.
+ */
+public final class CurrentLocks {
+
+    /** Read and written by the owning thread only; never left behind, so that pooled threads stay clean. */
+    private static final ThreadLocal<@Nullable Frame> INNERMOST = new ThreadLocal<>();
+
+    private CurrentLocks() {}
+
+    /** Calls the task with the handle as the running thread's innermost one. */
+    public static <T extends @Nullable Object> T call(LockHandle handle, Callable<T> task) throws Exception {
+        Frame outer = INNERMOST.get();
+        INNERMOST.set(new Frame(handle, outer));
+        try {
+            return task.call();
+        } finally {
+            if (outer == null) {
+                INNERMOST.remove();
+            } else {
+                INNERMOST.set(outer);
+            }
+        }
+    }
+
+    /** The handles under which the running thread works. */
+    public static Stream<LockHandle> innermostFirst() {
+        return Stream.iterate(INNERMOST.get(), Objects::nonNull, frame -> frame.outer)
+                .map(frame -> frame.handle);
+    }
+
+    private record Frame(LockHandle handle, @Nullable Frame outer) {}
+}

@@ -1,0 +1,60 @@
+package io.syncguard;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Runs a method under a distributed lock: only one caller at a time, of all processes that use the same database.
+ *
+ * <pre>{@code
+ * @DistributedLock(name = "order", key = "#orderId", ttl = "30s")
+ * public Receipt submit(String orderId) { ... }
+ * }</pre>
+ *
+ * <p>It works on methods of Spring beans that are called from outside, on classes (then on each public method) and on
+ * interfaces, and as a meta-annotation. The lock is taken before a transaction of the same method begins and released after
+ * it has ended. A method that returns a {@code CompletionStage} or {@code Future} keeps the lock until that is done.
+ *
+ * <p>A mistake in it fails the start of the application, with a message that names class, method and attribute. {@code ttl},
+ * {@code waitTime} and {@code holdAtLeast} are texts such as {@code 30s}, {@code 500ms} or {@code PT1M}; these and
+ * {@code name} may contain <code>${placeholders}</code>.
+ */
+@Documented
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
+public @interface DistributedLock {
+
+    /** Constant first part of the key, and the name in meters. This or {@link #key()} is required; with both, the key is {@code name:key}. */
+    String name() default "";
+
+    /**
+     * SpEL for the key, over the arguments ({@code #orderId}, {@code #p0}), {@code #root.method}, {@code #root.args},
+     * {@code #root.target}, {@code #root.targetClass} and beans ({@code @tenant.id}). {@code null} or blank is refused at
+     * the call. A collection or array locks all its keys, in a fixed order and within one wait time, or none.
+     */
+    String key() default "";
+
+    /** How long the lock lives without a heartbeat: 1 ms to 365 days; default {@code syncguard.ttl}. */
+    String ttl() default "";
+
+    /** How long to wait for the lock; {@code 0s} is one attempt. Default {@code syncguard.wait-time}, with {@link OnContention#SKIP} one attempt. */
+    String waitTime() default "";
+
+    /** Whether the lease is extended every third of the ttl while the method runs. */
+    boolean heartbeat() default true;
+
+    /** What happens when somebody else holds the key to the end of the wait time. */
+    OnContention onContention() default OnContention.THROW;
+
+    /** How the method learns that its lock was lost while it ran. */
+    OnLost onLost() default OnLost.INTERRUPT;
+
+    /** Keeps the key taken at least this long, without keeping a thread: for scheduled jobs on skewed clocks. */
+    String holdAtLeast() default "";
+
+    /** SpEL like {@link #key()}: locks only if it is {@code true}. */
+    String condition() default "";
+}

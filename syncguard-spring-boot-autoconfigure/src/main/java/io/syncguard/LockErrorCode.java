@@ -1,0 +1,37 @@
+package io.syncguard;
+
+/**
+ * What kind of error a {@link LockException} reports, the same on every backend.
+ */
+public enum LockErrorCode {
+
+    /** The server cannot be reached, is starting, stopping or read-only, or gave up on a transaction. Trying again later may succeed. */
+    SERVICE_UNAVAILABLE,
+
+    /** The server refused the credentials, or the user lacks a privilege. */
+    AUTH_FAILED,
+
+    /** A key, lock id, ttl or setting is outside its limits. Nothing was sent, or the server refused a value. */
+    INVALID_ARGUMENT,
+
+    /** The tables or functions are missing or of an older version. The message names the property or the script that mends it. */
+    SCHEMA_MISSING,
+
+    /** The server or the connection pool has no capacity left. */
+    RATE_LIMITED,
+
+    /** The server did not answer in time. */
+    NETWORK_TIMEOUT,
+
+    /** The wait time is over and somebody else still holds the key: {@link LockNotAcquiredException}. */
+    ACQUISITION_TIMEOUT,
+
+    /** The lease was lost while it was believed to be held: {@link LockLostException}. */
+    LOST,
+
+    /** The caller was interrupted, or the application is shutting down. */
+    ABORTED,
+
+    /** Anything else, among it a fence counter at its end. */
+    INTERNAL
+}

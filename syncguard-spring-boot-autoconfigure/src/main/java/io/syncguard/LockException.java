@@ -1,0 +1,28 @@
+package io.syncguard;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Every error of this library. Its {@link #code()} says which kind; the subtypes are what people catch.
+ *
+ * <p>Messages name the key and the next step, and never a lock id.
+ */
+public class LockException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final LockErrorCode code;
+
+    public LockException(LockErrorCode code, String message) {
+        this(code, message, null);
+    }
+
+    public LockException(LockErrorCode code, String message, @Nullable Throwable cause) {
+        super(message, cause);
+        this.code = code;
+    }
+
+    public LockErrorCode code() {
+        return code;
+    }
+}

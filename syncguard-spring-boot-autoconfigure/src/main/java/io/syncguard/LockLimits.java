@@ -1,0 +1,94 @@
+package io.syncguard;
+
+import java.nio.charset.StandardCharsets;
+import java.text.Normalizer;
+import java.time.Duration;
+import java.util.regex.Pattern;
+
+/**
+ * What a caller may ask for. Every value is checked here and nowhere else, before anything is sent to a server.
+ *
+ * <p>Each method returns the value to use, or throws {@link LockException} with {@link LockErrorCode#INVALID_ARGUMENT}.
+ */
+public final class LockLimits {
+
+    /** The longest key, in UTF-8 bytes after normalisation. */
+    public static final int MAX_KEY_BYTES = 512;
+
+    /** The longest time that may be asked for. */
+    public static final Duration MAX_DURATION = Duration.ofDays(365);
+
+    private static final Pattern LOCK_ID = Pattern.compile("[A-Za-z0-9_-]{22}");
+
+    private LockLimits() {}
+
+    /**
+     * The key in Unicode normal form C: 1 to {@value #MAX_KEY_BYTES} UTF-8 bytes without U+0000 and without unpaired
+     * surrogates. It is neither trimmed nor case folded; a blank key is legal.
+     */
+    public static String key(String key) {
+        String normalized = isPrintableAscii(key) ? key : normalize(key);
+        int bytes = normalized.getBytes(StandardCharsets.UTF_8).length;
+        if (bytes == 0) {
+            throw invalid("A key must not be empty");
+        }
+        if (bytes > MAX_KEY_BYTES) {
+            throw invalid("A key has at most " + MAX_KEY_BYTES + " UTF-8 bytes, this one has " + bytes
+                    + ": use a shorter name or a hash of it");
+        }
+        return normalized;
+    }
+
+    /** A lease time: a whole number of milliseconds from 1 ms to 365 days. */
+    public static Duration ttl(Duration ttl) {
+        if (ttl.toNanosPart() % 1_000_000 != 0 || ttl.compareTo(Duration.ofMillis(1)) < 0 || isTooLong(ttl)) {
+            throw invalid("A ttl is a whole number of milliseconds between 1 ms and 365 days, not " + ttl);
+        }
+        return ttl;
+    }
+
+    /** A time that may be zero, up to 365 days: the wait time, and the time to hold a lock at least. */
+    public static Duration time(String what, Duration time) {
+        if (time.isNegative() || isTooLong(time)) {
+            throw invalid("A " + what + " is between zero and 365 days, not " + time);
+        }
+        return time;
+    }
+
+    /** A lock id: 22 characters of base64url and nothing else. The message never shows it. */
+    public static String lockId(String lockId) {
+        if (!LOCK_ID.matcher(lockId).matches()) {
+            throw invalid("A lock id has 22 characters of A-Z, a-z, 0-9, _ and -; this one has " + lockId.length()
+                    + " characters or others among them");
+        }
+        return lockId;
+    }
+
+    private static boolean isTooLong(Duration duration) {
+        return duration.compareTo(MAX_DURATION) > 0;
+    }
+
+    private static boolean isPrintableAscii(String key) {
+        return key.chars().allMatch(character -> character >= ' ' && character < 0x7f);
+    }
+
+    private static String normalize(String key) {
+        for (int i = 0; i < key.length(); i++) {
+            int codePoint = key.codePointAt(i);
+            if (codePoint == 0) {
+                throw invalid("A key must not contain U+0000, this one has it at index " + i);
+            }
+            if (Character.getType(codePoint) == Character.SURROGATE) {
+                throw invalid("A key must be well-formed Unicode, this one has an unpaired surrogate at index " + i);
+            }
+            if (Character.isSupplementaryCodePoint(codePoint)) {
+                i++;
+            }
+        }
+        return Normalizer.normalize(key, Normalizer.Form.NFC);
+    }
+
+    private static LockException invalid(String message) {
+        return new LockException(LockErrorCode.INVALID_ARGUMENT, message);
+    }
+}

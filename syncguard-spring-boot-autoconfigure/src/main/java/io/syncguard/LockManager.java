@@ -1,0 +1,67 @@
+package io.syncguard;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Grants locks. What {@link LockTemplate} and {@link DistributedLock} work with; use it directly where a lock does not end
+ * where a block ends. Threads may share it.
+ *
+ * <p>Every method throws {@link LockException} with {@link LockErrorCode#INVALID_ARGUMENT} for a value outside
+ * {@link LockLimits}, before anything is sent, and {@link LockBackendException} when the server cannot be asked.
+ */
+public interface LockManager {
+
+    /**
+     * Acquires the lock, waiting at most the wait time of the request.
+     *
+     * <p>Where the running thread already works under a lock of this manager with the same key, that hold is joined: no
+     * I/O, the same fence, and releasing the returned handle frees nothing.
+     *
+     * @throws LockNotAcquiredException when the wait time is over
+     * @throws LockLostException when the hold to be joined was lost, or the ttl was over before the grant arrived
+     * @throws LockException with {@link LockErrorCode#ABORTED} when the thread is interrupted (the flag stays set) or the
+     *     application shuts down
+     */
+    LockHandle acquire(LockRequest request);
+
+    /**
+     * Acquires the lock with exactly one attempt, whatever the wait time of the request.
+     *
+     * @return the handle, or {@code null} when somebody else holds the key; try-with-resources skips {@code null}
+     */
+    @Nullable
+    LockHandle tryAcquire(LockRequest request);
+
+    /** Whether the server knows a live grant of the key. It may be over when the answer arrives. */
+    boolean isLocked(String key);
+
+    /** The live grant of the key, for diagnostics. */
+    Optional<LockInfo> lookup(String key);
+
+    /** All live grants of the key, for diagnostics. */
+    List<LockInfo> holders(String key);
+
+    /** The live grant with this lock id, for diagnostics. */
+    Optional<LockInfo> lookupById(String lockId);
+
+    /** Whether the server knows a live grant with this lock id. */
+    boolean owns(String lockId);
+
+    /**
+     * Releases by lock id alone: for a process that was handed the lock by another.
+     *
+     * @return whether the grant was live and is released now; {@code false} also while a transaction of somebody else pins it
+     */
+    boolean release(String lockId);
+
+    /**
+     * Extends by lock id alone: the lease ends one ttl from now. There is no heartbeat for it.
+     *
+     * @return the new end of the lease on the server's clock; empty when the grant is not live any more
+     */
+    Optional<Instant> extend(String lockId, Duration ttl);
+}

@@ -1,0 +1,82 @@
+package io.syncguard;
+
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a caller asks for: a key, and how to wait for it and hold it. Immutable; each method returns a changed copy.
+ *
+ * <pre>{@code
+ * LockRequest.of("order:42").ttl(Duration.ofSeconds(10)).waitTime(Duration.ZERO)
+ * }</pre>
+ *
+ * @param name the bounded name under which meters count it, {@value #UNNAMED} unless {@link #named given}; never a key
+ * @param key what is protected: see {@link LockLimits#key}
+ * @param ttl how long a grant lives without an extension; {@code null} for {@code syncguard.ttl}
+ * @param waitTime how long the caller is ready to wait, zero for one attempt; {@code null} for {@code syncguard.wait-time}
+ * @param heartbeat whether the lease is extended every third of the ttl while it is held
+ * @param onLost how a body that runs under the lock learns that it was lost
+ * @param holdAtLeast the key stays taken at least this long after the grant, even when it is released earlier
+ */
+public record LockRequest(
+        String name,
+        String key,
+        @Nullable Duration ttl,
+        @Nullable Duration waitTime,
+        boolean heartbeat,
+        OnLost onLost,
+        Duration holdAtLeast) {
+
+    /** The name of a request that was given none. */
+    public static final String UNNAMED = "unnamed";
+
+    public LockRequest {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(onLost, "onLost");
+        key = LockLimits.key(key);
+        if (ttl != null) {
+            LockLimits.ttl(ttl);
+        }
+        if (waitTime != null) {
+            LockLimits.time("wait time", waitTime);
+        }
+        LockLimits.time("time to hold at least", holdAtLeast);
+    }
+
+    /** A request for the key with all defaults. */
+    public static LockRequest of(String key) {
+        return new LockRequest(UNNAMED, key, null, null, true, OnLost.INTERRUPT, Duration.ZERO);
+    }
+
+    /** The same under a name for the meters: one of few, such as {@code "orders"}, never made from data. */
+    public LockRequest named(String name) {
+        return new LockRequest(name, key, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+    }
+
+    /** The same for another key. */
+    public LockRequest key(String key) {
+        return new LockRequest(name, key, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+    }
+
+    public LockRequest ttl(Duration ttl) {
+        return new LockRequest(name, key, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+    }
+
+    public LockRequest waitTime(Duration waitTime) {
+        return new LockRequest(name, key, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+    }
+
+    /** The lease ends with its ttl unless it is extended by hand. */
+    public LockRequest noHeartbeat() {
+        return new LockRequest(name, key, ttl, waitTime, false, onLost, holdAtLeast);
+    }
+
+    public LockRequest onLost(OnLost onLost) {
+        return new LockRequest(name, key, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+    }
+
+    public LockRequest holdAtLeast(Duration holdAtLeast) {
+        return new LockRequest(name, key, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+    }
+}

@@ -1,0 +1,13 @@
+package io.syncguard;
+
+/**
+ * How a running body learns that its lease was lost. {@link LockLostException} follows at its end in both cases.
+ */
+public enum OnLost {
+
+    /** The thread that runs the body is interrupted; a future that the body returned is cancelled. */
+    INTERRUPT,
+
+    /** Only {@link LockHandle#onLost callbacks}, {@link LockHandle#state()} and listeners tell. */
+    NOTIFY
+}

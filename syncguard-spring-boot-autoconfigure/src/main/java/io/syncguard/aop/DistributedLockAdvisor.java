@@ -1,0 +1,108 @@
+package io.syncguard.aop;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.LockTemplate;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.aopalliance.aop.Advice;
+import org.springframework.aop.ClassFilter;
+import org.springframework.aop.MethodMatcher;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcher;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
+
+/**
+ * Tells Spring which methods run under locks, and by what. Its order puts the lock outside of a transaction of the same
+ * method.
+ */
+public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, AutoCloseable {
+
+    private final LockedMethods methods;
+    private final DistributedLockInterceptor interceptor;
+    private final int order;
+
+    /** For futures: one waits for the end of each plain one, and sends its release. */
+    private final ExecutorService threads;
+
+    /**
+     * @param template looked up at the first call of an annotated method, so that no lock bean is made before its time
+     * @param waitTime for annotations that name none
+     * @param nanoTime a monotonic clock
+     */
+    public DistributedLockAdvisor(
+            Supplier<LockTemplate> template,
+            ConfigurableBeanFactory beans,
+            Duration waitTime,
+            int order,
+            LongSupplier nanoTime) {
+        CustomizableThreadFactory factory = new CustomizableThreadFactory("syncguard-future-");
+        factory.setDaemon(true);
+        this.threads = Executors.newCachedThreadPool(factory);
+        this.methods = new LockedMethods(beans, waitTime);
+        this.interceptor = new DistributedLockInterceptor(methods, template, threads, nanoTime);
+        this.order = order;
+    }
+
+    @Override
+    public Pointcut getPointcut() {
+        return new AnnotatedMethods(methods);
+    }
+
+    @Override
+    public Advice getAdvice() {
+        return interceptor;
+    }
+
+    @Override
+    public int getOrder() {
+        return order;
+    }
+
+    /** Ends the threads. Locks that futures still hold end with their ttl. */
+    @Override
+    public void close() {
+        threads.shutdown();
+    }
+
+    /** Matches what {@link LockedMethods} finds an annotation for. */
+    private static final class AnnotatedMethods extends StaticMethodMatcher implements Pointcut, ClassFilter {
+
+        private final LockedMethods methods;
+
+        AnnotatedMethods(LockedMethods methods) {
+            this.methods = methods;
+        }
+
+        @Override
+        public ClassFilter getClassFilter() {
+            return this;
+        }
+
+        @Override
+        public MethodMatcher getMethodMatcher() {
+            return this;
+        }
+
+        @Override
+        public boolean matches(Class<?> type) {
+            if (!AnnotationUtils.isCandidateClass(type, DistributedLock.class)) {
+                return false;
+            }
+            methods.requireProxyable(type);
+            return true;
+        }
+
+        @Override
+        public boolean matches(Method method, Class<?> targetClass) {
+            return methods.find(method, targetClass) != null;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package io.syncguard.aop;
+
+import io.syncguard.LockCallback;
+import io.syncguard.LockHandle;
+import io.syncguard.LockNotAcquiredException;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import java.lang.reflect.UndeclaredThrowableException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+
+/**
+ * Runs an annotated method under its locks.
+ *
+ * <p>The body stands alone: nothing that turns "not acquired" into a skipped call encloses it, so that an exception of the
+ * same type from inside the body reaches the caller.
+ */
+final class DistributedLockInterceptor implements MethodInterceptor {
+
+    private final LockedMethods methods;
+    private final Supplier<LockTemplate> template;
+    private final Executor threads;
+    private final LongSupplier nanoTime;
+
+    DistributedLockInterceptor(
+            LockedMethods methods, Supplier<LockTemplate> template, Executor threads, LongSupplier nanoTime) {
+        this.methods = methods;
+        this.template = template;
+        this.threads = threads;
+        this.nanoTime = nanoTime;
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        Object target = invocation.getThis();
+        Class<?> targetClass =
+                target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
+        LockedMethod method = methods.find(invocation.getMethod(), targetClass);
+        if (method == null) {
+            return invocation.proceed();
+        }
+        MethodCall call = new MethodCall(invocation.getMethod(), invocation.getArguments(), target, targetClass);
+        return new LockedCall(method, invocation).run(method.requests(call));
+    }
+
+    /** One call: its locks are taken one inside the other, and given back in reverse. */
+    private final class LockedCall {
+
+        private final LockedMethod method;
+        private final MethodInvocation invocation;
+        private final long began = nanoTime.getAsLong();
+
+        LockedCall(LockedMethod method, MethodInvocation invocation) {
+            this.method = method;
+            this.invocation = invocation;
+        }
+
+        /** That a callback of {@code @Nullable Object} may return null, NullAway sees on JDK 22 and later only. */
+        @SuppressWarnings("NullAway")
+        private @Nullable Object run(List<LockRequest> requests) throws Exception {
+            if (requests.isEmpty()) {
+                return proceed();
+            }
+            LockHandle lock = acquire(requests.get(0));
+            if (lock == null) {
+                return method.result().skipped();
+            }
+            LockCallback<@Nullable Object> inner = held -> run(requests.subList(1, requests.size()));
+            return method.result().mayBeFuture()
+                    ? runToItsEnd(lock, inner)
+                    : template.get().execute(lock, inner);
+        }
+
+        private @Nullable LockHandle acquire(LockRequest request) {
+            try {
+                return template.get().manager().acquire(request.waitTime(timeLeft()));
+            } catch (LockNotAcquiredException ex) {
+                if (method.skips()) {
+                    return null;
+                }
+                throw ex;
+            }
+        }
+
+        /** Several keys share one wait time. */
+        private Duration timeLeft() {
+            Duration left = method.waitTime().minusNanos(nanoTime.getAsLong() - began);
+            return left.isNegative() ? Duration.ZERO : left;
+        }
+
+        private @Nullable Object runToItsEnd(LockHandle lock, LockCallback<@Nullable Object> body) throws Exception {
+            Object result;
+            try {
+                result = lock.bind(() -> body.doWithLock(lock)).call();
+                if (result instanceof CompletionStage<?> stage) {
+                    return HeldFuture.of(stage, lock, threads);
+                }
+                if (result instanceof Future<?> future) {
+                    return HeldFuture.of(future, lock, threads);
+                }
+            } catch (Throwable failure) {
+                closeAfter(failure, lock);
+                throw failure;
+            }
+            lock.close();
+            return result;
+        }
+
+        private @Nullable Object proceed() throws Exception {
+            try {
+                return invocation.proceed();
+            } catch (Exception | Error ex) {
+                throw ex;
+            } catch (Throwable ex) {
+                throw new UndeclaredThrowableException(ex);
+            }
+        }
+    }
+
+    private static void closeAfter(Throwable failure, LockHandle lock) {
+        try {
+            lock.close();
+        } catch (RuntimeException ex) {
+            failure.addSuppressed(ex);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package io.syncguard.aop;
+
+import io.syncguard.LockHandle;
+import io.syncguard.LockLostException;
+import io.syncguard.OnLost;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The future that an annotated method returns in place of its body's: it is done when the body's is done and the lock has
+ * been released, so that whoever sees the result finds the key free.
+ *
+ * <p>Cancelling it cancels the body's. A lock that is lost meanwhile makes it fail with {@link LockLostException}, at the end
+ * of the body's future or, if the lock interrupts, by cancelling that.
+ */
+final class HeldFuture extends CompletableFuture<@Nullable Object> {
+
+    private final LockHandle lock;
+    private final Future<?> source;
+
+    private HeldFuture(LockHandle lock, Future<?> source) {
+        this.lock = lock;
+        this.source = source;
+    }
+
+    /** @param threads run what has to wait for the server, so that no thread of the application does */
+    static HeldFuture of(CompletionStage<?> stage, LockHandle lock, Executor threads) {
+        HeldFuture held = new HeldFuture(lock, stage.toCompletableFuture());
+        held.tellOfLoss();
+        if (held.source.isDone()) {
+            stage.whenComplete(held::end);
+        } else {
+            stage.whenCompleteAsync(held::end, threads);
+        }
+        return held;
+    }
+
+    /** @param threads one waits for the future, which tells nobody when it is done */
+    static HeldFuture of(Future<?> future, LockHandle lock, Executor threads) {
+        HeldFuture held = new HeldFuture(lock, future);
+        held.tellOfLoss();
+        threads.execute(held::awaitSource);
+        return held;
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        source.cancel(mayInterruptIfRunning);
+        return super.cancel(mayInterruptIfRunning);
+    }
+
+    private void tellOfLoss() {
+        if (lock.request().onLost() == OnLost.INTERRUPT) {
+            lock.onLost(() -> source.cancel(true));
+        }
+    }
+
+    private void awaitSource() {
+        try {
+            end(source.get(), null);
+        } catch (ExecutionException ex) {
+            end(null, ex.getCause());
+        } catch (CancellationException ex) {
+            end(null, ex);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            end(null, ex);
+        }
+    }
+
+    private void end(@Nullable Object value, @Nullable Throwable failure) {
+        try {
+            lock.close();
+        } catch (RuntimeException ex) {
+            completeExceptionally(ex, failure);
+            return;
+        }
+        if (failure == null) {
+            complete(value);
+        } else {
+            completeExceptionally(failure);
+        }
+    }
+
+    /** The body's own failure comes first, unless it is no more than our cancelling it. */
+    private void completeExceptionally(RuntimeException release, @Nullable Throwable failure) {
+        if (failure == null || failure instanceof CancellationException) {
+            completeExceptionally(release);
+        } else {
+            failure.addSuppressed(release);
+            completeExceptionally(failure);
+        }
+    }
+}

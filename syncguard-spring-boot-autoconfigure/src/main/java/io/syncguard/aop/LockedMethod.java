@@ -1,0 +1,72 @@
+package io.syncguard.aop;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockRequest;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ObjectUtils;
+
+/**
+ * What the annotation of one method says, read and checked once.
+ *
+ * @param description the method, as people know it
+ * @param prefix the constant first part of the key, or empty
+ * @param key the rest of the key
+ * @param condition when to lock
+ * @param defaults everything else that its requests have in common
+ * @param waitTime how long a call waits for all its locks together
+ * @param skips whether the method is left out when the key is somebody else's
+ * @param result what the method returns
+ */
+record LockedMethod(
+        String description,
+        String prefix,
+        @Nullable MethodExpression key,
+        @Nullable MethodExpression condition,
+        LockRequest defaults,
+        Duration waitTime,
+        boolean skips,
+        ResultType result) {
+
+    /** As storage keys are ordered on the server, so that two calls with common keys cannot wait for each other. */
+    private static final Comparator<LockRequest> IN_ORDER_OF_KEYS =
+            Comparator.comparing(request -> request.key().getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
+
+    /** The locks that a call takes, in the order in which everybody takes them; none when the condition is not met. */
+    List<LockRequest> requests(MethodCall call) {
+        if (condition != null && !Boolean.TRUE.equals(condition.value(call))) {
+            return List.of();
+        }
+        if (key == null) {
+            return List.of(defaults.key(prefix));
+        }
+        Object value = key.value(call);
+        if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
+            Collection<?> values =
+                    value instanceof Collection<?> many ? many : Arrays.asList(ObjectUtils.toObjectArray(value));
+            return values.stream()
+                    .map(each -> request(key, each))
+                    .distinct()
+                    .sorted(IN_ORDER_OF_KEYS)
+                    .toList();
+        }
+        return List.of(request(key, value));
+    }
+
+    private LockRequest request(MethodExpression expression, @Nullable Object value) {
+        String text = value == null ? "" : value.toString();
+        if (text.isBlank()) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "The key '" + expression + "' of @DistributedLock on " + description + " is "
+                            + (value == null ? "null" : "blank") + " for this call: it has to name what to lock");
+        }
+        return defaults.key(prefix.isEmpty() ? text : prefix + ":" + text);
+    }
+}

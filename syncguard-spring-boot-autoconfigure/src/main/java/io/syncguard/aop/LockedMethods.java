@@ -1,0 +1,207 @@
+package io.syncguard.aop;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockRequest;
+import io.syncguard.OnContention;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.context.expression.AnnotatedElementKey;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Finds the annotation of a method and reads it, once for each method: on the method itself, an interface method or a
+ * composed annotation, else on its class for each public method.
+ *
+ * <p>Asked by the proxy creator about every method of every bean, it is also where a mistake ends the start of the
+ * application.
+ */
+final class LockedMethods {
+
+    /** Stands in requests that get their key from the call. */
+    private static final String ANY_KEY = "-";
+
+    private final ConfigurableBeanFactory beans;
+    private final Duration waitTime;
+    private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
+    private final Map<AnnotatedElementKey, Optional<LockedMethod>> found = new ConcurrentHashMap<>();
+
+    /** @param waitTime for annotations that name none */
+    LockedMethods(ConfigurableBeanFactory beans, Duration waitTime) {
+        this.beans = beans;
+        this.waitTime = waitTime;
+    }
+
+    /** What the annotation says, or {@code null} for a method that is not annotated. */
+    @Nullable
+    LockedMethod find(Method method, Class<?> targetClass) {
+        return found.computeIfAbsent(
+                        new AnnotatedElementKey(method, targetClass),
+                        key -> Optional.ofNullable(read(method, targetClass)))
+                .orElse(null);
+    }
+
+    /** Refuses an annotation where no proxy could ever see the call: it would look locked and not be. */
+    void requireProxyable(Class<?> targetClass) {
+        for (Method method : ReflectionUtils.getUniqueDeclaredMethods(targetClass)) {
+            int hidden = method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL);
+            if (hidden != 0 && AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class)) {
+                throw new LockException(
+                        LockErrorCode.INVALID_ARGUMENT,
+                        "@DistributedLock on " + describe(method) + ", which is " + Modifier.toString(hidden)
+                                + ": no proxy sees its calls, so it would run without a lock");
+            }
+        }
+    }
+
+    private @Nullable LockedMethod read(Method method, Class<?> targetClass) {
+        Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+        DistributedLock annotation = AnnotatedElementUtils.findMergedAnnotation(specific, DistributedLock.class);
+        if (annotation == null && isCoveredByClass(specific)) {
+            annotation =
+                    AnnotatedElementUtils.findMergedAnnotation(specific.getDeclaringClass(), DistributedLock.class);
+        }
+        return annotation == null ? null : new Reading(annotation, specific, targetClass).lockedMethod();
+    }
+
+    private static boolean isCoveredByClass(Method method) {
+        return Modifier.isPublic(method.getModifiers())
+                && ClassUtils.isUserLevelMethod(method)
+                && !ReflectionUtils.isObjectMethod(method);
+    }
+
+    private static String describe(Method method) {
+        return ClassUtils.getQualifiedMethodName(method);
+    }
+
+    /** Reads one annotation, and says where a mistake is. */
+    private final class Reading {
+
+        private final DistributedLock annotation;
+        private final Method method;
+        private final Class<?> targetClass;
+        private final Map<String, Integer> parameters;
+
+        Reading(DistributedLock annotation, Method method, Class<?> targetClass) {
+            this.annotation = annotation;
+            this.method = method;
+            this.targetClass = targetClass;
+            this.parameters = parameters();
+        }
+
+        LockedMethod lockedMethod() {
+            String prefix = attribute("name", this::resolvedName);
+            MethodExpression key = expression("key", annotation.key());
+            if (prefix.isEmpty() && key == null) {
+                throw mistake("attribute 'name'", "it or 'key' has to say what to lock", null);
+            }
+            boolean skips = annotation.onContention() == OnContention.SKIP;
+            return new LockedMethod(
+                    describe(method),
+                    prefix,
+                    key,
+                    expression("condition", annotation.condition()),
+                    defaults(prefix),
+                    waitTime(skips),
+                    skips,
+                    located("return type", () -> new ResultType(method, targetClass)));
+        }
+
+        private String resolvedName() {
+            String name = resolve(annotation.name());
+            return name.isEmpty() ? name : LockRequest.of(name).key();
+        }
+
+        private LockRequest defaults(String prefix) {
+            String meterName =
+                    prefix.isEmpty() ? ClassUtils.getShortName(targetClass) + "." + method.getName() : prefix;
+            LockRequest request = LockRequest.of(ANY_KEY).named(meterName).onLost(annotation.onLost());
+            request = annotation.heartbeat() ? request : request.noHeartbeat();
+            request = with(request, "ttl", annotation.ttl(), LockRequest::ttl);
+            request = with(request, "holdAtLeast", annotation.holdAtLeast(), LockRequest::holdAtLeast);
+            return request;
+        }
+
+        private Duration waitTime(boolean skips) {
+            LockRequest asked = with(LockRequest.of(ANY_KEY), "waitTime", annotation.waitTime(), LockRequest::waitTime);
+            return asked.waitTime() != null ? asked.waitTime() : skips ? Duration.ZERO : waitTime;
+        }
+
+        private LockRequest with(LockRequest request, String attribute, String text, DurationSetter setter) {
+            return attribute(attribute, () -> {
+                String resolved = resolve(text);
+                return resolved.isEmpty()
+                        ? request
+                        : setter.set(request, DurationFormatterUtils.detectAndParse(resolved));
+            });
+        }
+
+        private @Nullable MethodExpression expression(String attribute, String text) {
+            return text.isEmpty()
+                    ? null
+                    : attribute(
+                            attribute, () -> new MethodExpression(text, parameters, new BeanFactoryResolver(beans)));
+        }
+
+        /** Every parameter under its names in the class and in the interface, and as p0, p1, ... and a0, a1, ... */
+        private Map<String, Integer> parameters() {
+            Map<String, Integer> positions = new HashMap<>();
+            for (Method each : new Method[] {ClassUtils.getInterfaceMethodIfPossible(method, targetClass), method}) {
+                String[] names = parameterNames.getParameterNames(each);
+                for (int i = 0; i < each.getParameterCount(); i++) {
+                    positions.put("p" + i, i);
+                    positions.put("a" + i, i);
+                    if (names != null) {
+                        positions.put(names[i], i);
+                    }
+                }
+            }
+            return positions;
+        }
+
+        private String resolve(String text) {
+            String resolved = beans.resolveEmbeddedValue(text);
+            return resolved == null ? "" : resolved;
+        }
+
+        private <T> T attribute(String name, Supplier<T> reading) {
+            return located("attribute '" + name + "'", reading);
+        }
+
+        private <T> T located(String where, Supplier<T> reading) {
+            try {
+                return reading.get();
+            } catch (RuntimeException ex) {
+                throw mistake(where, String.valueOf(ex.getMessage()), ex);
+            }
+        }
+
+        private LockException mistake(String where, String what, @Nullable Exception cause) {
+            return new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "@DistributedLock on " + describe(method) + ", " + where + ": " + what,
+                    cause);
+        }
+    }
+
+    @FunctionalInterface
+    private interface DurationSetter {
+        LockRequest set(LockRequest request, Duration duration);
+    }
+}

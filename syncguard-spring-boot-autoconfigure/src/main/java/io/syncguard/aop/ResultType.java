@@ -1,0 +1,118 @@
+package io.syncguard.aop;
+
+import java.lang.reflect.Array;
+import java.lang.reflect.Method;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+import java.util.stream.BaseStream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
+
+/**
+ * What a method returns, as far as it decides when the lock ends and what a skipped call gives back.
+ */
+final class ResultType {
+
+    /** What a web application returns to have a body run after the method. */
+    private static final Set<String> DEFERRED_BY_WEB = Set.of(
+            "org.springframework.web.context.request.async.DeferredResult",
+            "org.springframework.web.context.request.async.WebAsyncTask",
+            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
+
+    /** What can be empty rather than {@code null}. */
+    private static final List<Class<?>> CONTAINERS = List.of(
+            Optional.class, OptionalInt.class, OptionalLong.class, OptionalDouble.class, Iterable.class, Map.class);
+
+    private static final List<Supplier<?>> EMPTY = List.of(
+            Optional::empty,
+            OptionalInt::empty,
+            OptionalLong::empty,
+            OptionalDouble::empty,
+            ArrayList::new,
+            LinkedHashSet::new,
+            TreeSet::new,
+            ArrayDeque::new,
+            LinkedHashMap::new,
+            TreeMap::new);
+
+    private final ResolvableType type;
+
+    /**
+     * @throws IllegalArgumentException when the lock cannot be held until the result is there
+     */
+    ResultType(Method method, Class<?> targetClass) {
+        this.type = ResolvableType.forMethodReturnType(method, targetClass);
+        Class<?> raw = type.resolve(Object.class);
+        if (endsAfterReturn(raw) || KotlinDetector.isSuspendingFunction(method)) {
+            throw new IllegalArgumentException("a result of type " + raw.getName()
+                    + " is still to come when the method returns, and the lock cannot be held until then. Return a"
+                    + " CompletableFuture, CompletionStage or Future, or lock the code that makes the result");
+        }
+    }
+
+    /** Whether the result may be a future; it becomes a {@link HeldFuture} then. */
+    boolean mayBeFuture() {
+        return type.resolve(Object.class).isAssignableFrom(CompletableFuture.class);
+    }
+
+    /** What a call returns whose body was left out. */
+    @Nullable
+    Object skipped() {
+        return nothing(type);
+    }
+
+    private static boolean endsAfterReturn(Class<?> raw) {
+        if (raw.isAssignableFrom(CompletableFuture.class)) {
+            return false;
+        }
+        return Future.class.isAssignableFrom(raw)
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(raw) != null
+                || BaseStream.class.isAssignableFrom(raw)
+                || DEFERRED_BY_WEB.contains(raw.getName());
+    }
+
+    private static @Nullable Object nothing(ResolvableType type) {
+        Class<?> raw = type.resolve(Object.class);
+        if (raw == Object.class || raw == void.class) {
+            return null;
+        }
+        if (raw.isPrimitive()) {
+            return Array.get(Array.newInstance(raw, 1), 0);
+        }
+        if (raw.isAssignableFrom(CompletableFuture.class)) {
+            return CompletableFuture.completedFuture(nothing(type.getGeneric()));
+        }
+        if (raw.isArray()) {
+            return Array.newInstance(raw.getComponentType(), 0);
+        }
+        return emptyContainer(raw);
+    }
+
+    private static @Nullable Object emptyContainer(Class<?> raw) {
+        return CONTAINERS.stream()
+                .filter(container -> container.isAssignableFrom(raw))
+                .flatMap(container -> EMPTY.stream())
+                .map(Supplier::get)
+                .filter(raw::isInstance)
+                .findFirst()
+                .map(Object.class::cast)
+                .orElse(null);
+    }
+}

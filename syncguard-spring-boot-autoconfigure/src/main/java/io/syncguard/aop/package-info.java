@@ -1,0 +1,9 @@
+/**
+ * From the annotation to the template: {@link io.syncguard.DistributedLock} becomes a {@link io.syncguard.LockRequest}.
+ *
+ * <p>Depends on the API and Spring.
+ */
+@NullMarked
+package io.syncguard.aop;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,46 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.core.LockEngine;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Stops the engine after everything that may run under a lock: web server, schedulers, message listeners. Its connections
+ * close later still, when the beans are destroyed.
+ */
+final class LockLifecycle implements SmartLifecycle {
+
+    /** The lowest phases start first and stop last; the usual ones are not negative. */
+    private static final int PHASE = Integer.MIN_VALUE / 2;
+
+    private final ObjectProvider<LockEngine> engine;
+
+    /** Written and read by the thread that starts or stops the application. */
+    private volatile boolean running;
+
+    LockLifecycle(ObjectProvider<LockEngine> engine) {
+        this.engine = engine;
+    }
+
+    @Override
+    public void start() {
+        engine.ifAvailable(LockEngine::start);
+        running = true;
+    }
+
+    @Override
+    public void stop() {
+        engine.ifAvailable(LockEngine::stop);
+        running = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+}

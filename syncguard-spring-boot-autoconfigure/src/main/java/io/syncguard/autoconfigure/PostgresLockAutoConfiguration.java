@@ -1,0 +1,118 @@
+package io.syncguard.autoconfigure;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.core.LockBackend;
+import io.syncguard.postgres.PostgresLockBackend;
+import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresTables;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.postgresql.Driver;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.flyway.autoconfigure.FlywayConfigurationCustomizer;
+import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Keeps the locks in the PostgreSQL database of the application's {@link DataSource}, or of that which is marked with
+ * {@link SyncGuardDataSource}.
+ */
+@AutoConfiguration(
+        afterName = {
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+            "org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration"
+        })
+@ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
+@ConditionalOnClass({HikariDataSource.class, Driver.class})
+@ConditionalOnBean(DataSource.class)
+@ConditionalOnMissingBean(LockBackend.class)
+@EnableConfigurationProperties(SyncGuardProperties.class)
+@Import(DatabaseInitializationDependencyConfigurer.class)
+public final class PostgresLockAutoConfiguration {
+
+    @Bean
+    PostgresTables syncGuardPostgresTables(SyncGuardProperties properties) {
+        return new PostgresTables(
+                properties.postgres().locksTable(), properties.postgres().fenceCountersTable());
+    }
+
+    /** Made after the application's migrations have run; the schema is there when it is. */
+    @Bean
+    @DependsOnDatabaseInitialization
+    PostgresLockBackend syncGuardPostgresLockBackend(
+            SyncGuardProperties properties,
+            PostgresTables tables,
+            @SyncGuardDataSource ObjectProvider<DataSource> lockDataSource,
+            ObjectProvider<DataSource> dataSource,
+            ListableBeanFactory beans) {
+        SyncGuardProperties.Postgres postgres = properties.postgres();
+        PostgresPools pools = new PostgresPools(
+                lockDataSource.getIfAvailable(dataSource::getObject), postgres.poolSize(), postgres.networkTimeout());
+        try {
+            prepare(new PostgresSchema(pools.operations(), tables), postgres.schemaManagement(), beans);
+        } catch (RuntimeException ex) {
+            pools.close();
+            throw ex;
+        }
+        return new PostgresLockBackend(pools.operations(), pools.heartbeats(), tables, pools.timeout(), pools::close);
+    }
+
+    private static void prepare(PostgresSchema schema, SchemaManagement management, ListableBeanFactory beans) {
+        boolean initialize = switch (management) {
+            case INITIALIZE -> true;
+            case AUTO -> !hasFlyway(beans);
+            case FLYWAY, NONE -> false;
+        };
+        if (initialize) {
+            schema.initialize();
+        } else {
+            schema.check();
+        }
+    }
+
+    private static boolean hasFlyway(ListableBeanFactory beans) {
+        return ClassUtils.isPresent("org.flywaydb.core.Flyway", null)
+                && beans.getBeanNamesForType(Flyway.class, true, false).length > 0;
+    }
+
+    /** Has the application's Flyway run the script. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({Flyway.class, FlywayConfigurationCustomizer.class})
+    static class FlywayConfiguration {
+
+        private static final String LOCATION = "classpath:" + PostgresSchema.LOCATION;
+
+        @Bean
+        FlywayConfigurationCustomizer syncGuardFlywayConfigurationCustomizer(
+                SyncGuardProperties properties, PostgresTables tables) {
+            SchemaManagement management = properties.postgres().schemaManagement();
+            return configuration -> {
+                if (management == SchemaManagement.INITIALIZE || management == SchemaManagement.NONE) {
+                    return;
+                }
+                Stream<String> locations =
+                        Arrays.stream(configuration.getLocations()).map(Object::toString);
+                configuration.locations(
+                        Stream.concat(locations, Stream.of(LOCATION)).distinct().toArray(String[]::new));
+                Map<String, String> placeholders = new HashMap<>(configuration.getPlaceholders());
+                placeholders.putAll(tables.placeholders());
+                configuration.placeholders(placeholders);
+            };
+        }
+    }
+}

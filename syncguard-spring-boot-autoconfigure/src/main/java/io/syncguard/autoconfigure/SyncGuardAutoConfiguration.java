@@ -1,0 +1,94 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.LockListener;
+import io.syncguard.LockManager;
+import io.syncguard.LockTemplate;
+import io.syncguard.aop.DistributedLockAdvisor;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.Time;
+import java.lang.management.ManagementFactory;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Grants locks on whatever backend there is: the manager, the template, and the annotation.
+ */
+@AutoConfiguration(after = {PostgresLockAutoConfiguration.class, SyncGuardMetricsAutoConfiguration.class})
+@ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(SyncGuardProperties.class)
+@Import(SyncGuardAutoConfiguration.ProxyCreatorRegistrar.class)
+public final class SyncGuardAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean(LockManager.class)
+    LockEngine lockManager(
+            ObjectProvider<LockBackend> backend,
+            SyncGuardProperties properties,
+            ObjectProvider<LockListener> listeners,
+            Environment environment) {
+        LockBackend store = backend.getIfAvailable(() -> {
+            throw new IllegalStateException("SyncGuard has nowhere to keep its locks: no DataSource was found. Set"
+                    + " spring.datasource.url to a PostgreSQL database, or syncguard.enabled=false");
+        });
+        return new LockEngine(
+                store,
+                properties.engineSettings(defaultOwner(environment)),
+                new SpringTransactions(),
+                listeners.orderedStream().toList());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    LockTemplate lockTemplate(LockManager lockManager) {
+        return new LockTemplate(lockManager);
+    }
+
+    @Bean
+    LockLifecycle syncGuardLockLifecycle(ObjectProvider<LockEngine> engine) {
+        return new LockLifecycle(engine);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static DistributedLockAdvisor distributedLockAdvisor(
+            ObjectProvider<LockTemplate> template,
+            ObjectProvider<SyncGuardProperties> properties,
+            ConfigurableBeanFactory beans) {
+        SyncGuardProperties settings = properties.getObject();
+        return new DistributedLockAdvisor(
+                SingletonSupplier.of(template::getObject),
+                beans,
+                settings.waitTime(),
+                settings.aop().order(),
+                Time.SYSTEM::nanoTime);
+    }
+
+    private static String defaultOwner(Environment environment) {
+        return environment.getProperty("spring.application.name", "application") + "@"
+                + ManagementFactory.getRuntimeMXBean().getName();
+    }
+
+    /** Proxies annotated beans also where {@code spring.aop.auto} is off: a lock must not vanish silently. */
+    static class ProxyCreatorRegistrar implements ImportBeanDefinitionRegistrar {
+
+        @Override
+        public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
+            AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+        }
+    }
+}

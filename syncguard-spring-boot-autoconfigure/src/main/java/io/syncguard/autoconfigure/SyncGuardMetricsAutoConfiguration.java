@@ -1,0 +1,30 @@
+package io.syncguard.autoconfigure;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.syncguard.micrometer.LockMeters;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Meters for locks, where the application has a registry.
+ */
+@AutoConfiguration(
+        afterName = {
+            "org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration"
+        })
+@ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
+@ConditionalOnClass(MeterRegistry.class)
+@ConditionalOnBean(MeterRegistry.class)
+public final class SyncGuardMetricsAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    LockMeters syncGuardLockMeters(MeterRegistry registry) {
+        return new LockMeters(registry);
+    }
+}

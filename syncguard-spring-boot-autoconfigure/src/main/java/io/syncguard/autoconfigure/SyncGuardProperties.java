@@ -1,0 +1,74 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.core.EngineSettings;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * {@code syncguard.*}.
+ *
+ * @param enabled Whether locks are configured. When they are not, methods annotated with DistributedLock run without.
+ * @param ttl How long a lock lives without an extension when nobody says otherwise. From 1 ms to 365 days.
+ * @param waitTime How long a caller waits for a lock when nobody says otherwise. Zero is a single attempt.
+ * @param owner Label of this process in the lock table, for people only. The application's name, host and process id if left out.
+ * @param shutdownTimeout How long a stopping application waits for running bodies before it takes their locks away.
+ * @param retry Pauses between the attempts of a waiting caller.
+ * @param aop The annotation.
+ * @param postgres Locks in PostgreSQL.
+ */
+@ConfigurationProperties("syncguard")
+record SyncGuardProperties(
+        @DefaultValue("true") boolean enabled,
+        @DefaultValue("30s") Duration ttl,
+        @DefaultValue("5s") Duration waitTime,
+        @Nullable String owner,
+        @DefaultValue("10s") Duration shutdownTimeout,
+        @DefaultValue Retry retry,
+        @DefaultValue Aop aop,
+        @DefaultValue Postgres postgres) {
+
+    EngineSettings engineSettings(String defaultOwner) {
+        return new EngineSettings(
+                owner == null ? defaultOwner : owner,
+                ttl,
+                waitTime,
+                retry.firstDelay(),
+                retry.maxDelay(),
+                shutdownTimeout);
+    }
+
+    /**
+     * {@code syncguard.retry.*}.
+     *
+     * @param firstDelay Longest pause after the first refusal; doubled after each further one. At least 1 ms.
+     * @param maxDelay Longest pause between two attempts.
+     */
+    record Retry(
+            @DefaultValue("20ms") Duration firstDelay,
+            @DefaultValue("500ms") Duration maxDelay) {}
+
+    /**
+     * {@code syncguard.aop.*}.
+     *
+     * @param order Order of the advisor. It has to be smaller than that of transactions for locks to be outside of them.
+     */
+    record Aop(@DefaultValue("2147483547") int order) {}
+
+    /**
+     * {@code syncguard.postgres.*}.
+     *
+     * @param locksTable Table of the locks, with an optional schema in front. A plain identifier of at most 48 bytes; the functions are named after it.
+     * @param fenceCountersTable Table of the fence counters, with an optional schema in front. Never delete rows from it.
+     * @param schemaManagement Who makes the tables and functions.
+     * @param poolSize Connections for lock operations, besides one for heartbeats. They are not taken from the application's pool.
+     * @param networkTimeout How long an operation waits for a connection and an answer together. Less for a short ttl.
+     */
+    record Postgres(
+            @DefaultValue("syncguard_locks") String locksTable,
+            @DefaultValue("syncguard_fence_counters") String fenceCountersTable,
+            @DefaultValue("auto") SchemaManagement schemaManagement,
+            @DefaultValue("4") int poolSize,
+            @DefaultValue("5s") Duration networkTimeout) {}
+}

@@ -1,0 +1,194 @@
+package io.syncguard.core;
+
+import io.syncguard.Fence;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockEvent;
+import io.syncguard.LockException;
+import io.syncguard.LockListener;
+import io.syncguard.LockLostException;
+import io.syncguard.LockOperation;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Acquires one lock, with as many attempts as the wait time has room for.
+ *
+ * <ol>
+ *   <li>A lock id is made for the acquisition.
+ *   <li>The clock is read, then the server is asked. An error ends the acquisition; where its outcome is unknown, the lock
+ *       id is released in the background.
+ *   <li>A grant becomes a {@link Hold} that believes in it until one ttl after the clock was read.
+ *   <li>A refusal of an attempt that began at the deadline or later is final, so that the last attempt happens at the
+ *       deadline, and a wait time of zero means one attempt.
+ *   <li>After any other refusal it pauses, no longer than to the deadline and to the end of the lease that is in the way,
+ *       and asks again.
+ * </ol>
+ */
+final class Acquirer {
+
+    private static final Log log = LogFactory.getLog(Acquirer.class);
+
+    /** From here on a tenth of the counter's range is used up, and people are warned, at most once a minute. */
+    private static final long FENCE_WARNING = 90_000_000_000_000L;
+
+    private static final long FENCE_WARNING_PAUSE_NANOS = Duration.ofMinutes(1).toNanos();
+
+    private final LockEngine engine;
+    private final LockBackend backend;
+    private final EngineSettings settings;
+    private final Time time;
+    private final LockIds lockIds = new LockIds();
+    private final AtomicLong nextFenceWarning = new AtomicLong();
+
+    Acquirer(LockEngine engine, LockBackend backend, EngineSettings settings, Time time) {
+        this.engine = engine;
+        this.backend = backend;
+        this.settings = settings;
+        this.time = time;
+    }
+
+    /**
+     * Acquires the lock or gives up.
+     *
+     * @return the hold, or {@code null} when the key was somebody else's to the end of the wait time
+     */
+    @Nullable
+    Hold acquire(LockRequest request, Duration waitTime) {
+        Acquisition acquisition = new Acquisition(request, waitTime);
+        try {
+            Hold hold = acquisition.attemptUntilDeadline();
+            acquisition.tell(hold == null ? LockListener::refused : LockListener::acquired, hold);
+            return hold;
+        } catch (LockException ex) {
+            acquisition.tell((listener, event) -> listener.failed(event, LockOperation.ACQUIRE, ex), null);
+            throw ex;
+        }
+    }
+
+    private void warnOf(Fence fence, String key) {
+        long now = time.nanoTime();
+        long next = nextFenceWarning.get();
+        if (fence.value() > FENCE_WARNING
+                && now >= next
+                && nextFenceWarning.compareAndSet(next, now + FENCE_WARNING_PAUSE_NANOS)) {
+            log.warn("The fence counter of lock '" + key + "' is at " + fence + " and ends at " + Fence.MAX_VALUE);
+        }
+    }
+
+    /** The state of one call. */
+    private final class Acquisition {
+
+        private final LockRequest request;
+        private final Claim claim;
+        private final long began;
+        private final long deadline;
+
+        Acquisition(LockRequest request, Duration waitTime) {
+            this.request = request;
+            Duration ttl = request.ttl() == null ? settings.ttl() : request.ttl();
+            this.claim = new Claim(request.key(), lockIds.next(), ttl, settings.owner());
+            this.began = time.nanoTime();
+            this.deadline = began + waitTime.toNanos();
+        }
+
+        @Nullable
+        Hold attemptUntilDeadline() {
+            boolean waits = false;
+            try {
+                for (int attempt = 1; ; attempt++) {
+                    long sentAt = time.nanoTime();
+                    Attempt answer = attempt();
+                    if (answer instanceof Attempt.Grant grant) {
+                        return hold(grant, sentAt);
+                    }
+                    if (sentAt >= deadline) {
+                        return null;
+                    }
+                    if (!waits) {
+                        waits = true;
+                        tell(LockListener::waitStarted, null);
+                    }
+                    pause(attempt, ((Attempt.Refusal) answer).timeLeft());
+                }
+            } finally {
+                if (waits) {
+                    tell(LockListener::waitEnded, null);
+                }
+            }
+        }
+
+        private Attempt attempt() {
+            if (Thread.currentThread().isInterrupted()) {
+                throw interrupted(null);
+            }
+            if (!engine.grantsLocks()) {
+                throw new LockException(
+                        LockErrorCode.ABORTED,
+                        "No new locks: the application is shutting down; lock '" + claim.key() + "'");
+            }
+            try {
+                return backend.acquire(claim);
+            } catch (LockBackendException ex) {
+                if (outcomeIsUnknown(ex)) {
+                    engine.releaseLate(claim);
+                }
+                // A driver or pool that was interrupted reports a broken connection.
+                throw Thread.currentThread().isInterrupted() ? interrupted(ex) : ex;
+            }
+        }
+
+        private boolean outcomeIsUnknown(LockBackendException ex) {
+            return switch (ex.code()) {
+                case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, INTERNAL -> true;
+                default -> false;
+            };
+        }
+
+        private Hold hold(Attempt.Grant grant, long sentAt) {
+            Hold.Lease lease = new Hold.Lease(sentAt, claim.ttl(), grant.expiresAt());
+            Hold hold = new Hold(engine, time, request, claim.lockId(), grant.fence(), lease);
+            if (!hold.isHeld()) {
+                engine.releaseLate(claim);
+                throw new LockLostException(
+                        claim.key(),
+                        "Lock '" + claim.key() + "' was granted, but its ttl of "
+                                + claim.ttl().toMillis() + " ms was over before the answer arrived: use a longer ttl");
+            }
+            engine.granted(hold);
+            warnOf(grant.fence(), claim.key());
+            return hold;
+        }
+
+        /** Half of the pause is random, so that callers who were refused together do not come back together. */
+        private void pause(int attempt, Duration timeLeft) {
+            long longest = settings.longestRetry().toNanos();
+            long doubled = settings.firstRetry().toNanos() << Math.min(attempt - 1, 20);
+            long backoff = Math.min(longest, doubled);
+            long pause = backoff / 2 + ThreadLocalRandom.current().nextLong(backoff / 2 + 1);
+            long untilDeadline = deadline - time.nanoTime();
+            try {
+                time.sleep(Math.max(0, Math.min(untilDeadline, Math.min(pause, timeLeft.toNanos()))));
+            } catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+                throw interrupted(ex);
+            }
+        }
+
+        private LockException interrupted(@Nullable Exception cause) {
+            return new LockException(
+                    LockErrorCode.ABORTED, "Interrupted while acquiring lock '" + claim.key() + "'", cause);
+        }
+
+        private void tell(BiConsumer<LockListener, LockEvent> event, @Nullable Hold hold) {
+            Duration elapsed = Duration.ofNanos(time.nanoTime() - began);
+            engine.events().tell(request, hold == null ? null : hold.fence(), elapsed, event);
+        }
+    }
+}

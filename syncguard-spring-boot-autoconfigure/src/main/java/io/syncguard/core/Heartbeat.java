@@ -1,0 +1,186 @@
+package io.syncguard.core;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockLimits;
+import io.syncguard.LockListener;
+import io.syncguard.LockOperation;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * Extends leases: of all held locks together a third of the ttl after the last time, and of one when its holder asks.
+ *
+ * <p>One thread sends one statement per tick, or one per {@value #CHUNK} locks. A lock that is due soon is taken along, so
+ * that locks which were acquired at different times travel together from their first tick on. A tick that fails is tried
+ * again sooner, a lock that the server could not touch at once, and one that the server no longer knows is lost; the others
+ * go on in each case.
+ */
+final class Heartbeat implements AutoCloseable {
+
+    private static final Log log = LogFactory.getLog(Heartbeat.class);
+
+    /** How many locks one statement extends at most. */
+    static final int CHUNK = 500;
+
+    /** A lock is taken along when no more than a quarter of its interval is missing; a failed one rests as long. */
+    private static final int FRACTION = 4;
+
+    /** The pause before a lock that somebody has pinned is tried again, 10 ms, and how often its holder's own call tries. */
+    private static final long BUSY_NANOS = 10_000_000L;
+
+    private static final int BUSY_TRIES = 50;
+
+    private final LockBackend backend;
+    private final HeldLocks held;
+    private final Events events;
+    private final Time time;
+    private final Alarm alarm;
+
+    Heartbeat(LockBackend backend, HeldLocks held, Events events, Time time) {
+        this.backend = backend;
+        this.held = held;
+        this.events = events;
+        this.time = time;
+        this.alarm = new Alarm("syncguard-heartbeat", time, this::tick);
+    }
+
+    /** Takes notice of a hold that wants to be extended. */
+    void add(Hold hold) {
+        if (hold.hasHeartbeat()) {
+            alarm.ringAt(hold.renewAt());
+        }
+    }
+
+    /**
+     * Extends one lease for its holder.
+     *
+     * @return whether it is still held
+     */
+    boolean extend(Hold hold, Duration ttl) {
+        LockLimits.ttl(ttl);
+        hold.extending.lock();
+        try {
+            for (int tries = 1; hold.isHeld(); tries++) {
+                long sentAt = time.nanoTime();
+                ExtendOutcome outcome = backend.extend(List.of(new Extension(hold.lockId(), ttl)))
+                        .get(0);
+                if (!(outcome instanceof ExtendOutcome.Busy)) {
+                    return accept(hold, outcome, sentAt, ttl);
+                }
+                pauseWhileBusy(hold, tries);
+            }
+            return false;
+        } catch (LockException ex) {
+            events.failed(hold, LockOperation.EXTEND, ex);
+            throw ex;
+        } finally {
+            hold.extending.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        alarm.close();
+    }
+
+    private long tick() {
+        List<Hold> due = new ArrayList<>();
+        long now = time.nanoTime();
+        for (Hold hold : held.all()) {
+            boolean soon = hold.renewAt() <= now + hold.renewalInterval() / FRACTION;
+            if (!hold.hasHeartbeat() || !soon || !hold.isHeld()) {
+                continue;
+            }
+            if (hold.extending.tryLock()) {
+                due.add(hold);
+            } else {
+                // Its holder is asking for itself right now, and two answers must not overtake each other.
+                hold.renewAt(now + hold.renewalInterval() / FRACTION);
+            }
+        }
+        try {
+            for (int from = 0; from < due.size(); from += CHUNK) {
+                extendAll(due.subList(from, Math.min(due.size(), from + CHUNK)));
+            }
+        } finally {
+            due.forEach(hold -> hold.extending.unlock());
+        }
+        return nextTick();
+    }
+
+    private void extendAll(List<Hold> holds) {
+        List<Duration> ttls = holds.stream().map(Hold::ttl).toList();
+        List<Extension> extensions = holds.stream()
+                .map(hold -> new Extension(hold.lockId(), hold.ttl()))
+                .toList();
+        long sentAt = time.nanoTime();
+        try {
+            List<ExtendOutcome> outcomes = backend.extend(extensions);
+            for (int i = 0; i < holds.size(); i++) {
+                accept(holds.get(i), outcomes.get(i), sentAt, ttls.get(i));
+            }
+        } catch (LockBackendException ex) {
+            log.warn(
+                    "The heartbeat could not extend " + holds.size() + " lock(s) and will try again soon; they are held"
+                            + " until their ttl is over",
+                    ex);
+            for (Hold hold : holds) {
+                hold.renewAt(time.nanoTime() + hold.renewalInterval() / FRACTION);
+                events.failed(hold, LockOperation.EXTEND, ex);
+            }
+        }
+    }
+
+    private boolean accept(Hold hold, ExtendOutcome outcome, long sentAt, Duration ttl) {
+        if (outcome instanceof ExtendOutcome.Extended extended) {
+            boolean stillHeld = hold.extended(new Hold.Lease(sentAt, ttl, extended.expiresAt()));
+            if (stillHeld) {
+                held.deadlineOf(hold);
+                add(hold);
+                events.of(hold, LockListener::extended);
+            }
+            return stillHeld;
+        }
+        if (outcome instanceof ExtendOutcome.NotHeld) {
+            hold.lose("the server does not know it any more");
+            return false;
+        }
+        hold.renewAt(time.nanoTime() + Math.min(BUSY_NANOS, hold.renewalInterval()));
+        return hold.isHeld();
+    }
+
+    private void pauseWhileBusy(Hold hold, int tries) {
+        if (tries == BUSY_TRIES) {
+            throw new LockBackendException(
+                    LockErrorCode.NETWORK_TIMEOUT,
+                    "Lock '" + hold.key()
+                            + "' could not be extended: another transaction keeps its row locked. Look for"
+                            + " sessions that are idle in transaction",
+                    null);
+        }
+        try {
+            time.sleep(BUSY_NANOS);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new LockException(
+                    LockErrorCode.ABORTED,
+                    "Interrupted while extending lock '" + hold.key() + "', which is held as before",
+                    ex);
+        }
+    }
+
+    private long nextTick() {
+        long next = Time.NEVER;
+        for (Hold hold : held.all()) {
+            if (hold.hasHeartbeat() && hold.isHeld()) {
+                next = Math.min(next, hold.renewAt());
+            }
+        }
+        return next;
+    }
+}

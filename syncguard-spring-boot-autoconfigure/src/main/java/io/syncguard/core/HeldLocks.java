@@ -1,0 +1,85 @@
+package io.syncguard.core;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * All grants that this process believes to hold, and the watch that ends a belief at its deadline.
+ *
+ * <p>The watch does no I/O, so that a silent server cannot delay it. It looks around when the earliest deadline that it saw
+ * has come; heartbeats will have moved that on, so it wakes up about once per ttl, however many locks are held.
+ */
+final class HeldLocks implements AutoCloseable {
+
+    private final ConcurrentMap<String, Hold> holds = new ConcurrentHashMap<>();
+    private final Time time;
+    private final Alarm watch;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition noneLeft = lock.newCondition();
+
+    HeldLocks(Time time) {
+        this.time = time;
+        this.watch = new Alarm("syncguard-watch", time, this::endBeliefs);
+    }
+
+    void add(Hold hold) {
+        holds.put(hold.lockId(), hold);
+        deadlineOf(hold);
+    }
+
+    /** Takes notice of the deadline of a hold, which may be earlier than it was. */
+    void deadlineOf(Hold hold) {
+        watch.ringAt(hold.deadline());
+    }
+
+    void remove(Hold hold) {
+        holds.remove(hold.lockId());
+        if (holds.isEmpty()) {
+            lock.lock();
+            try {
+                noneLeft.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    Collection<Hold> all() {
+        return holds.values();
+    }
+
+    /** Waits until no lock is held, at most so long. An interrupt ends the wait. */
+    void awaitNone(Duration atMost) {
+        long deadline = time.nanoTime() + atMost.toNanos();
+        lock.lock();
+        try {
+            for (long now = time.nanoTime(); !holds.isEmpty() && now < deadline; now = time.nanoTime()) {
+                time.await(noneLeft, deadline - now);
+            }
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        watch.close();
+    }
+
+    private long endBeliefs() {
+        long next = Time.NEVER;
+        for (Hold hold : holds.values()) {
+            hold.loseIfOver();
+            if (hold.state() == Hold.State.HELD) {
+                next = Math.min(next, hold.deadline());
+            }
+        }
+        return next;
+    }
+}

@@ -1,0 +1,300 @@
+package io.syncguard.core;
+
+import io.syncguard.CurrentLocks;
+import io.syncguard.Fence;
+import io.syncguard.LockHandle;
+import io.syncguard.LockLostException;
+import io.syncguard.LockMode;
+import io.syncguard.LockRequest;
+import io.syncguard.OnLost;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The holder's side of one grant: what it believes, and until when it may.
+ *
+ * <p>It believes in the lease until one ttl after the moment <em>before the last confirmed request was sent</em>, on the
+ * local monotonic clock. The server's lease ends later than that, by the time that the request travelled, and is kept from
+ * others for {@link LockBackend#TOLERANCE_MILLIS} more.
+ */
+final class Hold implements LockHandle {
+
+    /** {@code ENDING}: the release is on its way. It may still turn out to have been lost. */
+    private enum Phase {
+        HELD,
+        ENDING,
+        RELEASED,
+        LOST
+    }
+
+    /**
+     * What the server confirmed last.
+     *
+     * @param sentAt the time before the request was sent
+     */
+    record Lease(long sentAt, Duration ttl, Instant expiresAt) {
+
+        long deadline() {
+            return sentAt + ttl.toNanos();
+        }
+    }
+
+    /** Held while a request to extend this lease is under way, so that answers cannot overtake each other. */
+    final ReentrantLock extending = new ReentrantLock();
+
+    private final LockEngine engine;
+    private final Time time;
+    private final LockRequest request;
+    private final String lockId;
+    private final Fence fence;
+    private final long grantedAt;
+
+    private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.HELD);
+
+    /** Written by whoever holds {@link #extending}, read by all. */
+    private volatile Lease lease;
+
+    /** When the heartbeat wants to extend next. Written and read by the heartbeat, and once by whoever switches it on. */
+    private volatile long renewAt;
+
+    private volatile boolean heartbeat;
+
+    private final Set<RunningBody> bodies = ConcurrentHashMap.newKeySet(1);
+
+    /** Guarded by itself; {@code null} elements never occur. */
+    private final List<Runnable> callbacks = new ArrayList<>(0);
+
+    Hold(LockEngine engine, Time time, LockRequest request, String lockId, Fence fence, Lease lease) {
+        this.engine = engine;
+        this.time = time;
+        this.request = request;
+        this.lockId = lockId;
+        this.fence = fence;
+        this.lease = lease;
+        this.grantedAt = lease.sentAt();
+        this.heartbeat = request.heartbeat();
+        this.renewAt = lease.sentAt() + renewalInterval();
+    }
+
+    @Override
+    public LockRequest request() {
+        return request;
+    }
+
+    @Override
+    public String key() {
+        return request.key();
+    }
+
+    @Override
+    public String lockId() {
+        return lockId;
+    }
+
+    @Override
+    public Fence fence() {
+        return fence;
+    }
+
+    @Override
+    public LockMode mode() {
+        return LockMode.EXCLUSIVE;
+    }
+
+    @Override
+    public State state() {
+        loseIfOver();
+        return switch (phase()) {
+            case HELD -> State.HELD;
+            case ENDING, RELEASED -> State.RELEASED;
+            case LOST -> State.LOST;
+        };
+    }
+
+    @Override
+    public Duration remaining() {
+        return isHeld() ? Duration.ofNanos(Math.max(0, deadline() - time.nanoTime())) : Duration.ZERO;
+    }
+
+    @Override
+    public Instant expiresAt() {
+        return lease.expiresAt();
+    }
+
+    @Override
+    public boolean extend(Duration ttl) {
+        return engine.extend(this, ttl);
+    }
+
+    @Override
+    public boolean release() {
+        return engine.release(this);
+    }
+
+    @Override
+    public void close() {
+        if (!release() && state() == State.LOST) {
+            throw lostException();
+        }
+    }
+
+    @Override
+    public void onLost(Runnable callback) {
+        synchronized (callbacks) {
+            if (phase() != Phase.LOST) {
+                callbacks.add(callback);
+                return;
+            }
+        }
+        engine.tell(callback);
+    }
+
+    @Override
+    public <T extends @Nullable Object> Callable<T> bind(Callable<T> task) {
+        return () -> runUnder(this, task);
+    }
+
+    /** Runs the task under the given view of this hold: this hold itself, or one that joined it. */
+    <T extends @Nullable Object> T runUnder(LockHandle view, Callable<T> task) throws Exception {
+        RunningBody body = new RunningBody(Thread.currentThread());
+        boolean interruptible = view.request().onLost() == OnLost.INTERRUPT;
+        if (interruptible) {
+            bodies.add(body);
+        }
+        try {
+            // Looked at after the body was added: whoever loses the lock from here on finds the body.
+            requireHeld(view);
+            return CurrentLocks.call(view, task);
+        } finally {
+            if (interruptible) {
+                bodies.remove(body);
+                body.end();
+            }
+        }
+    }
+
+    /** Throws unless the lock is held: nothing may begin to run under it any more. */
+    void requireHeld(LockHandle view) {
+        if (!view.isHeld()) {
+            throw phase() == Phase.LOST
+                    ? lostException()
+                    : new LockLostException(key(), "Lock '" + key() + "' had been released before this task began");
+        }
+    }
+
+    boolean isOf(LockEngine engine) {
+        return this.engine == engine;
+    }
+
+    boolean hasHeartbeat() {
+        return heartbeat;
+    }
+
+    void switchHeartbeatOn() {
+        heartbeat = true;
+    }
+
+    long deadline() {
+        return lease.deadline();
+    }
+
+    Duration ttl() {
+        return lease.ttl();
+    }
+
+    long renewAt() {
+        return renewAt;
+    }
+
+    void renewAt(long nanoTime) {
+        renewAt = nanoTime;
+    }
+
+    /** A third of the ttl: two more tries fit in before the lease is over. */
+    long renewalInterval() {
+        return Math.max(1, lease.ttl().toNanos() / 3);
+    }
+
+    /** The time since the grant. */
+    Duration held() {
+        return Duration.ofNanos(time.nanoTime() - grantedAt);
+    }
+
+    /**
+     * Takes over what the server confirmed, unless that came too late: past its deadline a handle is lost, whatever the
+     * server says. The caller holds {@link #extending}.
+     */
+    boolean extended(Lease confirmed) {
+        loseIfOver();
+        lease = confirmed;
+        renewAt = confirmed.sentAt() + renewalInterval();
+        loseIfOver();
+        return phase() == Phase.HELD;
+    }
+
+    /** Loses the lock if its deadline has passed. */
+    void loseIfOver() {
+        if (phase() == Phase.HELD && time.nanoTime() >= deadline()) {
+            lose("no extension was confirmed in time");
+        }
+    }
+
+    /** Ends the belief for good. Only the first caller makes a difference, and none once a release has begun. */
+    void lose(String reason) {
+        lose(Phase.HELD, reason);
+    }
+
+    /** The release found that the lease had been lost before. */
+    void loseAtRelease(String reason) {
+        lose(Phase.ENDING, reason);
+    }
+
+    /** Leaves {@code HELD} for a release. Only one caller is told that it has to send it. */
+    boolean beginRelease() {
+        loseIfOver();
+        return phase.compareAndSet(Phase.HELD, Phase.ENDING);
+    }
+
+    void endRelease() {
+        phase.compareAndSet(Phase.ENDING, Phase.RELEASED);
+    }
+
+    private void lose(Phase from, String reason) {
+        if (phase.compareAndSet(from, Phase.LOST)) {
+            bodies.forEach(RunningBody::interrupt);
+            engine.lost(this, reason, takeCallbacks());
+        }
+    }
+
+    private Phase phase() {
+        return Objects.requireNonNull(phase.get());
+    }
+
+    private List<Runnable> takeCallbacks() {
+        synchronized (callbacks) {
+            return List.copyOf(callbacks);
+        }
+    }
+
+    private LockLostException lostException() {
+        return new LockLostException(
+                key(),
+                "Lock '" + key() + "' was lost while it was in use: what was done last under it may have met another"
+                        + " holder's work. Check it, and see the log for the reason");
+    }
+
+    /** Without the lock id. */
+    @Override
+    public String toString() {
+        return "lock '" + key() + "', fence " + fence + ", " + phase();
+    }
+}

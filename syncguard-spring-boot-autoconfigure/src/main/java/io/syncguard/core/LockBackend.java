@@ -1,0 +1,50 @@
+package io.syncguard.core;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockInfo;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A store that grants locks. Each operation is one attempt, atomic on the server, in one round trip, never inside a
+ * transaction of the caller, and may be called by many threads at once. It blocks no longer than a network timeout.
+ *
+ * <p>Expiry is judged by the server's clock: a lease is live until {@value #TOLERANCE_MILLIS} ms after its end, so that a
+ * holder, who stops at the end by its own clock, knows that it lost the lock before anyone else can win it.
+ *
+ * <p>Contention is an answer. Every failure is a {@link LockBackendException}; its outcome is unknown unless the code says
+ * otherwise, and the engine sees to it that nothing stays behind.
+ */
+public interface LockBackend extends AutoCloseable {
+
+    /** How long after its end a lease still keeps the key from others, in milliseconds. */
+    long TOLERANCE_MILLIS = 1000;
+
+    /** The name in meters, such as {@code postgres}. */
+    String name();
+
+    /** Grants the key to the claimant, or refuses because somebody else's lease is live. A refusal writes nothing. */
+    Attempt acquire(Claim claim);
+
+    /** Ends the lease with this lock id and no other one. */
+    ReleaseOutcome release(String lockId);
+
+    /**
+     * Sets the leases with these lock ids to end one ttl from now. All in one round trip, each answered by itself and in the
+     * order of the request. A lease that is over is not revived, and the fence stays.
+     */
+    List<ExtendOutcome> extend(List<Extension> extensions);
+
+    /** Whether a grant of the key is live. Reads only. */
+    boolean isLocked(String key);
+
+    /** The live grant of the key. */
+    Optional<LockInfo> lookup(String key);
+
+    /** The live grant with this lock id. */
+    Optional<LockInfo> lookupById(String lockId);
+
+    /** Closes connections. The engine calls it last. */
+    @Override
+    void close();
+}

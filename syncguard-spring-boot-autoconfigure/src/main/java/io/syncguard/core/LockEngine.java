@@ -1,0 +1,272 @@
+package io.syncguard.core;
+
+import io.syncguard.CurrentLocks;
+import io.syncguard.LockHandle;
+import io.syncguard.LockInfo;
+import io.syncguard.LockLimits;
+import io.syncguard.LockListener;
+import io.syncguard.LockManager;
+import io.syncguard.LockNotAcquiredException;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lock manager of one backend: hands out holds, keeps them alive, and takes them back.
+ *
+ * <p>Each hold passes the rooms in one direction: {@link Acquirer} gets it from the server, {@link HeldLocks} watches its
+ * deadline, {@link Heartbeat} moves that on, {@link Releases} gives it back.
+ *
+ * <p>Its threads are daemons: {@code syncguard-watch}, {@code syncguard-heartbeat}, {@code syncguard-release} and, for
+ * callbacks of lost locks, {@code syncguard-lost-n}.
+ */
+public final class LockEngine implements LockManager, AutoCloseable {
+
+    private static final Log log = LogFactory.getLog(LockEngine.class);
+
+    private final LockBackend backend;
+    private final EngineSettings settings;
+    private final Events events;
+    private final HeldLocks held;
+    private final Heartbeat heartbeat;
+    private final Releases releases;
+    private final Acquirer acquirer;
+    private final DeferredReleases deferred;
+    private final ExecutorService tellers;
+
+    /** Written by the thread that starts or stops the application, read by all. */
+    private volatile boolean grantsLocks = true;
+
+    /** Takes over the backend and closes it. */
+    public LockEngine(
+            LockBackend backend,
+            EngineSettings settings,
+            TransactionBoundary transactions,
+            List<? extends LockListener> listeners) {
+        this(backend, settings, transactions, listeners, Time.SYSTEM);
+    }
+
+    LockEngine(
+            LockBackend backend,
+            EngineSettings settings,
+            TransactionBoundary transactions,
+            List<? extends LockListener> listeners,
+            Time time) {
+        this.backend = backend;
+        this.settings = settings;
+        this.events = new Events(backend.name(), List.copyOf(listeners));
+        this.held = new HeldLocks(time);
+        this.heartbeat = new Heartbeat(backend, held, events, time);
+        this.releases = new Releases(backend, events, time);
+        this.acquirer = new Acquirer(this, backend, settings, time);
+        this.deferred = new DeferredReleases(transactions);
+        AtomicInteger number = new AtomicInteger();
+        this.tellers = Executors.newCachedThreadPool(task -> {
+            Thread thread = new Thread(task, "syncguard-lost-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    @Override
+    public LockHandle acquire(LockRequest request) {
+        Duration waitTime = request.waitTime() == null ? settings.waitTime() : request.waitTime();
+        LockHandle lock = joinOrAcquire(request, waitTime);
+        if (lock == null) {
+            throw new LockNotAcquiredException(
+                    request.key(),
+                    "Lock '" + request.key() + "' is held by somebody else; gave up after a wait time of "
+                            + waitTime.toMillis() + " ms");
+        }
+        return lock;
+    }
+
+    @Override
+    public @Nullable LockHandle tryAcquire(LockRequest request) {
+        return joinOrAcquire(request, Duration.ZERO);
+    }
+
+    @Override
+    public boolean isLocked(String key) {
+        return backend.isLocked(LockLimits.key(key));
+    }
+
+    @Override
+    public Optional<LockInfo> lookup(String key) {
+        return backend.lookup(LockLimits.key(key));
+    }
+
+    @Override
+    public List<LockInfo> holders(String key) {
+        return lookup(key).stream().toList();
+    }
+
+    @Override
+    public Optional<LockInfo> lookupById(String lockId) {
+        return backend.lookupById(LockLimits.lockId(lockId));
+    }
+
+    @Override
+    public boolean owns(String lockId) {
+        return lookupById(lockId).isPresent();
+    }
+
+    @Override
+    public boolean release(String lockId) {
+        return backend.release(LockLimits.lockId(lockId)) == ReleaseOutcome.RELEASED;
+    }
+
+    @Override
+    public Optional<Instant> extend(String lockId, Duration ttl) {
+        Extension extension = new Extension(LockLimits.lockId(lockId), LockLimits.ttl(ttl));
+        return backend.extend(List.of(extension)).get(0) instanceof ExtendOutcome.Extended extended
+                ? Optional.of(extended.expiresAt())
+                : Optional.empty();
+    }
+
+    /** Grants locks again after {@link #stop}. A new engine needs no start. */
+    public void start() {
+        grantsLocks = true;
+    }
+
+    /**
+     * Grants no more locks, waits for those that are held until the shutdown timeout, with heartbeats going on, and releases
+     * what is left: its holders learn that they lost it. Callers who wait for a lock are aborted.
+     */
+    public void stop() {
+        grantsLocks = false;
+        held.awaitNone(settings.shutdownTimeout());
+        for (Hold hold : held.all()) {
+            hold.lose("it was still held when the application shut down");
+            releases.releaseLate(hold.lockId(), hold.key(), hold.ttl(), false);
+        }
+        releases.flush();
+    }
+
+    /** {@link #stop Stops}, ends all threads and closes the backend. */
+    @Override
+    public void close() {
+        stop();
+        releases.close();
+        heartbeat.close();
+        held.close();
+        tellers.shutdown();
+        backend.close();
+    }
+
+    Events events() {
+        return events;
+    }
+
+    boolean grantsLocks() {
+        return grantsLocks;
+    }
+
+    void granted(Hold hold) {
+        held.add(hold);
+        heartbeat.add(hold);
+    }
+
+    boolean extend(Hold hold, Duration ttl) {
+        return heartbeat.extend(hold, ttl);
+    }
+
+    boolean release(Hold hold) {
+        if (deferred.holds().anyMatch(hold::equals)) {
+            return false;
+        }
+        return deferred.defer(hold, () -> releaseNow(hold)) || releaseNow(hold);
+    }
+
+    void releaseLate(Claim claim) {
+        releases.releaseLate(claim.lockId(), claim.key(), claim.ttl(), true);
+    }
+
+    /** Called once for a hold that has just been lost. */
+    void lost(Hold hold, String reason, List<Runnable> callbacks) {
+        held.remove(hold);
+        log.warn("Lost lock '" + hold.key() + "' after " + hold.held().toMillis() + " ms: " + reason);
+        tell(() -> {
+            events.of(hold, LockListener::lost);
+            callbacks.forEach(this::run);
+        });
+    }
+
+    /** Runs a callback of a lost lock on a thread of its own. */
+    void tell(Runnable callback) {
+        try {
+            tellers.execute(() -> run(callback));
+        } catch (RejectedExecutionException ex) {
+            log.debug("A callback for a lost lock was left out: the application has shut down", ex);
+        }
+    }
+
+    private @Nullable LockHandle joinOrAcquire(LockRequest request, Duration waitTime) {
+        Hold outer = outerHold(request.key());
+        return outer == null ? acquirer.acquire(request, waitTime) : join(outer, request);
+    }
+
+    private @Nullable Hold outerHold(String key) {
+        Stream<Hold> bodies = CurrentLocks.innermostFirst()
+                .map(this::ownHold)
+                .filter(Objects::nonNull)
+                .map(Hold.class::cast);
+        return Stream.concat(bodies, deferred.holds())
+                .filter(hold -> hold.key().equals(key) && hold.state() != LockHandle.State.RELEASED)
+                .findFirst()
+                .orElse(null);
+    }
+
+    private @Nullable Hold ownHold(LockHandle handle) {
+        Hold hold = handle instanceof JoinedHold joined ? joined.outer() : handle instanceof Hold own ? own : null;
+        return hold != null && hold.isOf(this) ? hold : null;
+    }
+
+    private LockHandle join(Hold outer, LockRequest request) {
+        JoinedHold joined = new JoinedHold(outer, request);
+        outer.requireHeld(joined);
+        if (request.heartbeat()) {
+            outer.switchHeartbeatOn();
+            heartbeat.add(outer);
+        }
+        return joined;
+    }
+
+    private boolean releaseNow(Hold hold) {
+        if (!hold.beginRelease()) {
+            releaseLost(hold);
+            return false;
+        }
+        try {
+            return releases.release(hold);
+        } finally {
+            held.remove(hold);
+        }
+    }
+
+    /** The server may still know a lease that was only not confirmed in time. Its body has ended: the key can be free. */
+    private void releaseLost(Hold hold) {
+        if (hold.state() == LockHandle.State.LOST) {
+            releases.releaseLate(hold.lockId(), hold.key(), hold.ttl(), false);
+        }
+    }
+
+    private void run(Runnable callback) {
+        try {
+            callback.run();
+        } catch (RuntimeException ex) {
+            log.warn("A callback for a lost lock failed", ex);
+        }
+    }
+}

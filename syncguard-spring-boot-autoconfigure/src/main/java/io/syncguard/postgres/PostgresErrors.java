@@ -1,0 +1,95 @@
+package io.syncguard.postgres;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import java.net.SocketTimeoutException;
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.sql.SQLTransientConnectionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says what an {@link SQLException} means for a lock, by its SQLSTATE.
+ *
+ * <p>Not left to Spring's translation, which does not know some of them, such as 55P03.
+ */
+final class PostgresErrors {
+
+    private PostgresErrors() {}
+
+    /**
+     * @param doing what was being done, such as {@code acquiring lock 'order:42'}; without a lock id
+     */
+    static LockBackendException translate(String doing, SQLException error) {
+        LockErrorCode code = codeOf(error);
+        return new LockBackendException(code, "Failed while " + doing + ": " + nextStep(code), error);
+    }
+
+    static LockErrorCode codeOf(SQLException error) {
+        String state = stateOf(error);
+        return state == null ? codeWithoutState(error) : codeOf(state, error);
+    }
+
+    private static LockErrorCode codeOf(String state, SQLException error) {
+        return switch (state) {
+            case "40001", "40P01", "57P01", "57P02", "57P03", "25006" -> LockErrorCode.SERVICE_UNAVAILABLE;
+            case "42501" -> LockErrorCode.AUTH_FAILED;
+            case "42P01", "42883", "42703", "3F000" -> LockErrorCode.SCHEMA_MISSING;
+            case "57014", "55P03", "25P03" -> LockErrorCode.NETWORK_TIMEOUT;
+            default -> codeOfClass(state.length() < 2 ? state : state.substring(0, 2), error);
+        };
+    }
+
+    private static LockErrorCode codeOfClass(String stateClass, SQLException error) {
+        return switch (stateClass) {
+            case "08" -> isTimeout(error) ? LockErrorCode.NETWORK_TIMEOUT : LockErrorCode.SERVICE_UNAVAILABLE;
+            case "28" -> LockErrorCode.AUTH_FAILED;
+            case "22", "23" -> LockErrorCode.INVALID_ARGUMENT;
+            case "53" -> LockErrorCode.RATE_LIMITED;
+            default -> LockErrorCode.INTERNAL;
+        };
+    }
+
+    private static LockErrorCode codeWithoutState(SQLException error) {
+        if (error instanceof SQLTransientConnectionException) {
+            return LockErrorCode.RATE_LIMITED;
+        }
+        return error instanceof SQLTimeoutException || isTimeout(error)
+                ? LockErrorCode.NETWORK_TIMEOUT
+                : LockErrorCode.INTERNAL;
+    }
+
+    /** The server's SQLSTATE; a pool that could get no connection hides it in the cause. */
+    private static @Nullable String stateOf(SQLException error) {
+        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SQLException sql && sql.getSQLState() != null) {
+                return sql.getSQLState();
+            }
+        }
+        return null;
+    }
+
+    private static boolean isTimeout(SQLException error) {
+        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SocketTimeoutException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static String nextStep(LockErrorCode code) {
+        return switch (code) {
+            case SERVICE_UNAVAILABLE -> "the server cannot be reached or does not serve writes now. Try again later";
+            case AUTH_FAILED ->
+                "the server refused the user. Check its password, and its privileges on the tables and functions of SyncGuard";
+            case SCHEMA_MISSING ->
+                "its tables or functions are not there. Set syncguard.postgres.schema-management to initialize, or run"
+                        + " db/syncguard/postgresql/R__syncguard_schema.sql; see also syncguard.postgres.locks-table";
+            case RATE_LIMITED ->
+                "no connection was free in time, or the server is out of resources. See syncguard.postgres.pool-size";
+            case NETWORK_TIMEOUT -> "the server did not answer in time. Look for long locks, and at the network";
+            default -> "see the cause";
+        };
+    }
+}

@@ -1,0 +1,153 @@
+package io.syncguard.postgres;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import javax.sql.DataSource;
+
+/**
+ * Sees to it that the tables and functions are there: makes them by the one script, or checks that somebody else did.
+ */
+public final class PostgresSchema {
+
+    /** Where the script is on the class path: the location that Flyway is given. */
+    public static final String LOCATION = "db/syncguard/postgresql";
+
+    /** The script, which is a repeatable migration of Flyway. */
+    private static final String SCRIPT = LOCATION + "/R__syncguard_schema.sql";
+
+    /** What the script's version function answers, or more. */
+    private static final int VERSION = 1;
+
+    /** "SyncGuar" in ASCII: instances that start together run the script one after the other. */
+    private static final long ADVISORY_LOCK = 0x53796e6347756172L;
+
+    private static final String IS_COMPLETE = """
+            SELECT to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL AND to_regproc(?) IS NOT NULL
+            """;
+
+    private static final String VERSION_QUERY = """
+            SELECT ${syncguard_locks}_version()
+            """;
+
+    private final DataSource dataSource;
+    private final PostgresTables tables;
+
+    public PostgresSchema(DataSource dataSource, PostgresTables tables) {
+        this.dataSource = dataSource;
+        this.tables = tables;
+    }
+
+    /**
+     * Runs the script unless the schema is up to date, so that a user without the right to create tables can start an
+     * application on a schema that is there.
+     *
+     * @throws LockBackendException when the server refuses it
+     */
+    public void initialize() {
+        run("setting up the tables of SyncGuard", connection -> {
+            if (!isUpToDate(connection)) {
+                runScript(connection);
+            }
+        });
+    }
+
+    /**
+     * Checks that the schema is there and up to date.
+     *
+     * @throws LockBackendException with {@link LockErrorCode#SCHEMA_MISSING} when it is not
+     */
+    public void check() {
+        run("looking for the tables of SyncGuard", connection -> {
+            if (!isUpToDate(connection)) {
+                throw new LockBackendException(
+                        LockErrorCode.SCHEMA_MISSING,
+                        "The tables '" + tables.locks() + "' and '" + tables.fenceCounters()
+                                + "' or their functions are missing or of an older version. Run " + SCRIPT
+                                + " (with Flyway, or by hand), or set syncguard.postgres.schema-management to initialize;"
+                                + " if they are in another schema, put it in front of the names in"
+                                + " syncguard.postgres.locks-table and fence-counters-table",
+                        null);
+            }
+        });
+    }
+
+    @FunctionalInterface
+    private interface Work {
+        void on(Connection connection) throws SQLException;
+    }
+
+    private void run(String doing, Work work) {
+        try (Connection connection = dataSource.getConnection()) {
+            requirePostgres(connection);
+            work.on(connection);
+        } catch (SQLException ex) {
+            throw PostgresErrors.translate(doing, ex);
+        }
+    }
+
+    private static void requirePostgres(Connection connection) throws SQLException {
+        String product = connection.getMetaData().getDatabaseProductName();
+        if (!product.equals("PostgreSQL")) {
+            throw new LockBackendException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "SyncGuard keeps its locks in PostgreSQL, but the DataSource leads to " + product
+                            + ". Mark one that leads to PostgreSQL with @SyncGuardDataSource, or set"
+                            + " syncguard.enabled=false",
+                    null);
+        }
+    }
+
+    private boolean isUpToDate(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(IS_COMPLETE)) {
+            statement.setString(1, tables.locks());
+            statement.setString(2, tables.fenceCounters());
+            statement.setString(3, tables.locks() + "_version");
+            try (ResultSet rows = statement.executeQuery()) {
+                if (!rows.next() || !rows.getBoolean(1)) {
+                    return false;
+                }
+            }
+        }
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(tables.fill(VERSION_QUERY))) {
+            return rows.next() && rows.getInt(1) >= VERSION;
+        }
+    }
+
+    private void runScript(Connection connection) throws SQLException {
+        connection.setAutoCommit(false);
+        try (Statement statement = connection.createStatement()) {
+            // The limits of a lock operation are too short for a start-up of many instances.
+            connection.setNetworkTimeout(Runnable::run, 60_000);
+            statement.execute("SET LOCAL statement_timeout = '60s'; SET LOCAL lock_timeout = '60s'");
+            statement.execute("SELECT pg_advisory_xact_lock(" + ADVISORY_LOCK + ")");
+            statement.execute(tables.fill(script()));
+            connection.commit();
+        } catch (SQLException ex) {
+            connection.rollback();
+            throw ex;
+        } finally {
+            connection.setAutoCommit(true);
+        }
+    }
+
+    private static String script() {
+        try (InputStream script = PostgresSchema.class.getClassLoader().getResourceAsStream(SCRIPT)) {
+            if (script == null) {
+                throw new IOException(SCRIPT + " is not on the class path: the jar of SyncGuard is incomplete");
+            }
+            return new String(script.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+}

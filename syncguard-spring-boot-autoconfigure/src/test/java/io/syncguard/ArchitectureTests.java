@@ -1,0 +1,150 @@
+package io.syncguard;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import io.syncguard.core.Time;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** The rules that keep the rooms apart. Each says why. */
+class ArchitectureTests {
+
+    private static final JavaClasses CLASSES = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("io.syncguard");
+
+    @Test
+    void dependencies_go_one_way() {
+        layeredArchitecture()
+                .consideringOnlyDependenciesInLayers()
+                .layer("api")
+                .definedBy("io.syncguard")
+                .layer("core")
+                .definedBy("io.syncguard.core")
+                .layer("postgres")
+                .definedBy("io.syncguard.postgres")
+                .layer("aop")
+                .definedBy("io.syncguard.aop")
+                .layer("micrometer")
+                .definedBy("io.syncguard.micrometer")
+                .layer("autoconfigure")
+                .definedBy("io.syncguard.autoconfigure")
+                .whereLayer("api")
+                .mayNotAccessAnyLayer()
+                .whereLayer("core")
+                .mayOnlyAccessLayers("api")
+                .whereLayer("postgres")
+                .mayOnlyAccessLayers("api", "core")
+                .whereLayer("aop")
+                .mayOnlyAccessLayers("api")
+                .whereLayer("micrometer")
+                .mayOnlyAccessLayers("api")
+                .whereLayer("autoconfigure")
+                .mayNotBeAccessedByAnyLayer()
+                .ensureAllClassesAreContainedInArchitecture()
+                .because("whoever reads a package must not need one that comes after it")
+                .check(CLASSES);
+    }
+
+    @Test
+    void there_are_no_cycles() {
+        slices().matching("io.syncguard.(*)..").should().beFreeOfCycles().check(CLASSES);
+    }
+
+    @Test
+    void the_api_needs_the_jdk_alone() {
+        classes()
+                .that()
+                .resideInAPackage("io.syncguard")
+                .should()
+                .onlyDependOnClassesThat()
+                .resideInAnyPackage("io.syncguard", "java..", "org.jspecify..")
+                .because("an application that only catches an exception must not need anything else")
+                .check(CLASSES);
+    }
+
+    @Test
+    void the_engine_knows_no_framework() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.syncguard.core")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("org.springframework..", "javax.sql..", "java.sql..")
+                .because("the lock protocol is the same on every backend and under every framework")
+                .check(CLASSES);
+    }
+
+    @Test
+    void one_class_alone_reads_a_clock_or_sleeps() {
+        noClasses()
+                .that(DescribedPredicate.not(DescribedPredicate.describe(
+                        "the clock of the machine", type -> type.getName().startsWith(Time.class.getName()))))
+                .should()
+                .callMethod(System.class, "nanoTime")
+                .orShould()
+                .callMethod(System.class, "currentTimeMillis")
+                .orShould()
+                .callMethod(Thread.class, "sleep", long.class)
+                .orShould()
+                .callMethod(TimeUnit.class, "sleep", long.class)
+                .orShould()
+                .callMethod(java.time.Instant.class, "now")
+                .orShould()
+                .callMethod(java.util.concurrent.locks.Condition.class, "awaitNanos", long.class)
+                .because("tests move the clock by hand, and the client's wall clock decides nothing")
+                .check(CLASSES);
+    }
+
+    @Test
+    void nobody_takes_part_in_the_callers_transaction() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.syncguard.postgres")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("org.springframework..")
+                .because("JdbcTemplate and DataSourceUtils bind a connection to the transaction of the caller")
+                .check(CLASSES);
+    }
+
+    @Test
+    void classes_are_final_or_say_what_others_implement() {
+        classes()
+                .that()
+                .areNotInterfaces()
+                .and()
+                .areNotAnnotations()
+                .and()
+                .areNotEnums()
+                .and()
+                .areTopLevelClasses()
+                .and()
+                .areNotAssignableTo(LockException.class)
+                .should()
+                .haveModifier(JavaModifier.FINAL)
+                .because("nothing here is made to be inherited from")
+                .check(CLASSES.that(DescribedPredicate.describe(
+                        "are no package-info", type -> !type.getSimpleName().equals("package-info"))));
+    }
+
+    @Test
+    void bean_methods_are_package_private() {
+        methods()
+                .that()
+                .areAnnotatedWith("org.springframework.context.annotation.Bean")
+                .should()
+                .bePackagePrivate()
+                .because("the container calls them, and nobody else is to rely on them")
+                .check(CLASSES);
+    }
+}

@@ -1,0 +1,74 @@
+package io.syncguard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.IOException;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
+import java.lang.reflect.Member;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The public surface, pinned in {@code public-api.txt}. A change of it is made on purpose: copy
+ * {@code target/public-api.txt} over the pinned file, and say it in CHANGELOG.md.
+ */
+class PublicApiTests {
+
+    private static final Path PINNED = Path.of("src/test/resources/public-api.txt");
+
+    private static final Path ACTUAL = Path.of("target/public-api.txt");
+
+    @Test
+    void the_public_api_is_the_pinned_one() throws IOException {
+        List<String> actual = new ClassFileImporter()
+                .withImportOption(new ImportOption.DoNotIncludeTests()).importPackages("io.syncguard").stream()
+                        .filter(PublicApiTests::isVisible)
+                        .map(JavaClass::reflect)
+                        .flatMap(PublicApiTests::lines)
+                        .sorted()
+                        .toList();
+        Files.write(ACTUAL, actual);
+
+        assertThat(actual)
+                .as("changed on purpose? cp %s %s", ACTUAL, PINNED)
+                .containsExactlyElementsOf(Files.readAllLines(PINNED));
+    }
+
+    private static boolean isVisible(JavaClass type) {
+        return type.getModifiers().contains(JavaModifier.PUBLIC)
+                && type.getEnclosingClass().map(PublicApiTests::isVisible).orElse(true);
+    }
+
+    private static Stream<String> lines(Class<?> type) {
+        return Stream.concat(
+                Stream.of(type.toGenericString().replaceAll("^.*(class|interface|enum|record) ", "$1 ")),
+                Stream.of(type.getDeclaredFields(), type.getDeclaredConstructors(), type.getDeclaredMethods())
+                        .flatMap(Arrays::stream)
+                        .filter(PublicApiTests::isVisible)
+                        .map(member -> type.getName() + " : " + signature(member)));
+    }
+
+    private static boolean isVisible(Member member) {
+        return (member.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) != 0
+                && !member.isSynthetic()
+                && !(member instanceof Method method && method.isBridge());
+    }
+
+    private static String signature(Member member) {
+        if (member instanceof Field field) {
+            return field.toGenericString();
+        }
+        return member instanceof Method method ? method.toGenericString() : ((Constructor<?>) member).toGenericString();
+    }
+}

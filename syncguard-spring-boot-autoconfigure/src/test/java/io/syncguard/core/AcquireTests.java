@@ -1,0 +1,272 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockLostException;
+import io.syncguard.LockNotAcquiredException;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class AcquireTests {
+
+    private static final LockRequest REQUEST = LockRequest.of("order:42");
+    private static final Duration LONG = Duration.ofHours(1);
+
+    private final EngineFixture fixture = new EngineFixture();
+    private final LockEngine locks = fixture.engine;
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    @Test
+    void a_free_key_takes_one_attempt() {
+        try (LockHandle lock = locks.acquire(REQUEST)) {
+            assertThat(lock.isHeld()).isTrue();
+            assertThat(lock.fence().toString()).isEqualTo("000000000000001");
+            assertThat(lock.lockId()).matches("[A-Za-z0-9_-]{22}");
+            assertThat(lock.remaining()).isEqualTo(EngineFixture.TTL);
+        }
+        assertThat(fixture.backend.acquires).hasValue(1);
+        assertThat(fixture.backend.releases).hasValue(1);
+        assertThat(fixture.events).containsExactly("acquired", "released");
+    }
+
+    @Test
+    void every_acquisition_has_a_lock_id_of_its_own() {
+        LockHandle first = locks.acquire(REQUEST);
+        first.release();
+
+        assertThat(locks.acquire(REQUEST).lockId()).isNotEqualTo(first.lockId());
+    }
+
+    @Test
+    void a_wait_time_of_zero_is_one_attempt() {
+        fixture.holdElsewhere("order:42", LONG);
+
+        assertThatExceptionOfType(LockNotAcquiredException.class)
+                .isThrownBy(() -> locks.acquire(REQUEST.waitTime(Duration.ZERO)))
+                .withMessageContaining("order:42")
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ACQUISITION_TIMEOUT));
+        assertThat(fixture.backend.acquires).hasValue(1);
+        assertThat(fixture.events).containsExactly("refused");
+    }
+
+    @Test
+    void a_try_is_one_attempt_whatever_the_wait_time() {
+        fixture.holdElsewhere("order:42", LONG);
+
+        assertThat(locks.tryAcquire(REQUEST.waitTime(LONG))).isNull();
+        assertThat(fixture.backend.acquires).hasValue(1);
+    }
+
+    @Test
+    void two_tries_of_one_thread_are_two_claims_and_the_second_is_refused() {
+        LockHandle first = locks.tryAcquire(REQUEST);
+
+        assertThat(first).isNotNull();
+        assertThat(locks.tryAcquire(REQUEST)).isNull();
+    }
+
+    @Test
+    void a_waiter_is_granted_after_the_release() throws Exception {
+        Claim other = fixture.holdElsewhere("order:42", LONG);
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
+        awaitSleeper();
+
+        fixture.releaseElsewhere(other);
+        fixture.advanceSlowly(Duration.ofSeconds(1), Duration.ofMillis(100));
+
+        assertThat(waiter.get().fence().value()).isEqualTo(2);
+        assertThat(fixture.events).containsExactly("waitStarted", "waitEnded", "acquired");
+    }
+
+    @Test
+    void a_waiter_asks_again_when_the_lease_in_its_way_is_over() throws Exception {
+        fixture.holdElsewhere("order:42", Duration.ofMillis(10));
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
+        awaitSleeper();
+
+        fixture.advanceSlowly(Duration.ofMillis(1010), Duration.ofMillis(101));
+
+        eventually().until(waiter::isDone);
+        assertThat(waiter.get().isHeld()).isTrue();
+    }
+
+    @Test
+    void the_last_attempt_happens_at_the_deadline() throws Exception {
+        Claim other = fixture.holdElsewhere("order:42", LONG);
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.waitTime(Duration.ofSeconds(5))));
+        awaitSleeper();
+        fixture.advanceSlowly(Duration.ofMillis(4_990), Duration.ofMillis(499));
+
+        fixture.releaseElsewhere(other);
+        fixture.time.advance(Duration.ofMillis(10));
+
+        eventually().until(waiter::isDone);
+        assertThat(waiter.get().isHeld()).isTrue();
+    }
+
+    @Test
+    void a_waiter_gives_up_at_the_deadline_and_not_before() {
+        fixture.holdElsewhere("order:42", LONG);
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.waitTime(Duration.ofSeconds(5))));
+        awaitSleeper();
+
+        fixture.advanceSlowly(Duration.ofMillis(4_990), Duration.ofMillis(499));
+        assertThat(waiter.isDone()).isFalse();
+        fixture.time.advance(Duration.ofMillis(10));
+
+        eventually().until(waiter::isDone);
+        assertThatThrownBy(waiter::get).hasCauseInstanceOf(LockNotAcquiredException.class);
+        assertThat(fixture.events).containsExactly("waitStarted", "waitEnded", "refused");
+    }
+
+    @Test
+    void a_waiter_does_not_flood_the_server() {
+        fixture.holdElsewhere("order:42", LONG);
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.waitTime(Duration.ofSeconds(5))));
+        awaitSleeper();
+
+        fixture.advanceSlowly(Duration.ofSeconds(5), Duration.ofMillis(50));
+
+        eventually().until(waiter::isDone);
+        assertThat(fixture.backend.acquires.get()).isBetween(10, 40);
+    }
+
+    @Test
+    void an_error_of_the_server_ends_the_wait_at_once() {
+        fixture.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+
+        assertThatExceptionOfType(LockBackendException.class)
+                .isThrownBy(() -> locks.acquire(REQUEST))
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE));
+        assertThat(fixture.backend.acquires).hasValue(1);
+        assertThat(fixture.events).containsExactly("failed ACQUIRE SERVICE_UNAVAILABLE");
+    }
+
+    @Test
+    void a_grant_whose_answer_was_lost_is_released_by_its_lock_id() {
+        fixture.backend.afterAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+
+        assertThatThrownBy(() -> locks.acquire(REQUEST)).isInstanceOf(LockBackendException.class);
+
+        eventually().until(() -> !locks.isLocked("order:42"));
+    }
+
+    @Test
+    void a_grant_that_comes_after_its_answer_was_given_up_is_released_too() {
+        AtomicReference<Claim> late = new AtomicReference<>();
+        fixture.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+        assertThatThrownBy(() -> locks.acquire(REQUEST)).isInstanceOf(LockBackendException.class);
+        eventually().until(() -> fixture.backend.releases.get() == 1);
+        late.set(fixture.holdElsewhere("order:42", LONG));
+
+        fixture.settle();
+
+        assertThat(locks.isLocked("order:42"))
+                .as("only its own lock id is released")
+                .isTrue();
+        fixture.advanceSlowly(Duration.ofSeconds(3), Duration.ofMillis(100));
+        assertThat(fixture.backend.releases.get()).as("it goes on looking").isGreaterThan(3);
+    }
+
+    @Test
+    void a_grant_that_is_over_on_arrival_is_lost_and_no_handle() {
+        fixture.backend.afterAcquire = () -> fixture.time.advance(Duration.ofMillis(20));
+
+        assertThatExceptionOfType(LockLostException.class)
+                .isThrownBy(() -> locks.acquire(REQUEST.ttl(Duration.ofMillis(20))))
+                .withMessageContaining("longer ttl");
+        eventually().until(() -> !locks.isLocked("order:42"));
+    }
+
+    @Test
+    void the_deadline_counts_from_before_the_request_was_sent() {
+        fixture.backend.afterAcquire = () -> fixture.time.advance(Duration.ofSeconds(10));
+
+        LockHandle lock = locks.acquire(REQUEST.noHeartbeat());
+
+        assertThat(lock.remaining()).isEqualTo(Duration.ofSeconds(20));
+    }
+
+    @Test
+    void an_interrupt_ends_the_wait_at_once_and_the_flag_stays() throws Exception {
+        fixture.holdElsewhere("order:42", LONG);
+        AtomicReference<Thread> thread = new AtomicReference<>();
+        FutureTask<Boolean> waiter = inAnotherThread(() -> {
+            thread.set(Thread.currentThread());
+            assertThatExceptionOfType(LockException.class)
+                    .isThrownBy(() -> locks.acquire(REQUEST))
+                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
+            return Thread.currentThread().isInterrupted();
+        });
+        awaitSleeper();
+
+        thread.get().interrupt();
+
+        assertThat(waiter.get()).isTrue();
+        assertThat(fixture.events).containsExactly("waitStarted", "waitEnded", "failed ACQUIRE ABORTED");
+    }
+
+    @Test
+    void an_interrupted_thread_sends_nothing() {
+        Thread.currentThread().interrupt();
+        try {
+            assertThatThrownBy(() -> locks.tryAcquire(REQUEST)).isInstanceOf(LockException.class);
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(fixture.backend.acquires).hasValue(0);
+    }
+
+    @Test
+    void a_driver_that_was_interrupted_means_aborted_and_nothing_is_left_behind() {
+        fixture.backend.afterAcquire = () -> {
+            Thread.currentThread().interrupt();
+            throw InterceptedBackend.failure(LockErrorCode.SERVICE_UNAVAILABLE);
+        };
+
+        assertThatExceptionOfType(LockException.class)
+                .isThrownBy(() -> locks.acquire(REQUEST))
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
+
+        assertThat(Thread.interrupted()).isTrue();
+        eventually().until(() -> !locks.isLocked("order:42"));
+    }
+
+    @Test
+    void a_waiter_is_aborted_when_the_application_stops() {
+        fixture.holdElsewhere("order:42", LONG);
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.waitTime(LONG)));
+        awaitSleeper();
+
+        locks.stop();
+        fixture.advanceSlowly(Duration.ofSeconds(1), Duration.ofMillis(100));
+
+        eventually().until(waiter::isDone);
+        assertThatThrownBy(waiter::get)
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .isInstanceOfSatisfying(
+                        LockException.class, ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
+    }
+
+    private void awaitSleeper() {
+        eventually().until(() -> fixture.time.sleepers() == 1);
+    }
+}

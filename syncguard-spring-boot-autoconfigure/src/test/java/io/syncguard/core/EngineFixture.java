@@ -1,0 +1,131 @@
+package io.syncguard.core;
+
+import io.syncguard.LockEvent;
+import io.syncguard.LockException;
+import io.syncguard.LockListener;
+import io.syncguard.LockOperation;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.FutureTask;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+
+/**
+ * One process on a store of its own, on a clock that the test moves. The server's clock is the same one.
+ */
+final class EngineFixture implements AutoCloseable {
+
+    static final Duration TTL = Duration.ofSeconds(30);
+
+    final ManualTime time = new ManualTime();
+    final InMemoryLockBackend.Store store = new InMemoryLockBackend.Store(() -> time.nanoTime() / 1_000_000);
+    final InterceptedBackend backend = new InterceptedBackend(store);
+
+    /** The names of the events in the order in which they came. */
+    final List<String> events = new CopyOnWriteArrayList<>();
+
+    final LockEngine engine;
+
+    EngineFixture() {
+        this(TransactionBoundary.NONE);
+    }
+
+    EngineFixture(TransactionBoundary transactions) {
+        this.engine =
+                new LockEngine(backend, EngineSettings.defaults("test"), transactions, List.of(new Recorder()), time);
+    }
+
+    /** Has another process hold the key. */
+    Claim holdElsewhere(String key, Duration ttl) {
+        Claim claim = new Claim(key, new LockIds().next(), ttl, "elsewhere");
+        new InMemoryLockBackend(store).acquire(claim);
+        return claim;
+    }
+
+    void releaseElsewhere(Claim claim) {
+        new InMemoryLockBackend(store).release(claim.lockId());
+    }
+
+    /** Moves the clock in steps that give every thread of the engine its turn. */
+    void advanceSlowly(Duration by, Duration step) {
+        for (Duration left = by; left.compareTo(Duration.ZERO) > 0; left = left.minus(step)) {
+            time.advance(step);
+            settle();
+        }
+    }
+
+    /** Waits until the threads of the engine have seen the clock: some of their looks at it, a millisecond apart. */
+    void settle() {
+        long began = System.nanoTime();
+        Awaitility.await().pollInterval(Duration.ofMillis(2)).until(() -> System.nanoTime() - began > 10_000_000L);
+    }
+
+    static ConditionFactory eventually() {
+        return Awaitility.await().atMost(Duration.ofSeconds(10)).pollInterval(Duration.ofMillis(2));
+    }
+
+    static <T> FutureTask<T> inAnotherThread(Callable<T> work) {
+        FutureTask<T> task = new FutureTask<>(work);
+        Thread thread = new Thread(task, "another");
+        thread.setDaemon(true);
+        thread.start();
+        return task;
+    }
+
+    @Override
+    public void close() {
+        FutureTask<Void> closing = inAnotherThread(() -> {
+            engine.close();
+            return null;
+        });
+        eventually().until(() -> {
+            time.advance(Duration.ofSeconds(1));
+            return closing.isDone();
+        });
+    }
+
+    private final class Recorder implements LockListener {
+
+        @Override
+        public void waitStarted(LockEvent event) {
+            events.add("waitStarted");
+        }
+
+        @Override
+        public void waitEnded(LockEvent event) {
+            events.add("waitEnded");
+        }
+
+        @Override
+        public void acquired(LockEvent event) {
+            events.add("acquired");
+        }
+
+        @Override
+        public void refused(LockEvent event) {
+            events.add("refused");
+        }
+
+        @Override
+        public void extended(LockEvent event) {
+            events.add("extended");
+        }
+
+        @Override
+        public void released(LockEvent event) {
+            events.add("released");
+        }
+
+        @Override
+        public void lost(LockEvent event) {
+            events.add("lost");
+        }
+
+        @Override
+        public void failed(LockEvent event, LockOperation operation, LockException error) {
+            events.add("failed " + operation + " " + error.code());
+        }
+    }
+}

@@ -1,0 +1,239 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockHandle;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class HeartbeatTests {
+
+    private static final LockRequest REQUEST = LockRequest.of("order:42");
+
+    private final EngineFixture fixture = new EngineFixture();
+    private final LockEngine locks = fixture.engine;
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    @Test
+    void a_lock_outlives_its_ttl_with_the_same_fence() {
+        LockHandle lock = locks.acquire(REQUEST);
+
+        fixture.advanceSlowly(Duration.ofMinutes(5), Duration.ofSeconds(5));
+
+        assertThat(lock.isHeld()).isTrue();
+        assertThat(locks.lookup("order:42").orElseThrow().fence()).isEqualTo(lock.fence());
+        assertThat(fixture.backend.extendStatements.get()).isBetween(25, 32);
+    }
+
+    @Test
+    void a_lock_without_heartbeat_is_lost_at_its_deadline_without_asking_anybody() {
+        LockHandle lock = locks.acquire(REQUEST.noHeartbeat());
+
+        fixture.time.advance(Duration.ofMillis(29_999));
+        assertThat(lock.state()).isEqualTo(LockHandle.State.HELD);
+        fixture.time.advance(Duration.ofMillis(1));
+
+        assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
+        assertThat(fixture.backend.extendStatements).hasValue(0);
+    }
+
+    @Test
+    void a_thousand_locks_take_two_statements_per_tick() {
+        List<LockHandle> handles = IntStream.range(0, 1000)
+                .mapToObj(i -> {
+                    fixture.time.advance(Duration.ofMillis(1));
+                    return locks.acquire(LockRequest.of("k" + i));
+                })
+                .toList();
+
+        fixture.time.advance(Duration.ofMillis(9_500));
+
+        eventually()
+                .until(() -> fixture.events.stream().filter("extended"::equals).count() == 1000);
+        assertThat(fixture.backend.extendStatements).hasValue(2);
+        assertThat(handles).allMatch(LockHandle::isHeld);
+    }
+
+    @Test
+    void of_a_thousand_locks_the_three_that_are_gone_are_lost_and_the_others_go_on() {
+        List<LockHandle> handles = IntStream.range(0, 1000)
+                .mapToObj(i -> locks.acquire(LockRequest.of("k" + i)))
+                .toList();
+        List.of("k1", "k500", "k999").forEach(fixture.store::expire);
+
+        fixture.time.advance(Duration.ofSeconds(10));
+
+        eventually()
+                .until(() -> fixture.events.stream().filter("extended"::equals).count() == 997);
+        assertThat(handles)
+                .filteredOn(handle -> handle.state() == LockHandle.State.LOST)
+                .extracting(LockHandle::key)
+                .containsExactly("k1", "k500", "k999");
+        eventually().until(() -> fixture.events.stream().filter("lost"::equals).count() == 3);
+    }
+
+    @Test
+    void a_failed_tick_is_tried_again_sooner_and_does_not_end_the_heartbeat() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.beforeExtend = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        fixture.time.advance(Duration.ofSeconds(10));
+        eventually().until(() -> fixture.events.contains("failed EXTEND SERVICE_UNAVAILABLE"));
+
+        fixture.backend.beforeExtend = () -> {};
+        fixture.time.advance(Duration.ofMillis(2_500));
+
+        eventually().until(() -> fixture.events.contains("extended"));
+        fixture.advanceSlowly(Duration.ofMinutes(1), Duration.ofSeconds(5));
+        assertThat(lock.isHeld()).isTrue();
+    }
+
+    @Test
+    void a_server_that_stays_away_costs_the_lock_at_its_deadline() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.beforeExtend = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+
+        fixture.advanceSlowly(Duration.ofSeconds(29), Duration.ofSeconds(1));
+        assertThat(lock.isHeld()).isTrue();
+        fixture.advanceSlowly(Duration.ofSeconds(1), Duration.ofSeconds(1));
+
+        eventually().until(() -> fixture.events.contains("lost"));
+        assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
+    }
+
+    @Test
+    void a_heartbeat_that_hangs_does_not_keep_the_loss_from_being_told() {
+        CountDownLatch hanging = new CountDownLatch(1);
+        CountDownLatch told = new CountDownLatch(1);
+        fixture.backend.beforeExtend = () -> awaitQuietly(hanging);
+        LockHandle lock = locks.acquire(REQUEST);
+        lock.onLost(told::countDown);
+
+        fixture.time.advance(EngineFixture.TTL);
+
+        eventually().until(() -> told.getCount() == 0);
+        hanging.countDown();
+    }
+
+    @Test
+    void a_confirmation_that_comes_after_the_deadline_does_not_bring_a_lock_back() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.afterExtend = () -> fixture.time.advance(Duration.ofSeconds(25));
+
+        fixture.time.advance(Duration.ofSeconds(10));
+
+        eventually().until(() -> fixture.events.contains("lost"));
+        assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
+        assertThat(fixture.events).doesNotContain("extended");
+    }
+
+    @Test
+    void a_late_confirmation_counts_from_before_its_request() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.afterExtend = () -> {
+            fixture.backend.afterExtend = () -> {};
+            fixture.time.advance(Duration.ofSeconds(5));
+        };
+
+        fixture.time.advance(Duration.ofSeconds(10));
+
+        eventually().until(() -> fixture.events.contains("extended"));
+        assertThat(lock.remaining()).isLessThanOrEqualTo(Duration.ofSeconds(25));
+    }
+
+    @Test
+    void a_row_that_is_pinned_is_tried_again_at_once_and_is_not_lost() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.rowsArePinned = true;
+
+        fixture.time.advance(Duration.ofSeconds(10));
+        fixture.advanceSlowly(Duration.ofMillis(50), Duration.ofMillis(10));
+        assertThat(fixture.backend.extendStatements.get()).isGreaterThan(2);
+        fixture.backend.rowsArePinned = false;
+        fixture.time.advance(Duration.ofMillis(10));
+
+        eventually().until(() -> fixture.events.contains("extended"));
+        assertThat(lock.isHeld()).isTrue();
+    }
+
+    @Test
+    void an_extension_by_hand_sets_the_time_that_is_left() {
+        LockHandle lock = locks.acquire(REQUEST);
+
+        assertThat(lock.extend(Duration.ofMinutes(1))).isTrue();
+        assertThat(lock.remaining()).isEqualTo(Duration.ofMinutes(1));
+        assertThat(lock.extend(Duration.ofSeconds(3))).isTrue();
+        assertThat(lock.remaining()).isEqualTo(Duration.ofSeconds(3));
+
+        fixture.advanceSlowly(Duration.ofSeconds(20), Duration.ofMillis(500));
+        assertThat(lock.isHeld()).as("the heartbeat goes on with the new ttl").isTrue();
+    }
+
+    @Test
+    void an_extension_by_hand_of_a_lock_that_is_gone_loses_it() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.store.expire("order:42");
+
+        assertThat(lock.extend(Duration.ofMinutes(1))).isFalse();
+
+        assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
+    }
+
+    @Test
+    void an_extension_by_hand_that_fails_leaves_the_lock_as_it_was() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.beforeExtend = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+
+        assertThatThrownBy(() -> lock.extend(Duration.ofMinutes(1))).isInstanceOf(LockBackendException.class);
+
+        assertThat(lock.remaining()).isEqualTo(EngineFixture.TTL);
+    }
+
+    /** Else the later answer of the earlier, longer extension would make the holder believe in more than the server knows. */
+    @Test
+    void an_extension_by_hand_waits_for_the_heartbeat_that_is_under_way() throws Exception {
+        CountDownLatch arrived = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.afterExtend = () -> {
+            fixture.backend.afterExtend = () -> {};
+            arrived.countDown();
+            awaitQuietly(goOn);
+        };
+        fixture.time.advance(Duration.ofSeconds(10));
+        assertThat(arrived.await(10, TimeUnit.SECONDS)).isTrue();
+
+        FutureTask<Boolean> byHand = inAnotherThread(() -> lock.extend(Duration.ofSeconds(3)));
+        fixture.settle();
+        assertThat(fixture.backend.extendStatements).hasValue(1);
+        goOn.countDown();
+
+        assertThat(byHand.get()).isTrue();
+        assertThat(lock.remaining()).isEqualTo(Duration.ofSeconds(3));
+    }
+
+    static void awaitQuietly(CountDownLatch latch) {
+        try {
+            if (!latch.await(10, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("nobody let the test go on");
+            }
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

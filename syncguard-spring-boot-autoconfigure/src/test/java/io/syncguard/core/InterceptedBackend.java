@@ -1,0 +1,98 @@
+package io.syncguard.core;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockInfo;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The in-memory backend behind a network that a test controls: what it sets runs before or after the store does its work.
+ */
+final class InterceptedBackend implements LockBackend {
+
+    private static final Runnable NOTHING = () -> {};
+
+    final AtomicInteger acquires = new AtomicInteger();
+    final AtomicInteger extendStatements = new AtomicInteger();
+    final AtomicInteger releases = new AtomicInteger();
+
+    volatile Runnable beforeAcquire = NOTHING;
+    volatile Runnable afterAcquire = NOTHING;
+    volatile Runnable beforeExtend = NOTHING;
+    volatile Runnable afterExtend = NOTHING;
+    volatile Runnable beforeRelease = NOTHING;
+    volatile boolean rowsArePinned;
+    volatile boolean closed;
+
+    private final InMemoryLockBackend store;
+
+    InterceptedBackend(InMemoryLockBackend.Store store) {
+        this.store = new InMemoryLockBackend(store);
+    }
+
+    static LockBackendException failure(LockErrorCode code) {
+        return new LockBackendException(code, "as the test wants it", null);
+    }
+
+    static Runnable failing(LockErrorCode code) {
+        return () -> {
+            throw failure(code);
+        };
+    }
+
+    @Override
+    public String name() {
+        return "memory";
+    }
+
+    @Override
+    public Attempt acquire(Claim claim) {
+        acquires.incrementAndGet();
+        beforeAcquire.run();
+        Attempt attempt = store.acquire(claim);
+        afterAcquire.run();
+        return attempt;
+    }
+
+    @Override
+    public ReleaseOutcome release(String lockId) {
+        releases.incrementAndGet();
+        beforeRelease.run();
+        return rowsArePinned && store.lookupById(lockId).isPresent() ? ReleaseOutcome.BUSY : store.release(lockId);
+    }
+
+    @Override
+    public List<ExtendOutcome> extend(List<Extension> extensions) {
+        extendStatements.incrementAndGet();
+        beforeExtend.run();
+        List<ExtendOutcome> outcomes = rowsArePinned
+                ? extensions.stream()
+                        .<ExtendOutcome>map(each -> new ExtendOutcome.Busy())
+                        .toList()
+                : store.extend(extensions);
+        afterExtend.run();
+        return outcomes;
+    }
+
+    @Override
+    public boolean isLocked(String key) {
+        return store.isLocked(key);
+    }
+
+    @Override
+    public Optional<LockInfo> lookup(String key) {
+        return store.lookup(key);
+    }
+
+    @Override
+    public Optional<LockInfo> lookupById(String lockId) {
+        return store.lookupById(lockId);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+    }
+}

@@ -1,0 +1,343 @@
+package io.syncguard.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.Fence;
+import io.syncguard.LockInfo;
+import io.syncguard.LockMode;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What every backend keeps, whatever its store. A backend's test extends this and gives three hooks: a backend on the one
+ * store of the test, a way to end a lease now, and a look at the fence counter behind the store.
+ */
+public abstract class LockBackendContract {
+
+    private static final Duration TTL = Duration.ofSeconds(30);
+    private static final String KEY = "order:42";
+
+    private final LockIds lockIds = new LockIds();
+    private final List<LockBackend> opened = new ArrayList<>();
+
+    private LockBackend backend;
+
+    /** Another backend on the same store, as another process would have it. */
+    protected abstract LockBackend newBackend();
+
+    /** Ends the lease of the key and its tolerance now, without sleeping. */
+    protected abstract void expire(String key);
+
+    /** The fence counter of the key as the store has it, zero if there is none. */
+    protected abstract long storedFence(String key);
+
+    @BeforeEach
+    void openBackend() {
+        backend = open();
+    }
+
+    @AfterEach
+    void closeBackends() {
+        opened.forEach(LockBackend::close);
+    }
+
+    @Test
+    void grants_a_free_key_with_the_first_fence() {
+        Attempt.Grant grant = grant(claim(KEY));
+
+        assertThat(grant.fence()).isEqualTo(new Fence(1));
+        assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt())).isEqualTo(TTL);
+        assertThat(storedFence(KEY)).isEqualTo(1);
+    }
+
+    @Test
+    void refuses_a_key_whose_lease_is_live_and_says_how_long_it_may_take() {
+        grant(claim(KEY));
+
+        Attempt attempt = open().acquire(claim(KEY));
+
+        assertThat(attempt)
+                .isInstanceOfSatisfying(
+                        Attempt.Refusal.class,
+                        refusal -> assertThat(refusal.timeLeft())
+                                .isGreaterThan(Duration.ofSeconds(1))
+                                .isLessThanOrEqualTo(TTL.plusMillis(LockBackend.TOLERANCE_MILLIS)));
+        assertThat(storedFence(KEY)).as("a refusal draws no fence").isEqualTo(1);
+    }
+
+    @Test
+    void refuses_a_second_try_of_the_same_process_as_well() {
+        grant(claim(KEY));
+
+        assertThat(backend.acquire(claim(KEY))).isInstanceOf(Attempt.Refusal.class);
+    }
+
+    @Test
+    void keys_do_not_meet() {
+        grant(claim("a"));
+
+        assertThat(grant(claim("A")).fence()).isEqualTo(new Fence(1));
+        assertThat(grant(claim("fence:a")).fence()).isEqualTo(new Fence(1));
+        assertThat(grant(claim(" a")).fence()).isEqualTo(new Fence(1));
+    }
+
+    @Test
+    void keeps_keys_of_any_script_and_of_full_length_apart() {
+        String long1 = "x".repeat(511) + "1";
+        String long2 = "x".repeat(511) + "2";
+
+        grant(claim(long1));
+        grant(claim(long2));
+        grant(claim("заказ:42"));
+        grant(claim("\uD83D\uDD12'; DROP TABLE locks; --"));
+
+        assertThat(backend.isLocked(long1)).isTrue();
+        assertThat(backend.isLocked("\uD83D\uDD12'; DROP TABLE locks; --")).isTrue();
+        assertThat(backend.isLocked("x".repeat(511))).isFalse();
+    }
+
+    @Test
+    void a_released_key_is_granted_again_with_the_next_fence() {
+        Claim first = claim(KEY);
+        grant(first);
+
+        assertThat(backend.release(first.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+
+        assertThat(grant(claim(KEY)).fence()).isEqualTo(new Fence(2));
+    }
+
+    @Test
+    void releases_once_and_for_the_holder_only() {
+        Claim claim = claim(KEY);
+        grant(claim);
+
+        assertThat(backend.release(lockIds.next())).isEqualTo(ReleaseOutcome.NOT_HELD);
+        assertThat(backend.isLocked(KEY)).isTrue();
+        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.NOT_HELD);
+    }
+
+    @Test
+    void a_lapsed_key_is_granted_to_the_next_with_the_next_fence() {
+        grant(claim(KEY));
+        expire(KEY);
+
+        assertThat(backend.isLocked(KEY)).isFalse();
+        assertThat(grant(claim(KEY)).fence()).isEqualTo(new Fence(2));
+    }
+
+    @Test
+    void the_release_of_a_stale_holder_leaves_the_next_holders_lock_alone() {
+        Claim stale = claim(KEY);
+        grant(stale);
+        expire(KEY);
+        Claim next = claim(KEY);
+        grant(next);
+
+        assertThat(backend.release(stale.lockId())).isEqualTo(ReleaseOutcome.NOT_HELD);
+
+        assertThat(backend.lookupById(next.lockId())).isPresent();
+    }
+
+    @Test
+    void a_lapsed_lease_is_neither_released_nor_revived() {
+        Claim claim = claim(KEY);
+        grant(claim);
+        expire(KEY);
+
+        assertThat(extend(claim, TTL)).isInstanceOf(ExtendOutcome.NotHeld.class);
+        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.NOT_HELD);
+        assertThat(backend.isLocked(KEY)).isFalse();
+    }
+
+    @Test
+    void the_extension_of_a_stale_holder_leaves_the_next_holders_lease_alone() {
+        Claim stale = claim(KEY);
+        grant(stale);
+        expire(KEY);
+        Claim next = claim(KEY);
+        Attempt.Grant grant = grant(next);
+
+        assertThat(extend(stale, Duration.ofHours(1))).isInstanceOf(ExtendOutcome.NotHeld.class);
+
+        assertThat(backend.lookup(KEY).orElseThrow().expiresAt()).isEqualTo(grant.expiresAt());
+    }
+
+    @Test
+    void an_extension_sets_a_new_end_and_keeps_fence_and_start() {
+        Claim claim = claim(KEY);
+        Attempt.Grant grant = grant(claim);
+
+        ExtendOutcome outcome = extend(claim, Duration.ofHours(1));
+
+        LockInfo info = backend.lookup(KEY).orElseThrow();
+        assertThat(outcome).isEqualTo(new ExtendOutcome.Extended(info.expiresAt()));
+        assertThat(info.expiresAt()).isAfterOrEqualTo(grant.acquiredAt().plus(Duration.ofHours(1)));
+        assertThat(info.acquiredAt()).isEqualTo(grant.acquiredAt());
+        assertThat(info.fence()).isEqualTo(grant.fence());
+    }
+
+    @Test
+    void an_extension_may_shorten() {
+        Claim claim = claim(KEY);
+        Attempt.Grant grant = grant(claim);
+
+        extend(claim, Duration.ofSeconds(10));
+
+        assertThat(backend.lookup(KEY).orElseThrow().expiresAt()).isBefore(grant.expiresAt());
+    }
+
+    @Test
+    void many_extensions_are_answered_one_by_one_and_in_order() {
+        List<Claim> claims =
+                IntStream.range(0, 1000).mapToObj(i -> claim("k" + i)).toList();
+        claims.forEach(this::grant);
+        expire("k10");
+        backend.release(claims.get(500).lockId());
+
+        List<ExtendOutcome> outcomes = backend.extend(
+                claims.stream().map(claim -> new Extension(claim.lockId(), TTL)).toList());
+
+        assertThat(outcomes).hasSize(1000);
+        assertThat(IntStream.range(0, 1000).filter(i -> outcomes.get(i) instanceof ExtendOutcome.NotHeld))
+                .containsExactly(10, 500);
+        assertThat(IntStream.range(0, 1000).filter(i -> outcomes.get(i) instanceof ExtendOutcome.Extended))
+                .hasSize(998);
+    }
+
+    @Test
+    void looks_up_by_key_and_by_lock_id_without_showing_either() {
+        Claim claim = claim(KEY);
+        Attempt.Grant grant = grant(claim);
+
+        LockInfo info = backend.lookup(KEY).orElseThrow();
+
+        assertThat(info)
+                .isEqualTo(new LockInfo(
+                        Hashes.shown(KEY),
+                        Hashes.shown(claim.lockId()),
+                        LockMode.EXCLUSIVE,
+                        grant.acquiredAt(),
+                        grant.expiresAt(),
+                        grant.fence(),
+                        "test"))
+                .isEqualTo(backend.lookupById(claim.lockId()).orElseThrow());
+        assertThat(info.keyHash()).matches("[0-9a-f]{24}");
+        assertThat(info.toString()).doesNotContain(KEY, claim.lockId());
+    }
+
+    @Test
+    void finds_nothing_where_nothing_is_live() {
+        Claim claim = claim(KEY);
+        grant(claim);
+        expire(KEY);
+
+        assertThat(backend.lookup(KEY)).isEmpty();
+        assertThat(backend.lookupById(claim.lockId())).isEmpty();
+        assertThat(backend.lookup("never seen")).isEmpty();
+        assertThat(backend.lookupById(lockIds.next())).isEmpty();
+    }
+
+    @Test
+    void a_lease_of_a_millisecond_keeps_others_out_for_the_tolerance() {
+        grant(new Claim(KEY, lockIds.next(), Duration.ofMillis(1), "test"));
+
+        assertThat(backend.acquire(claim(KEY))).isInstanceOf(Attempt.Refusal.class);
+    }
+
+    @Test
+    void of_many_who_try_a_new_key_at_once_one_is_granted() throws Exception {
+        List<Callable<Attempt>> tries = IntStream.range(0, 50)
+                .<Callable<Attempt>>mapToObj(i -> () -> backend.acquire(claim("new")))
+                .toList();
+
+        List<Attempt> attempts = inParallel(16, tries);
+
+        assertThat(attempts).filteredOn(Attempt.Grant.class::isInstance).hasSize(1);
+        assertThat(storedFence("new")).isEqualTo(1);
+    }
+
+    /** The counter is not synchronised: only the lock keeps its sum right and its updates visible. */
+    @Test
+    void many_threads_of_several_processes_add_to_an_unprotected_counter_and_none_is_lost() throws Exception {
+        int threads = 12;
+        int rounds = 25;
+        int[] counter = new int[1];
+        List<Long> fences = Collections.synchronizedList(new ArrayList<>());
+        List<LockEngine> engines = IntStream.range(0, 3)
+                .mapToObj(i -> new LockEngine(
+                        newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of()))
+                .toList();
+        LockRequest request = LockRequest.of("counter").waitTime(Duration.ofMinutes(1));
+
+        inParallel(
+                threads,
+                IntStream.range(0, threads)
+                        .<Callable<Void>>mapToObj(thread -> () -> {
+                            LockTemplate locks = new LockTemplate(engines.get(thread % engines.size()));
+                            for (int round = 0; round < rounds; round++) {
+                                locks.executeWithoutResult(request, lock -> {
+                                    int read = counter[0];
+                                    fences.add(lock.fence().value());
+                                    Thread.yield();
+                                    counter[0] = read + 1;
+                                });
+                            }
+                            return null;
+                        })
+                        .toList());
+        engines.forEach(LockEngine::close);
+
+        assertThat(counter[0]).isEqualTo(threads * rounds);
+        assertThat(fences).hasSize(threads * rounds).isSorted().doesNotHaveDuplicates();
+    }
+
+    protected final Claim claim(String key) {
+        return new Claim(key, lockIds.next(), TTL, "test");
+    }
+
+    protected final Attempt.Grant grant(Claim claim) {
+        Attempt attempt = backend.acquire(claim);
+        assertThat(attempt).isInstanceOf(Attempt.Grant.class);
+        return (Attempt.Grant) attempt;
+    }
+
+    protected final ExtendOutcome extend(Claim claim, Duration ttl) {
+        return backend.extend(List.of(new Extension(claim.lockId(), ttl))).get(0);
+    }
+
+    protected final LockBackend backend() {
+        return backend;
+    }
+
+    private LockBackend open() {
+        LockBackend another = newBackend();
+        opened.add(another);
+        return another;
+    }
+
+    private static <T> List<T> inParallel(int threads, List<Callable<T>> tasks) throws Exception {
+        ExecutorService executor = Executors.newFixedThreadPool(threads);
+        try {
+            List<T> results = new ArrayList<>();
+            for (Future<T> future : executor.invokeAll(tasks)) {
+                results.add(future.get());
+            }
+            return results;
+        } finally {
+            executor.shutdownNow();
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ShutdownTests {
+
+    private final EngineFixture fixture = new EngineFixture();
+    private final LockEngine locks = fixture.engine;
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    @Test
+    void bodies_may_end_with_heartbeats_going_on_before_the_backend_closes() {
+        LockHandle lock = locks.acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(3)));
+        FutureTask<Void> closing = closeInAnotherThread();
+
+        eventually().until(() -> !locks.grantsLocks());
+        fixture.advanceSlowly(Duration.ofSeconds(8), Duration.ofMillis(500));
+        assertThat(lock.isHeld()).isTrue();
+        assertThat(fixture.backend.closed).isFalse();
+        assertThat(lock.release()).isTrue();
+
+        eventually().until(closing::isDone);
+        assertThat(fixture.backend.closed).isTrue();
+    }
+
+    @Test
+    void no_new_locks_are_granted() {
+        locks.stop();
+
+        assertThatExceptionOfType(LockException.class)
+                .isThrownBy(() -> locks.acquire(LockRequest.of("order:42")))
+                .withMessageContaining("shutting down")
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
+        assertThat(fixture.backend.acquires).hasValue(0);
+    }
+
+    @Test
+    void what_is_still_held_at_the_end_is_lost_for_its_holder_and_free_for_others() {
+        LockHandle lock = locks.acquire(LockRequest.of("order:42"));
+        FutureTask<Void> closing = closeInAnotherThread();
+        eventually().until(() -> !locks.grantsLocks());
+
+        fixture.advanceSlowly(Duration.ofSeconds(10), Duration.ofSeconds(1));
+
+        eventually().until(closing::isDone);
+        assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
+        assertThat(fixture.backend.lookup("order:42")).isEmpty();
+    }
+
+    @Test
+    void one_release_that_fails_does_not_stop_the_others() {
+        locks.acquire(LockRequest.of("a"));
+        locks.acquire(LockRequest.of("b"));
+        fixture.backend.beforeRelease = () -> {
+            fixture.backend.beforeRelease = () -> {};
+            throw InterceptedBackend.failure(LockErrorCode.SERVICE_UNAVAILABLE);
+        };
+        FutureTask<Void> closing = closeInAnotherThread();
+        eventually().until(() -> !locks.grantsLocks());
+
+        fixture.advanceSlowly(Duration.ofSeconds(10), Duration.ofSeconds(1));
+
+        eventually().until(closing::isDone);
+        assertThat(fixture.backend.closed).isTrue();
+        assertThat(fixture.backend.isLocked("a") && fixture.backend.isLocked("b"))
+                .isFalse();
+    }
+
+    @Test
+    void a_stopped_engine_can_be_started_again() {
+        locks.stop();
+        locks.start();
+
+        assertThat(locks.tryAcquire(LockRequest.of("order:42"))).isNotNull();
+    }
+
+    @Test
+    void no_thread_is_left() {
+        String mine = "syncguard-";
+        locks.acquire(LockRequest.of("order:42")).release();
+        fixture.close();
+
+        eventually()
+                .until(() -> Thread.getAllStackTraces().keySet().stream()
+                        .noneMatch(thread -> thread.getName().startsWith(mine)
+                                && !thread.getName().contains("lost")));
+    }
+
+    private FutureTask<Void> closeInAnotherThread() {
+        Callable<Void> close = () -> {
+            locks.close();
+            return null;
+        };
+        return inAnotherThread(close);
+    }
+}

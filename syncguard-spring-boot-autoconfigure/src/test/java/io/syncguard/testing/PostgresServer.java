@@ -1,0 +1,85 @@
+package io.syncguard.testing;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.testcontainers.DockerClientFactory;
+import org.testcontainers.postgresql.PostgreSQLContainer;
+
+/**
+ * The one real PostgreSQL of a test run: the server of the environment variable {@value #URL} (a JDBC URL of a superuser)
+ * where it is set, else a container where a Docker engine answers, else an embedded server.
+ */
+public final class PostgresServer {
+
+    private static final String URL = "SYNCGUARD_TEST_POSTGRES_URL";
+
+    private static final String[] SETTINGS = {"shared_preload_libraries", "pg_stat_statements", "max_connections", "300"
+    };
+
+    private static final AtomicInteger DATABASES = new AtomicInteger();
+
+    private static final String SERVER_URL = start();
+
+    private PostgresServer() {}
+
+    /** The URL of a new, empty database. */
+    public static String newDatabaseUrl() {
+        String name = "test_" + ProcessHandle.current().pid() + "_" + DATABASES.incrementAndGet();
+        try (Connection connection = DriverManager.getConnection(SERVER_URL);
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE DATABASE " + name);
+        } catch (SQLException ex) {
+            throw new IllegalStateException("No test database could be made at the test server", ex);
+        }
+        return SERVER_URL.replaceFirst("(jdbc:postgresql://[^/]+/)[^?]*", "$1" + name);
+    }
+
+    /** Unpooled connections to a new, empty database. */
+    public static DataSource newDatabase() {
+        return dataSource(newDatabaseUrl());
+    }
+
+    /** Unpooled connections. */
+    public static DataSource dataSource(String url) {
+        PGSimpleDataSource dataSource = new PGSimpleDataSource();
+        dataSource.setURL(url);
+        return dataSource;
+    }
+
+    private static String start() {
+        String configured = System.getenv(URL);
+        if (configured != null) {
+            return configured;
+        }
+        return DockerClientFactory.instance().isDockerAvailable() ? startContainer() : startEmbedded();
+    }
+
+    private static String startContainer() {
+        // Ryuk, not this process, stops the container after the run.
+        PostgreSQLContainer container = new PostgreSQLContainer("postgres:18");
+        container.setCommand("postgres", "-c", SETTINGS[0] + "=" + SETTINGS[1], "-c", SETTINGS[2] + "=" + SETTINGS[3]);
+        container.start();
+        return container.getJdbcUrl() + "&user=" + container.getUsername() + "&password=" + container.getPassword();
+    }
+
+    private static String startEmbedded() {
+        try {
+            EmbeddedPostgres server = EmbeddedPostgres.builder()
+                    .setServerConfig("listen_addresses", "127.0.0.1")
+                    .setServerConfig(SETTINGS[0], SETTINGS[1])
+                    .setServerConfig(SETTINGS[2], SETTINGS[3])
+                    .start();
+            return server.getJdbcUrl("postgres", "postgres");
+        } catch (IOException ex) {
+            throw new UncheckedIOException("The embedded PostgreSQL did not start", ex);
+        }
+    }
+}
