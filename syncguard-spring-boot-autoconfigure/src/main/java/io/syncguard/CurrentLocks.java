@@ -1,8 +1,8 @@
 package io.syncguard;
 
-import java.util.Objects;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,9 +35,16 @@ public final class CurrentLocks {
     }
 
     /** The handles under which the running thread works. */
-    public static Stream<LockHandle> innermostFirst() {
-        return Stream.iterate(INNERMOST.get(), Objects::nonNull, frame -> frame.outer)
-                .map(frame -> frame.handle);
+    public static List<LockHandle> innermostFirst() {
+        Frame innermost = INNERMOST.get();
+        if (innermost == null) {
+            return List.of();
+        }
+        List<LockHandle> handles = new ArrayList<>();
+        for (Frame frame = innermost; frame != null; frame = frame.outer) {
+            handles.add(frame.handle);
+        }
+        return handles;
     }
 
     private record Frame(LockHandle handle, @Nullable Frame outer) {}

@@ -115,13 +115,13 @@ public interface LockHandle extends AutoCloseable {
 
     /** The handle under which the running thread works, the innermost where several are nested. */
     static Optional<LockHandle> current() {
-        return CurrentLocks.innermostFirst().findFirst();
+        return CurrentLocks.innermostFirst().stream().findFirst();
     }
 
     /** The innermost handle of this key under which the running thread works. */
     static Optional<LockHandle> current(String key) {
         String normalized = LockLimits.key(key);
-        return CurrentLocks.innermostFirst()
+        return CurrentLocks.innermostFirst().stream()
                 .filter(handle -> handle.key().equals(normalized))
                 .findFirst();
     }

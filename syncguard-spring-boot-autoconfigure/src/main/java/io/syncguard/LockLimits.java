@@ -27,8 +27,9 @@ public final class LockLimits {
      * surrogates. It is neither trimmed nor case folded; a blank key is legal.
      */
     public static String key(String key) {
-        String normalized = isPrintableAscii(key) ? key : normalize(key);
-        int bytes = normalized.getBytes(StandardCharsets.UTF_8).length;
+        boolean ascii = isPrintableAscii(key);
+        String normalized = ascii ? key : normalize(key);
+        int bytes = ascii ? key.length() : normalized.getBytes(StandardCharsets.UTF_8).length;
         if (bytes == 0) {
             throw invalid("A key must not be empty");
         }
@@ -69,7 +70,12 @@ public final class LockLimits {
     }
 
     private static boolean isPrintableAscii(String key) {
-        return key.chars().allMatch(character -> character >= ' ' && character < 0x7f);
+        for (int i = 0; i < key.length(); i++) {
+            if (key.charAt(i) < ' ' || key.charAt(i) > '~') {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static String normalize(String key) {

@@ -34,13 +34,13 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
 
     /**
      * @param template looked up at the first call of an annotated method, so that no lock bean is made before its time
-     * @param waitTime for annotations that name none
+     * @param waitTime for annotations that name none; looked up with the first of them
      * @param nanoTime a monotonic clock
      */
     public DistributedLockAdvisor(
             Supplier<LockTemplate> template,
             ConfigurableBeanFactory beans,
-            Duration waitTime,
+            Supplier<Duration> waitTime,
             int order,
             LongSupplier nanoTime) {
         CustomizableThreadFactory factory = new CustomizableThreadFactory("syncguard-future-");

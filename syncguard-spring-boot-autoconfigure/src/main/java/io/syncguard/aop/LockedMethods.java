@@ -38,12 +38,12 @@ final class LockedMethods {
     private static final String ANY_KEY = "-";
 
     private final ConfigurableBeanFactory beans;
-    private final Duration waitTime;
+    private final Supplier<Duration> waitTime;
     private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
     private final Map<AnnotatedElementKey, Optional<LockedMethod>> found = new ConcurrentHashMap<>();
 
     /** @param waitTime for annotations that name none */
-    LockedMethods(ConfigurableBeanFactory beans, Duration waitTime) {
+    LockedMethods(ConfigurableBeanFactory beans, Supplier<Duration> waitTime) {
         this.beans = beans;
         this.waitTime = waitTime;
     }
@@ -140,7 +140,7 @@ final class LockedMethods {
 
         private Duration waitTime(boolean skips) {
             LockRequest asked = with(LockRequest.of(ANY_KEY), "waitTime", annotation.waitTime(), LockRequest::waitTime);
-            return asked.waitTime() != null ? asked.waitTime() : skips ? Duration.ZERO : waitTime;
+            return asked.waitTime() != null ? asked.waitTime() : skips ? Duration.ZERO : waitTime.get();
         }
 
         private LockRequest with(LockRequest request, String attribute, String text, DurationSetter setter) {

@@ -1,6 +1,6 @@
 package io.syncguard.aop;
 
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -22,18 +22,19 @@ final class MethodExpression {
     private static final Set<String> PREDEFINED = Set.of("root", "this");
 
     private final SpelExpression expression;
-    private final Map<String, Integer> parameters;
     private final BeanResolver beans;
 
+    /** The positions of the parameters that it uses. */
+    private final Map<String, Integer> parameters = new HashMap<>();
+
     /**
-     * @param parameters the names of the parameters and their positions
+     * @param parameters the names of all parameters and their positions
      * @throws RuntimeException when it cannot be parsed, or names something that is no parameter
      */
     MethodExpression(String text, Map<String, Integer> parameters, BeanResolver beans) {
         this.expression = PARSER.parseRaw(text);
         this.beans = beans;
-        this.parameters = Map.copyOf(parameters);
-        requireParameters(variables(expression.getAST(), new HashSet<>()));
+        collect(expression.getAST(), parameters);
     }
 
     @Nullable
@@ -49,24 +50,18 @@ final class MethodExpression {
         return expression.getExpressionString();
     }
 
-    private void requireParameters(Set<String> variables) {
-        for (String variable : variables) {
-            if (!parameters.containsKey(variable)) {
-                throw new IllegalArgumentException("there is no parameter '" + variable + "', only "
-                        + parameters.keySet().stream().sorted().toList()
-                        + " (names need the compiler option -parameters)");
+    private void collect(SpelNode node, Map<String, Integer> known) {
+        if (node instanceof VariableReference) {
+            String name = node.toStringAST().substring(1);
+            if (known.containsKey(name)) {
+                parameters.put(name, known.get(name));
+            } else if (!PREDEFINED.contains(name)) {
+                throw new IllegalArgumentException("there is no parameter '" + name + "', only "
+                        + known.keySet().stream().sorted().toList() + " (names need the compiler option -parameters)");
             }
         }
-    }
-
-    private static Set<String> variables(SpelNode node, Set<String> found) {
-        String text = node.toStringAST();
-        if (node instanceof VariableReference && !PREDEFINED.contains(text.substring(1))) {
-            found.add(text.substring(1));
-        }
         for (int i = 0; i < node.getChildCount(); i++) {
-            variables(node.getChild(i), found);
+            collect(node.getChild(i), known);
         }
-        return found;
     }
 }

@@ -1,7 +1,6 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.core.LockEngine;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -13,24 +12,24 @@ final class LockLifecycle implements SmartLifecycle {
     /** The lowest phases start first and stop last; the usual ones are not negative. */
     private static final int PHASE = Integer.MIN_VALUE / 2;
 
-    private final ObjectProvider<LockEngine> engine;
+    private final LockEngine engine;
 
     /** Written and read by the thread that starts or stops the application. */
     private volatile boolean running;
 
-    LockLifecycle(ObjectProvider<LockEngine> engine) {
+    LockLifecycle(LockEngine engine) {
         this.engine = engine;
     }
 
     @Override
     public void start() {
-        engine.ifAvailable(LockEngine::start);
+        engine.start();
         running = true;
     }
 
     @Override
     public void stop() {
-        engine.ifAvailable(LockEngine::stop);
+        engine.stop();
         running = false;
     }
 

@@ -14,6 +14,7 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -59,22 +60,24 @@ public final class SyncGuardAutoConfiguration {
     }
 
     @Bean
-    LockLifecycle syncGuardLockLifecycle(ObjectProvider<LockEngine> engine) {
+    @ConditionalOnBean(LockEngine.class)
+    LockLifecycle syncGuardLockLifecycle(LockEngine engine) {
         return new LockLifecycle(engine);
     }
 
+    /** Made before all other beans: it must not draw any of them along, not even the properties. */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static DistributedLockAdvisor distributedLockAdvisor(
             ObjectProvider<LockTemplate> template,
             ObjectProvider<SyncGuardProperties> properties,
-            ConfigurableBeanFactory beans) {
-        SyncGuardProperties settings = properties.getObject();
+            ConfigurableBeanFactory beans,
+            Environment environment) {
         return new DistributedLockAdvisor(
                 SingletonSupplier.of(template::getObject),
                 beans,
-                settings.waitTime(),
-                settings.aop().order(),
+                () -> properties.getObject().waitTime(),
+                environment.getProperty("syncguard.aop.order", Integer.class, SyncGuardProperties.Aop.DEFAULT_ORDER),
                 Time.SYSTEM::nanoTime);
     }
 

@@ -5,6 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.core.Ordered;
 
 /**
  * {@code syncguard.*}.
@@ -54,7 +55,11 @@ record SyncGuardProperties(
      *
      * @param order Order of the advisor. It has to be smaller than that of transactions for locks to be outside of them.
      */
-    record Aop(@DefaultValue("2147483547") int order) {}
+    record Aop(@DefaultValue("" + DEFAULT_ORDER) int order) {
+
+        /** A hundred before the order that transactions have by default. */
+        static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 100;
+    }
 
     /**
      * {@code syncguard.postgres.*}.
@@ -69,6 +74,6 @@ record SyncGuardProperties(
             @DefaultValue("syncguard_locks") String locksTable,
             @DefaultValue("syncguard_fence_counters") String fenceCountersTable,
             @DefaultValue("auto") SchemaManagement schemaManagement,
-            @DefaultValue("4") int poolSize,
+            @DefaultValue("8") int poolSize,
             @DefaultValue("5s") Duration networkTimeout) {}
 }

@@ -2,7 +2,6 @@ package io.syncguard.core;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,9 +37,10 @@ final class DeferredReleases {
         return true;
     }
 
-    Stream<Hold> holds() {
+    /** Those of the running thread. */
+    List<Hold> holds() {
         List<Hold> ofThread = holds.get();
-        return ofThread == null ? Stream.empty() : ofThread.stream();
+        return ofThread == null ? List.of() : ofThread;
     }
 
     private void complete(Hold hold, Runnable release) {

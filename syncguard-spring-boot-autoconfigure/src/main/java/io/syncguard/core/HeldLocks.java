@@ -75,8 +75,8 @@ final class HeldLocks implements AutoCloseable {
     private long endBeliefs() {
         long next = Time.NEVER;
         for (Hold hold : holds.values()) {
-            hold.loseIfOver();
-            if (hold.state() == Hold.State.HELD) {
+            // Whoever looks at a hold past its deadline makes it lost.
+            if (hold.isHeld()) {
                 next = Math.min(next, hold.deadline());
             }
         }

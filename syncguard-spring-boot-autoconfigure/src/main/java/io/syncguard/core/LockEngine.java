@@ -11,13 +11,11 @@ import io.syncguard.LockRequest;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -151,13 +149,15 @@ public final class LockEngine implements LockManager, AutoCloseable {
             hold.lose("it was still held when the application shut down");
             releases.releaseLate(hold.lockId(), hold.key(), hold.ttl(), false);
         }
-        releases.flush();
+        releases.flush(settings.shutdownTimeout());
     }
 
-    /** {@link #stop Stops}, ends all threads and closes the backend. */
+    /** {@link #stop Stops} if that is still to be done, ends all threads and closes the backend. */
     @Override
     public void close() {
-        stop();
+        if (grantsLocks) {
+            stop();
+        }
         releases.close();
         heartbeat.close();
         held.close();
@@ -183,7 +183,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     boolean release(Hold hold) {
-        if (deferred.holds().anyMatch(hold::equals)) {
+        if (deferred.holds().contains(hold)) {
             return false;
         }
         return deferred.defer(hold, () -> releaseNow(hold)) || releaseNow(hold);
@@ -217,20 +217,24 @@ public final class LockEngine implements LockManager, AutoCloseable {
         return outer == null ? acquirer.acquire(request, waitTime) : join(outer, request);
     }
 
+    /** The hold that a request of the running thread for this key is nested in. */
     private @Nullable Hold outerHold(String key) {
-        Stream<Hold> bodies = CurrentLocks.innermostFirst()
-                .map(this::ownHold)
-                .filter(Objects::nonNull)
-                .map(Hold.class::cast);
-        return Stream.concat(bodies, deferred.holds())
-                .filter(hold -> hold.key().equals(key) && hold.state() != LockHandle.State.RELEASED)
-                .findFirst()
-                .orElse(null);
+        for (LockHandle handle : CurrentLocks.innermostFirst()) {
+            Hold hold = handle instanceof JoinedHold joined ? joined.outer() : handle instanceof Hold own ? own : null;
+            if (hold != null && hold.isOf(this) && isOpenFor(key, hold)) {
+                return hold;
+            }
+        }
+        for (Hold hold : deferred.holds()) {
+            if (isOpenFor(key, hold)) {
+                return hold;
+            }
+        }
+        return null;
     }
 
-    private @Nullable Hold ownHold(LockHandle handle) {
-        Hold hold = handle instanceof JoinedHold joined ? joined.outer() : handle instanceof Hold own ? own : null;
-        return hold != null && hold.isOf(this) ? hold : null;
+    private static boolean isOpenFor(String key, Hold hold) {
+        return hold.key().equals(key) && hold.state() != LockHandle.State.RELEASED;
     }
 
     private LockHandle join(Hold outer, LockRequest request) {

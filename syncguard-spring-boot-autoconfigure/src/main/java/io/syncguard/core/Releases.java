@@ -65,9 +65,14 @@ final class Releases implements AutoCloseable {
         alarm.ringAt(now);
     }
 
-    /** Tries everything that is left once more, on the thread of the caller. */
-    void flush() {
-        late.entrySet().removeIf(entry -> sendLate(entry.getKey(), entry.getValue()));
+    /**
+     * Tries everything that is left once more, on the thread of the caller.
+     *
+     * @param atMost when to begin no further try: each may take a network timeout
+     */
+    void flush(Duration atMost) {
+        long deadline = time.nanoTime() + atMost.toNanos();
+        late.entrySet().removeIf(entry -> time.nanoTime() < deadline && sendLate(entry.getKey(), entry.getValue()));
     }
 
     @Override

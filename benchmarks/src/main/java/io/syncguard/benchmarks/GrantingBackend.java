@@ -1,0 +1,59 @@
+package io.syncguard.benchmarks;
+
+import io.syncguard.Fence;
+import io.syncguard.LockInfo;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.Extension;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.ReleaseOutcome;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** Grants everything and keeps nothing, so that only the library is measured. */
+final class GrantingBackend implements LockBackend {
+
+    private static final Attempt GRANT = new Attempt.Grant(new Fence(1), Instant.EPOCH, Instant.EPOCH);
+
+    @Override
+    public String name() {
+        return "granting";
+    }
+
+    @Override
+    public Attempt acquire(Claim claim) {
+        return GRANT;
+    }
+
+    @Override
+    public ReleaseOutcome release(String lockId) {
+        return ReleaseOutcome.RELEASED;
+    }
+
+    @Override
+    public List<ExtendOutcome> extend(List<Extension> extensions) {
+        return extensions.stream()
+                .<ExtendOutcome>map(each -> new ExtendOutcome.Extended(Instant.EPOCH))
+                .toList();
+    }
+
+    @Override
+    public boolean isLocked(String key) {
+        return false;
+    }
+
+    @Override
+    public Optional<LockInfo> lookup(String key) {
+        return Optional.empty();
+    }
+
+    @Override
+    public Optional<LockInfo> lookupById(String lockId) {
+        return Optional.empty();
+    }
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,189 @@
+package io.syncguard.benchmarks;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * Acquire and release of free keys, each thread with its own, beside a raw {@code INSERT ... ON CONFLICT} and {@code DELETE}
+ * on the same table: pairs per second in interleaved rounds, and disk flushes per pair.
+ *
+ * <p>Arguments: rounds (5), seconds per measurement (4). Starts a PostgreSQL with durable settings of its own, or uses that
+ * of {@code -Dspring.datasource.url}.
+ */
+public final class Pairs {
+
+    private static final int[] THREADS = {1, 16};
+
+    private static final String INSERT = """
+            INSERT INTO syncguard_locks (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+            VALUES (?, ?, 0, 0, '000000000000001', ?, 'raw')
+            ON CONFLICT (key) DO NOTHING
+            """;
+
+    private static final String DELETE = "DELETE FROM syncguard_locks WHERE key = ? AND lock_id = ?";
+
+    private final HikariDataSource raw;
+    private final JdbcTemplate jdbc;
+    private final LockTemplate locks;
+    private final Duration duration;
+
+    private Pairs(HikariDataSource raw, LockTemplate locks, Duration duration) {
+        this.raw = raw;
+        this.jdbc = new JdbcTemplate(raw);
+        this.locks = locks;
+        this.duration = duration;
+    }
+
+    /** Runs it and prints a table. */
+    public static void main(String[] args) throws Exception {
+        int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 5;
+        Duration duration = Duration.ofSeconds(args.length > 1 ? Integer.parseInt(args[1]) : 4);
+        String url = System.getProperty("spring.datasource.url");
+        try (EmbeddedPostgres embedded = url == null ? startDurable() : null) {
+            run(embedded == null ? String.valueOf(url) : embedded.getJdbcUrl("postgres", "postgres"), rounds, duration);
+        }
+    }
+
+    private static EmbeddedPostgres startDurable() throws Exception {
+        return EmbeddedPostgres.builder()
+                .setServerConfig("listen_addresses", "127.0.0.1")
+                .setServerConfig("fsync", "on")
+                .setServerConfig("full_page_writes", "on")
+                .setServerConfig("synchronous_commit", "on")
+                .start();
+    }
+
+    private static void run(String url, int rounds, Duration duration) throws Exception {
+        try (ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
+                        .properties(
+                                "spring.main.banner-mode=off",
+                                "spring.main.web-application-type=none",
+                                "spring.datasource.url=" + url)
+                        .run();
+                HikariDataSource raw = new HikariDataSource()) {
+            raw.setJdbcUrl(url);
+            raw.setMaximumPoolSize(THREADS[THREADS.length - 1]);
+            new Pairs(raw, context.getBean(LockTemplate.class), duration).measure(rounds);
+        }
+    }
+
+    private void measure(int rounds) throws Exception {
+        System.out.printf(
+                "server: fsync=%s synchronous_commit=%s; %d rounds of %d s%n",
+                setting("fsync"), setting("synchronous_commit"), rounds, duration.toSeconds());
+        for (int threads : THREADS) {
+            perSecond(threads, this::rawPair);
+            perSecond(threads, this::lockPair);
+            List<Double> rawPairs = new ArrayList<>();
+            List<Double> lockPairs = new ArrayList<>();
+            List<Double> ratios = new ArrayList<>();
+            for (int round = 0; round < rounds; round++) {
+                rawPairs.add(perSecond(threads, this::rawPair));
+                lockPairs.add(perSecond(threads, this::lockPair));
+                ratios.add(lockPairs.get(round) / rawPairs.get(round));
+            }
+            System.out.printf("threads %d%n", threads);
+            print("  raw pairs/s", rawPairs);
+            print("  SyncGuard pairs/s", lockPairs);
+            print("  ratio", ratios);
+        }
+        long flushes = flushes();
+        long pairs = Math.round(perSecond(1, this::lockPair) * duration.toSeconds());
+        System.out.printf(
+                Locale.ROOT, "flushes per SyncGuard pair, 1 thread: %.2f%n", (double) (flushes() - flushes) / pairs);
+    }
+
+    private double perSecond(int threads, Pair pair) throws Exception {
+        ExecutorService executor = Executors.newFixedThreadPool(threads);
+        try {
+            long began = System.nanoTime();
+            long end = began + duration.toNanos();
+            List<Future<Long>> counts = new ArrayList<>();
+            for (int thread = 0; thread < threads; thread++) {
+                String key = "key-" + thread;
+                counts.add(executor.submit(() -> {
+                    long count = 0;
+                    for (; System.nanoTime() < end; count++) {
+                        pair.run(key + "-" + count % 50);
+                    }
+                    return count;
+                }));
+            }
+            long sum = 0;
+            for (Future<Long> count : counts) {
+                sum += count.get();
+            }
+            return sum / ((System.nanoTime() - began) / 1e9);
+        } finally {
+            executor.shutdown();
+        }
+    }
+
+    private void lockPair(String key) {
+        locks.execute(LockRequest.of(key), lock -> key);
+    }
+
+    private void rawPair(String key) throws SQLException {
+        try (Connection connection = raw.getConnection();
+                PreparedStatement insert = connection.prepareStatement(INSERT)) {
+            insert.setString(1, key);
+            insert.setString(2, key);
+            insert.setString(3, key);
+            insert.executeUpdate();
+        }
+        try (Connection connection = raw.getConnection();
+                PreparedStatement delete = connection.prepareStatement(DELETE)) {
+            delete.setString(1, key);
+            delete.setString(2, key);
+            delete.executeUpdate();
+        }
+    }
+
+    private String setting(String name) {
+        return String.valueOf(jdbc.queryForObject("SELECT current_setting(?)", String.class, name));
+    }
+
+    private long flushes() {
+        jdbc.execute("SELECT pg_stat_force_next_flush()");
+        Long flushes = jdbc.queryForObject("SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal'", Long.class);
+        return flushes == null ? 0 : flushes;
+    }
+
+    private static void print(String what, List<Double> values) {
+        Collections.sort(values);
+        System.out.printf(
+                Locale.ROOT,
+                "%-20s min %10.2f   median %10.2f   max %10.2f%n",
+                what,
+                values.get(0),
+                values.get(values.size() / 2),
+                values.get(values.size() - 1));
+    }
+
+    @FunctionalInterface
+    private interface Pair {
+        void run(String key) throws SQLException;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
+}

@@ -1,0 +1,5 @@
+/** Figures for docs/benchmarks.md. */
+@NullMarked
+package io.syncguard.benchmarks;
+
+import org.jspecify.annotations.NullMarked;

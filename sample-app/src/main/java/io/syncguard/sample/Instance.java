@@ -1,0 +1,6 @@
+package io.syncguard.sample;
+
+/**
+ * Which of the running instances answered.
+ */
+record Instance(long pid, int port) {}

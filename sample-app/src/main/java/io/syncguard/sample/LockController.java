@@ -1,0 +1,24 @@
+package io.syncguard.sample;
+
+import io.syncguard.LockManager;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * Shows locks, whichever instance holds them.
+ */
+@RestController
+final class LockController {
+
+    private final LockManager locks;
+
+    LockController(LockManager locks) {
+        this.locks = locks;
+    }
+
+    @GetMapping("/locks/{key}")
+    LockState state(@PathVariable String key) {
+        return locks.lookup(key).map(info -> LockState.held(key, info)).orElseGet(() -> LockState.free(key));
+    }
+}

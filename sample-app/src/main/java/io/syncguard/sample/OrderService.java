@@ -1,0 +1,33 @@
+package io.syncguard.sample;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.LockHandle;
+import org.springframework.stereotype.Service;
+
+/**
+ * Processes orders, each once, however often and wherever it is submitted.
+ */
+@Service
+class OrderService {
+
+    private final Orders orders;
+
+    OrderService(Orders orders) {
+        this.orders = orders;
+    }
+
+    /**
+     * Charges the order. Whoever submits it meanwhile is refused at once: waiting for the lock would only lead to the answer
+     * that it was processed.
+     */
+    @DistributedLock(name = "order", key = "#orderId", waitTime = "0s")
+    public ProcessedOrder submit(long orderId) throws InterruptedException {
+        // Looked up under the lock: before it, the one who holds it may be about to charge.
+        orders.find(orderId).ifPresent(order -> {
+            throw new OrderAlreadyProcessedException(order);
+        });
+        PretendWork.chargePayment();
+        LockHandle lock = LockHandle.current().orElseThrow();
+        return orders.add(orderId, lock.fence());
+    }
+}

@@ -1,0 +1,24 @@
+package io.syncguard.sample;
+
+import java.time.Duration;
+
+/**
+ * Pauses where a real order service would wait for others. Every pretended duration of the sample stands here.
+ *
+ * <p>An interrupt ends the pause: it is how work learns that its lock was lost.
+ */
+final class PretendWork {
+
+    /** The answer of a payment provider. Long enough for the other nineteen submissions to find the order locked. */
+    private static final Duration PAYMENT = Duration.ofMillis(1500);
+
+    private PretendWork() {}
+
+    static void chargePayment() throws InterruptedException {
+        Thread.sleep(PAYMENT.toMillis());
+    }
+
+    static void computeReport(Duration length) throws InterruptedException {
+        Thread.sleep(length.toMillis());
+    }
+}

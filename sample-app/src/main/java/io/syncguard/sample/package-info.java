@@ -1,0 +1,8 @@
+/**
+ * An order service that shows the locks at work: orders (the annotation), reports (the heartbeat), stock (the template and the
+ * fence), totals (a scheduled job that runs once among all instances).
+ */
+@NullMarked
+package io.syncguard.sample;
+
+import org.jspecify.annotations.NullMarked;

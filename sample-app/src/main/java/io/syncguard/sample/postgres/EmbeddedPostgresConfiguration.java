@@ -1,0 +1,23 @@
+package io.syncguard.sample.postgres;
+
+import java.io.IOException;
+import java.sql.SQLException;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Connects the sample to a PostgreSQL of its own where no {@code spring.datasource.url} names another one.
+ */
+@Configuration(proxyBeanMethods = false)
+// There is no "on missing property": no URL has this value, so what matches is the missing property alone.
+@ConditionalOnProperty(name = "spring.datasource.url", havingValue = "embedded", matchIfMissing = true)
+class EmbeddedPostgresConfiguration {
+
+    /** The data source is built on this bean, so Spring closes it after the last connection of the pool is closed. */
+    @Bean
+    SharedPostgres sharedPostgres(@Value("${sample.postgres-port}") int port) throws IOException, SQLException {
+        return SharedPostgres.join(port);
+    }
+}

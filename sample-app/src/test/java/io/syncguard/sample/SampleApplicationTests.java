@@ -1,0 +1,117 @@
+package io.syncguard.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.web.client.RestClient;
+
+/**
+ * The walk-through of the sample, on one instance and a PostgreSQL of its own.
+ */
+@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, properties = "sample.postgres-port=0")
+class SampleApplicationTests {
+
+    private static final Duration REPORT_TTL = Duration.ofSeconds(3);
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final String url;
+
+    SampleApplicationTests(@LocalServerPort int port) {
+        this.url = "http://127.0.0.1:" + port;
+    }
+
+    @Test
+    void anOrderThatIsSubmittedTwentyTimesAtOnceIsProcessedOnce() {
+        List<HttpResponse<String>> answers = postTwentyTimesAtOnce("/orders/42/submit");
+
+        assertThat(answers).filteredOn(answer -> answer.statusCode() == 200).hasSize(1);
+        assertThat(answers)
+                .filteredOn(answer -> answer.statusCode() == 409)
+                .hasSize(19)
+                .allSatisfy(answer -> assertThat(answer.body()).contains("order:42", "Try again"));
+    }
+
+    @Test
+    void anOrderThatWasProcessedIsNotProcessedAgain() {
+        assertThat(post("/orders/43/submit").join().statusCode()).isEqualTo(200);
+
+        HttpResponse<String> again = post("/orders/43/submit").join();
+
+        assertThat(again.statusCode()).isEqualTo(409);
+        assertThat(again.body()).contains("Order 43 was already processed");
+    }
+
+    @Test
+    void aReportKeepsItsLockBeyondItsTtl() {
+        CompletableFuture<HttpResponse<String>> report = post("/reports/long?seconds=4");
+        LockState first = await().atMost(Duration.ofSeconds(5)).until(() -> lock("report:long"), LockState::held);
+
+        LockState later = await().atMost(Duration.ofSeconds(10))
+                .until(() -> lock("report:long"), state -> isExtendedByATtl(first, state));
+
+        assertThat(later.fence()).isEqualTo(first.fence());
+        assertThat(later.owner()).isEqualTo(first.owner()).isNotBlank();
+        assertThat(report.join().body()).contains("\"fence\":" + first.fence());
+        assertThat(lock("report:long").held()).isFalse();
+    }
+
+    @Test
+    void reservationsAtOnceNeverSellMoreThanThereIs() {
+        List<HttpResponse<String>> answers = postTwentyTimesAtOnce("/stock/tea/reserve?quantity=1");
+
+        assertThat(answers).filteredOn(answer -> answer.statusCode() == 200).hasSize(10);
+        assertThat(answers)
+                .filteredOn(answer -> answer.statusCode() == 409)
+                .hasSize(10)
+                .allSatisfy(answer -> assertThat(answer.body()).contains("Only 0 of TEA are available"));
+    }
+
+    @Test
+    void aReportOfMoreThanAMinuteIsRefusedWithTheLimits() {
+        HttpResponse<String> answer = post("/reports/endless?seconds=61").join();
+
+        assertThat(answer.statusCode()).isEqualTo(400);
+        assertThat(answer.headers().firstValue("Content-Type")).contains("application/problem+json");
+        assertThat(answer.body()).contains("'seconds' is between 1 and 60, not 61");
+    }
+
+    private static boolean isExtendedByATtl(LockState first, LockState later) {
+        return later.expiresAt() != null
+                && first.expiresAt() != null
+                && later.expiresAt().isAfter(first.expiresAt().plus(REPORT_TTL));
+    }
+
+    private LockState lock(String key) {
+        LockState state =
+                RestClient.create(url).get().uri("/locks/{key}", key).retrieve().body(LockState.class);
+        return Objects.requireNonNull(state);
+    }
+
+    private List<HttpResponse<String>> postTwentyTimesAtOnce(String path) {
+        List<CompletableFuture<HttpResponse<String>>> calls =
+                Stream.generate(() -> post(path)).limit(20).toList();
+        return calls.stream().map(CompletableFuture::join).toList();
+    }
+
+    private CompletableFuture<HttpResponse<String>> post(String path) {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(url + path))
+                .POST(BodyPublishers.noBody())
+                .build();
+        return http.sendAsync(request, BodyHandlers.ofString());
+    }
+}

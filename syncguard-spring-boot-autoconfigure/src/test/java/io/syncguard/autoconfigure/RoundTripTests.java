@@ -1,0 +1,196 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.Extension;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.postgres.PostgresLockBackend;
+import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresTables;
+import io.syncguard.testing.PostgresProxy;
+import io.syncguard.testing.PostgresServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** What an operation costs, counted at the server and on the wire, on the connections that an application gets. */
+class RoundTripTests {
+
+    private static final Duration TTL = Duration.ofSeconds(30);
+
+    private final String url = PostgresServer.newDatabaseUrl();
+    private final JdbcTemplate admin = new JdbcTemplate(PostgresServer.dataSource(url));
+    private final PostgresProxy proxy = new PostgresProxy(url);
+    private final HikariDataSource application = new HikariDataSource();
+
+    private PostgresPools pools;
+    private LockBackend backend;
+
+    @BeforeEach
+    void open() {
+        application.setJdbcUrl(proxy.url());
+        // Else it fills itself in the background, which counts as well.
+        application.setMaximumPoolSize(1);
+        pools = new PostgresPools(application, 4, Duration.ofSeconds(2));
+        new PostgresSchema(pools.operations(), PostgresTables.DEFAULT).initialize();
+        backend = new PostgresLockBackend(
+                pools.operations(), pools.heartbeats(), PostgresTables.DEFAULT, pools.timeout(), pools::close);
+        admin.execute("CREATE EXTENSION pg_stat_statements");
+    }
+
+    @AfterEach
+    void close() {
+        backend.close();
+        application.close();
+        proxy.close();
+    }
+
+    @Test
+    void every_operation_is_one_statement_and_one_round_trip() {
+        costsOne(() -> assertThat(backend.acquire(claim("a", "1---------------------")))
+                .isInstanceOf(Attempt.Grant.class));
+        costsOne(() -> assertThat(backend.acquire(claim("a", "2---------------------")))
+                .isInstanceOf(Attempt.Refusal.class));
+        costsOne(() -> assertThat(extend("1---------------------")).isInstanceOf(ExtendOutcome.Extended.class));
+        costsOne(() -> assertThat(backend.isLocked("a")).isTrue());
+        costsOne(() -> assertThat(backend.lookup("a")).isPresent());
+        costsOne(() -> assertThat(backend.lookupById("1---------------------")).isPresent());
+        costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseOutcome.RELEASED));
+        costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseOutcome.NOT_HELD));
+    }
+
+    @Test
+    void it_stays_one_inside_a_transaction_of_the_caller_and_the_caller_pays_nothing() {
+        TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(application));
+        JdbcTemplate jdbc = new JdbcTemplate(application);
+
+        transaction.executeWithoutResult(status -> {
+            jdbc.queryForObject("SELECT 1", Integer.class);
+            costsOne(() -> assertThat(backend.acquire(claim("a", "1---------------------")))
+                    .isInstanceOf(Attempt.Grant.class));
+            costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseOutcome.RELEASED));
+            costsOne(() -> backend.acquire(claim("a", "3---------------------")));
+            status.setRollbackOnly();
+        });
+
+        assertThat(backend.lookupById("3---------------------"))
+                .as("the caller's rollback does not undo a grant")
+                .isPresent();
+    }
+
+    @Test
+    void a_heartbeat_of_a_thousand_locks_is_one_statement_for_each_five_hundred() {
+        List<String> lockIds = IntStream.range(0, 500)
+                .mapToObj(i -> String.format("%04d------------------", i))
+                .toList();
+        lockIds.forEach(lockId -> backend.acquire(claim("key " + lockId, lockId)));
+
+        costsOne(() -> assertThat(backend.extend(lockIds.stream()
+                        .map(lockId -> new Extension(lockId, TTL))
+                        .toList()))
+                .hasSize(500)
+                .hasOnlyElementsOfType(ExtendOutcome.Extended.class));
+    }
+
+    @Test
+    void a_refusal_writes_nothing_to_the_log() {
+        backend.acquire(claim("a", "1---------------------"));
+        long before = walInserted();
+
+        for (int i = 0; i < 100; i++) {
+            assertThat(backend.acquire(claim("a", "2---------------------"))).isInstanceOf(Attempt.Refusal.class);
+        }
+
+        assertThat(walInserted() - before)
+                .as("bytes; a row lock would be fifty for each, and the server writes a little by itself")
+                .isLessThan(2_000);
+    }
+
+    @Test
+    void an_acquire_is_durable_when_it_is_answered_and_a_release_does_not_wait_for_the_disk() {
+        int acquiresFlushed = 0;
+        int releasesFlushed = 0;
+        for (int i = 0; i < 20; i++) {
+            backend.acquire(claim("a", "1---------------------"));
+            acquiresFlushed += walUnflushed() == 0 ? 1 : 0;
+            backend.release("1---------------------");
+            releasesFlushed += walUnflushed() == 0 ? 1 : 0;
+        }
+
+        assertThat(acquiresFlushed)
+                .as("but for what the server writes by itself")
+                .isGreaterThan(15);
+        assertThat(releasesFlushed)
+                .as("but for what the server flushes by itself")
+                .isLessThan(5);
+    }
+
+    @Test
+    void a_silent_server_holds_an_operation_no_longer_than_a_third_of_its_ttl() {
+        proxy.fallSilent();
+        long began = System.nanoTime();
+
+        assertThatExceptionOfType(LockBackendException.class)
+                .isThrownBy(() ->
+                        backend.acquire(new Claim("a", "1---------------------", Duration.ofMillis(1500), "test")))
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.NETWORK_TIMEOUT))
+                .withMessageContaining("'a'");
+
+        assertThat(Duration.ofNanos(System.nanoTime() - began))
+                .isBetween(Duration.ofMillis(450), Duration.ofSeconds(1));
+        proxy.speakAgain();
+        assertThat(backend.lookup("a")).as("a new connection is made").isPresent();
+    }
+
+    private static Claim claim(String key, String lockId) {
+        return new Claim(key, lockId, TTL, "test");
+    }
+
+    private ExtendOutcome extend(String lockId) {
+        return backend.extend(List.of(new Extension(lockId, TTL))).get(0);
+    }
+
+    private void costsOne(Runnable operation) {
+        // The pools look first whether a connection still lives that nobody has used for half a second.
+        backend.isLocked("warm up");
+        backend.extend(List.of());
+        long tripsBefore = proxy.roundTrips();
+        long statementsBefore = statements();
+        operation.run();
+        assertThat(statements() - statementsBefore).as("statements").isEqualTo(1);
+        assertThat(proxy.roundTrips() - tripsBefore).as("round trips").isEqualTo(1);
+    }
+
+    /** All that the server was told to do in this database, but for these questions, which do not come through the proxy. */
+    private long statements() {
+        return admin.queryForObject("""
+                SELECT coalesce(sum(calls), 0) FROM pg_stat_statements
+                WHERE toplevel AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+                  AND query NOT LIKE '%pg_stat_statements%' AND query NOT LIKE 'SET extra_float_digits%'
+                  AND query NOT LIKE 'SET application_name%'
+                """, Long.class);
+    }
+
+    private long walInserted() {
+        return admin.queryForObject("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint", Long.class);
+    }
+
+    private long walUnflushed() {
+        return admin.queryForObject(
+                "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), pg_current_wal_flush_lsn())::bigint", Long.class);
+    }
+}

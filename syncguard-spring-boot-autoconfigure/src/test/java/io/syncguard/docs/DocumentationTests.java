@@ -1,0 +1,82 @@
+package io.syncguard.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What the documents show is what compiles, and what they name exists. */
+class DocumentationTests {
+
+    private static final Path ROOT = Path.of("..");
+
+    private static final Path SAMPLES = Path.of("src/test/java/io/syncguard/docs/GuideSamples.java");
+
+    private static final Pattern SAMPLE = Pattern.compile("(?s)// sample: (\\S+)\\R(.*?)\\R *// end");
+
+    private static final Pattern SHOWN = Pattern.compile("(?s)<!-- sample: (\\S+) -->\\R```java\\R(.*?)\\R```");
+
+    private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:|#)([^)#]+)");
+
+    @Test
+    void the_samples_in_the_documents_are_the_compiled_ones() throws IOException {
+        Map<String, String> compiled = matches(SAMPLE, Files.readString(SAMPLES));
+        Map<String, String> shown = new TreeMap<>();
+        for (Path document : documents()) {
+            shown.putAll(matches(SHOWN, Files.readString(document)));
+        }
+
+        assertThat(shown).isNotEmpty().isEqualTo(compiled);
+    }
+
+    @Test
+    void links_between_the_documents_lead_somewhere() throws IOException {
+        for (Path document : documents()) {
+            LINK.matcher(Files.readString(document))
+                    .results()
+                    .map(link -> document.resolveSibling(link.group(1)))
+                    .forEach(target ->
+                            assertThat(target).as("linked in " + document).exists());
+        }
+    }
+
+    @Test
+    void the_properties_are_all_described() throws IOException {
+        String configuration = Files.readString(ROOT.resolve("docs/configuration.md"));
+        String metadata = Files.readString(Path.of("target/classes/META-INF/spring-configuration-metadata.json"));
+
+        Pattern name = Pattern.compile(
+                "\"name\": \"(syncguard\\.[a-z.-]+)\",\\s+\"type\": \"(?!io\\.syncguard\\.autoconfigure\\.SyncGuardProperties)");
+        assertThat(name.matcher(metadata).results().map(property -> property.group(1)))
+                .hasSizeGreaterThan(10)
+                .allSatisfy(property -> assertThat(configuration).contains("`" + property + "`"));
+    }
+
+    private static Map<String, String> matches(Pattern pattern, String text) {
+        return pattern.matcher(text)
+                .results()
+                .collect(Collectors.toMap(match -> match.group(1), withoutIndent(), (one, same) -> one, TreeMap::new));
+    }
+
+    private static Function<MatchResult, String> withoutIndent() {
+        return match -> match.group(2).stripIndent().strip();
+    }
+
+    private static Iterable<Path> documents() throws IOException {
+        try (Stream<Path> docs = Files.list(ROOT.resolve("docs"));
+                Stream<Path> root = Files.list(ROOT)) {
+            return Stream.concat(docs, root)
+                    .filter(file -> file.toString().endsWith(".md"))
+                    .toList();
+        }
+    }
+}

@@ -1,0 +1,130 @@
+package io.syncguard.docs;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.LockHandle;
+import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import io.syncguard.OnContention;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.scheduling.annotation.Scheduled;
+
+/** The samples of the documents, compiled. {@link DocumentationTests} sees to it that both are equal. */
+class GuideSamples {
+
+    // sample: annotation
+    @DistributedLock(name = "order", key = "#orderId", ttl = "30s")
+    Receipt submit(String orderId) {
+        return charge(orderId);
+    }
+    // end
+
+    // sample: collection
+    @DistributedLock(name = "account", key = "{#from, #to}")
+    void transfer(String from, String to, long cents) {
+        // both accounts are locked, in an order that is the same for everybody
+    }
+    // end
+
+    // sample: scheduled
+    @Scheduled(cron = "0 0 3 * * *")
+    @DistributedLock(name = "nightly-report", onContention = OnContention.SKIP, holdAtLeast = "1m")
+    void nightlyReport() {
+        // runs on one instance, also when their clocks differ by up to a minute
+    }
+    // end
+
+    // sample: future
+    @DistributedLock(name = "import", key = "#file")
+    CompletableFuture<Integer> importFile(String file) {
+        return CompletableFuture.supplyAsync(() -> parse(file)); // locked until this is done
+    }
+    // end
+
+    // sample: composed
+    @Target(ElementType.METHOD)
+    @Retention(RetentionPolicy.RUNTIME)
+    @DistributedLock(name = "order", waitTime = "0s")
+    @interface OnePerOrder {
+
+        @AliasFor(annotation = DistributedLock.class)
+        String key();
+    }
+    // end
+
+    private final LockTemplate locks;
+    private final LockManager manager;
+    private final ExecutorService executor;
+
+    GuideSamples(LockTemplate locks, LockManager manager, ExecutorService executor) {
+        this.locks = locks;
+        this.manager = manager;
+        this.executor = executor;
+    }
+
+    Receipt template(String orderId) {
+        // sample: template
+        return locks.execute("order:" + orderId, lock -> charge(orderId));
+        // end
+    }
+
+    Optional<Receipt> tryTemplate(String orderId) {
+        // sample: try
+        LockRequest request = LockRequest.of("order:" + orderId).named("order").ttl(Duration.ofSeconds(10));
+        return locks.tryExecute(request, lock -> charge(orderId));
+        // end
+    }
+
+    void handle(String orderId) {
+        // sample: handle
+        try (LockHandle lock = manager.tryAcquire(LockRequest.of("order:" + orderId))) {
+            if (lock != null) {
+                charge(orderId);
+            }
+        }
+        // end
+    }
+
+    void lost(List<String> rows) {
+        // sample: lost
+        locks.executeWithoutResult(LockRequest.of("import"), lock -> {
+            for (String row : rows) {
+                if (!lock.isHeld()) {
+                    return; // LockLostException follows
+                }
+                write(row, lock.fence());
+            }
+        });
+        // end
+    }
+
+    void bind(List<String> files) {
+        // sample: bind
+        locks.executeWithoutResult(
+                LockRequest.of("import"),
+                lock -> executor.invokeAll(
+                        files.stream().map(file -> lock.bind(() -> parse(file))).toList()));
+        // end
+    }
+
+    private static Receipt charge(String orderId) {
+        return new Receipt(orderId);
+    }
+
+    private static int parse(String file) {
+        return file.length();
+    }
+
+    private static void write(String row, io.syncguard.Fence fence) {}
+
+    record Receipt(String orderId) {}
+}
