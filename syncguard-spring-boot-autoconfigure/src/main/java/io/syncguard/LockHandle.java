@@ -67,7 +67,8 @@ public interface LockHandle extends AutoCloseable {
      * Sets the time that the lease has left, from now. It may be shorter than before; the heartbeat goes on with the new ttl.
      *
      * @return whether the lock is still held; {@code false} is final
-     * @throws LockBackendException when the server cannot be asked; the lock is held until its deadline
+     * @throws LockBackendException when the server cannot be asked, or its answer was lost: the lock is held until its old
+     *     deadline or the one asked for, whichever is earlier
      */
     boolean extend(Duration ttl);
 

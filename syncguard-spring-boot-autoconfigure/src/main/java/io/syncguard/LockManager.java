@@ -52,14 +52,16 @@ public interface LockManager {
     boolean owns(String lockId);
 
     /**
-     * Releases by lock id alone: for a process that was handed the lock by another.
+     * Releases by lock id alone: for a process that was handed the lock by another. A handle in that other process learns
+     * it at its next heartbeat.
      *
      * @return whether the grant was live and is released now; {@code false} also while a transaction of somebody else pins it
      */
     boolean release(String lockId);
 
     /**
-     * Extends by lock id alone: the lease ends one ttl from now. There is no heartbeat for it.
+     * Extends by lock id alone: the lease ends one ttl from now. There is no heartbeat for it. Do not shorten what a handle
+     * in another process believes in.
      *
      * @return the new end of the lease on the server's clock; empty when the grant is not live any more
      */

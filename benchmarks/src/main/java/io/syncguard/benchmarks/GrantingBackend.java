@@ -8,6 +8,7 @@ import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.Extension;
 import io.syncguard.core.LockBackend;
 import io.syncguard.core.ReleaseOutcome;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -52,6 +53,11 @@ final class GrantingBackend implements LockBackend {
     @Override
     public Optional<LockInfo> lookupById(String lockId) {
         return Optional.empty();
+    }
+
+    @Override
+    public Duration settlingTime() {
+        return Duration.ZERO;
     }
 
     @Override

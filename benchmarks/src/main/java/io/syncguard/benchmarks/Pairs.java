@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -161,8 +162,9 @@ public final class Pairs {
         return String.valueOf(jdbc.queryForObject("SELECT current_setting(?)", String.class, name));
     }
 
-    private long flushes() {
-        jdbc.execute("SELECT pg_stat_force_next_flush()");
+    private long flushes() throws InterruptedException {
+        // Every process of the server reports its numbers once a second.
+        TimeUnit.SECONDS.sleep(2);
         Long flushes = jdbc.queryForObject("SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal'", Long.class);
         return flushes == null ? 0 : flushes;
     }

@@ -5,7 +5,9 @@ import io.syncguard.LockTemplate;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
@@ -45,7 +47,15 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
             LongSupplier nanoTime) {
         CustomizableThreadFactory factory = new CustomizableThreadFactory("syncguard-future-");
         factory.setDaemon(true);
-        this.threads = Executors.newCachedThreadPool(factory);
+        // What comes after the shutdown runs where it comes from: a future that nobody completes would never end.
+        this.threads = new ThreadPoolExecutor(
+                0,
+                Integer.MAX_VALUE,
+                60,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                factory,
+                (task, pool) -> task.run());
         this.methods = new LockedMethods(beans, waitTime);
         this.interceptor = new DistributedLockInterceptor(methods, template, threads, nanoTime);
         this.order = order;
@@ -96,7 +106,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
             if (!AnnotationUtils.isCandidateClass(type, DistributedLock.class)) {
                 return false;
             }
-            methods.requireProxyable(type);
+            methods.check(type);
             return true;
         }
 

@@ -2,11 +2,13 @@ package io.syncguard.aop;
 
 import io.syncguard.LockCallback;
 import io.syncguard.LockHandle;
+import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import java.lang.reflect.UndeclaredThrowableException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -49,7 +51,8 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             return invocation.proceed();
         }
         MethodCall call = new MethodCall(invocation.getMethod(), invocation.getArguments(), target, targetClass);
-        return new LockedCall(method, invocation).run(method.requests(call));
+        List<LockRequest> requests = method.requests(call);
+        return new LockedCall(method, invocation).run(requests);
     }
 
     /** One call: its locks are taken one inside the other, and given back in reverse. */
@@ -58,6 +61,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         private final LockedMethod method;
         private final MethodInvocation invocation;
         private final long began = nanoTime.getAsLong();
+        private final List<LockHandle> locks = new ArrayList<>(1);
 
         LockedCall(LockedMethod method, MethodInvocation invocation) {
             this.method = method;
@@ -68,12 +72,14 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         @SuppressWarnings("NullAway")
         private @Nullable Object run(List<LockRequest> requests) throws Exception {
             if (requests.isEmpty()) {
+                requireHeld();
                 return proceed();
             }
             LockHandle lock = acquire(requests.get(0));
             if (lock == null) {
                 return method.result().skipped();
             }
+            locks.add(lock);
             LockCallback<@Nullable Object> inner = held -> run(requests.subList(1, requests.size()));
             return method.result().mayBeFuture()
                     ? runToItsEnd(lock, inner)
@@ -91,8 +97,23 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             }
         }
 
+        /** The first ones may have been lost while the call waited for the others. */
+        private void requireHeld() {
+            for (LockHandle lock : locks) {
+                if (!lock.isHeld()) {
+                    throw new LockLostException(
+                            lock.key(),
+                            "Lock '" + lock.key() + "' was lost while the call waited for its other locks; the method"
+                                    + " did not run");
+                }
+            }
+        }
+
         /** Several keys share one wait time. */
         private Duration timeLeft() {
+            if (locks.isEmpty()) {
+                return method.waitTime();
+            }
             Duration left = method.waitTime().minusNanos(nanoTime.getAsLong() - began);
             return left.isNegative() ? Duration.ZERO : left;
         }

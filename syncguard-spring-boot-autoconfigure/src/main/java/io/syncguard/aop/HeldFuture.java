@@ -5,6 +5,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.OnLost;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
@@ -92,7 +93,9 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         if (failure == null || failure instanceof CancellationException) {
             completeExceptionally(release);
         } else {
-            failure.addSuppressed(release);
+            // CompletableFuture.get() takes the wrapper off, and what is suppressed beneath it with it.
+            Throwable cause = failure instanceof CompletionException ? failure.getCause() : null;
+            (cause == null ? failure : cause).addSuppressed(release);
             completeExceptionally(failure);
         }
     }

@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.expression.EvaluationException;
 import org.springframework.util.ObjectUtils;
 
 /**
@@ -40,13 +41,13 @@ record LockedMethod(
 
     /** The locks that a call takes, in the order in which everybody takes them; none when the condition is not met. */
     List<LockRequest> requests(MethodCall call) {
-        if (condition != null && !Boolean.TRUE.equals(condition.value(call))) {
+        if (condition != null && !isMet(condition, call)) {
             return List.of();
         }
         if (key == null) {
             return List.of(defaults.key(prefix));
         }
-        Object value = key.value(call);
+        Object value = value(key, call);
         if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
             Collection<?> values =
                     value instanceof Collection<?> many ? many : Arrays.asList(ObjectUtils.toObjectArray(value));
@@ -59,6 +60,30 @@ record LockedMethod(
         return List.of(request(key, value));
     }
 
+    /** Anything but a truth value is a mistake, and no reason to run without a lock. */
+    private boolean isMet(MethodExpression expression, MethodCall call) {
+        if (value(expression, call) instanceof Boolean met) {
+            return met;
+        }
+        throw refused("condition", expression, "neither true nor false", null);
+    }
+
+    private @Nullable Object value(MethodExpression expression, MethodCall call) {
+        try {
+            return expression.value(call);
+        } catch (EvaluationException ex) {
+            throw refused("expression", expression, "without a value: " + ex.getMessage(), ex);
+        }
+    }
+
+    private LockException refused(String what, MethodExpression expression, String why, @Nullable Exception cause) {
+        return new LockException(
+                LockErrorCode.INVALID_ARGUMENT,
+                "The " + what + " '" + expression + "' of @DistributedLock on " + description + " is " + why
+                        + " for this call",
+                cause);
+    }
+
     private LockRequest request(MethodExpression expression, @Nullable Object value) {
         String text = value == null ? "" : value.toString();
         if (text.isBlank()) {
@@ -67,6 +92,13 @@ record LockedMethod(
                     "The key '" + expression + "' of @DistributedLock on " + description + " is "
                             + (value == null ? "null" : "blank") + " for this call: it has to name what to lock");
         }
+        if (isIdentity(text, value)) {
+            throw refused("key", expression, "an object without a toString of its own, which differs each time", null);
+        }
         return defaults.key(prefix.isEmpty() ? text : prefix + ":" + text);
+    }
+
+    private static boolean isIdentity(String text, @Nullable Object value) {
+        return !(value instanceof CharSequence) && value != null && text.equals(ObjectUtils.identityToString(value));
     }
 }

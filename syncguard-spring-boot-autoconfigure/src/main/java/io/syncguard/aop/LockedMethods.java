@@ -5,12 +5,16 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockRequest;
 import io.syncguard.OnContention;
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -51,33 +55,65 @@ final class LockedMethods {
     /** What the annotation says, or {@code null} for a method that is not annotated. */
     @Nullable
     LockedMethod find(Method method, Class<?> targetClass) {
-        return found.computeIfAbsent(
-                        new AnnotatedElementKey(method, targetClass),
-                        key -> Optional.ofNullable(read(method, targetClass)))
-                .orElse(null);
+        AnnotatedElementKey key = new AnnotatedElementKey(method, targetClass);
+        Optional<LockedMethod> known = found.get(key);
+        if (known == null) {
+            // Not inside of the map: reading may make a bean, whose proxying asks here in turn.
+            known = Optional.ofNullable(read(method, targetClass));
+            found.put(key, known);
+        }
+        return known.orElse(null);
     }
 
-    /** Refuses an annotation where no proxy could ever see the call: it would look locked and not be. */
-    void requireProxyable(Class<?> targetClass) {
-        for (Method method : ReflectionUtils.getUniqueDeclaredMethods(targetClass)) {
-            int hidden = method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL);
-            if (hidden != 0 && AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class)) {
-                throw new LockException(
-                        LockErrorCode.INVALID_ARGUMENT,
-                        "@DistributedLock on " + describe(method) + ", which is " + Modifier.toString(hidden)
-                                + ": no proxy sees its calls, so it would run without a lock");
+    /**
+     * Reads all annotations of a bean now, while a mistake still ends the start: a proxy of interfaces asks about a method
+     * at its first call only. Refuses those where no proxy could ever see the call: it would look locked and not be.
+     */
+    void check(Class<?> beanClass) {
+        Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(beanClass));
+        if (!Proxy.isProxyClass(beanClass)) {
+            // A class that was generated has final methods of its own.
+            types.add(ClassUtils.getUserClass(beanClass));
+        }
+        for (Class<?> type : types) {
+            for (Method method : ReflectionUtils.getUniqueDeclaredMethods(type)) {
+                requireProxyable(method);
+                find(method, beanClass);
             }
         }
     }
 
+    private static void requireProxyable(Method method) {
+        int hidden = method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL);
+        boolean finalOfClass =
+                hidden == Modifier.FINAL && isCoveredByClass(method) && isAnnotated(method.getDeclaringClass());
+        if (hidden != 0 && (isAnnotated(method) || finalOfClass)) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "@DistributedLock on " + describe(method) + ", which is " + Modifier.toString(hidden)
+                            + ": no proxy sees its calls, so it would run without a lock");
+        }
+    }
+
+    private static boolean isAnnotated(AnnotatedElement element) {
+        return AnnotatedElementUtils.hasAnnotation(element, DistributedLock.class);
+    }
+
     private @Nullable LockedMethod read(Method method, Class<?> targetClass) {
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-        DistributedLock annotation = AnnotatedElementUtils.findMergedAnnotation(specific, DistributedLock.class);
-        if (annotation == null && isCoveredByClass(specific)) {
-            annotation =
-                    AnnotatedElementUtils.findMergedAnnotation(specific.getDeclaringClass(), DistributedLock.class);
+        DistributedLock annotation = annotation(specific);
+        if (annotation == null) {
+            // A superclass that does not know the interface may implement its method.
+            annotation = annotation(ClassUtils.getInterfaceMethodIfPossible(specific, targetClass));
         }
         return annotation == null ? null : new Reading(annotation, specific, targetClass).lockedMethod();
+    }
+
+    private static @Nullable DistributedLock annotation(Method method) {
+        DistributedLock annotation = AnnotatedElementUtils.findMergedAnnotation(method, DistributedLock.class);
+        return annotation == null && isCoveredByClass(method)
+                ? AnnotatedElementUtils.findMergedAnnotation(method.getDeclaringClass(), DistributedLock.class)
+                : annotation;
     }
 
     private static boolean isCoveredByClass(Method method) {

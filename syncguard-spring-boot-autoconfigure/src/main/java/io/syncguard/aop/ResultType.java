@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -16,9 +17,11 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.stream.BaseStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
@@ -84,8 +87,15 @@ final class ResultType {
         }
         return Future.class.isAssignableFrom(raw)
                 || ReactiveAdapterRegistry.getSharedInstance().getAdapter(raw) != null
+                || Flow.Publisher.class.isAssignableFrom(raw)
                 || BaseStream.class.isAssignableFrom(raw)
-                || DEFERRED_BY_WEB.contains(raw.getName());
+                || isDeferredByWeb(raw);
+    }
+
+    /** An SseEmitter is a ResponseBodyEmitter, for instance. */
+    private static boolean isDeferredByWeb(Class<?> raw) {
+        return Stream.<@Nullable Class<?>>iterate(raw, Objects::nonNull, Class::getSuperclass)
+                .anyMatch(each -> DEFERRED_BY_WEB.contains(each.getName()));
     }
 
     private static @Nullable Object nothing(ResolvableType type) {

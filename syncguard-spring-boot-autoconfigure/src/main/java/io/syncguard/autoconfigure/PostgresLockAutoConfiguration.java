@@ -1,6 +1,8 @@
 package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
 import io.syncguard.core.LockBackend;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
@@ -11,11 +13,11 @@ import java.util.Map;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.configuration.FluentConfiguration;
 import org.postgresql.Driver;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -39,7 +41,6 @@ import org.springframework.util.ClassUtils;
         })
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
 @ConditionalOnClass({HikariDataSource.class, Driver.class})
-@ConditionalOnBean(DataSource.class)
 @ConditionalOnMissingBean(LockBackend.class)
 @EnableConfigurationProperties(SyncGuardProperties.class)
 @Import(DatabaseInitializationDependencyConfigurer.class)
@@ -62,7 +63,9 @@ public final class PostgresLockAutoConfiguration {
             ListableBeanFactory beans) {
         SyncGuardProperties.Postgres postgres = properties.postgres();
         PostgresPools pools = new PostgresPools(
-                lockDataSource.getIfAvailable(dataSource::getObject), postgres.poolSize(), postgres.networkTimeout());
+                lockDataSource.getIfAvailable(() -> theOnlyOne(dataSource)),
+                postgres.poolSize(),
+                postgres.networkTimeout());
         try {
             prepare(new PostgresSchema(pools.operations(), tables), postgres.schemaManagement(), beans);
         } catch (RuntimeException ex) {
@@ -70,6 +73,13 @@ public final class PostgresLockAutoConfiguration {
             throw ex;
         }
         return new PostgresLockBackend(pools.operations(), pools.heartbeats(), tables, pools.timeout(), pools::close);
+    }
+
+    private static DataSource theOnlyOne(ObjectProvider<DataSource> dataSource) {
+        return dataSource.getIfAvailable(() -> {
+            throw new IllegalStateException("SyncGuard has nowhere to keep its locks: no DataSource was found. Set"
+                    + " spring.datasource.url to a PostgreSQL database, or syncguard.enabled=false");
+        });
     }
 
     private static void prepare(PostgresSchema schema, SchemaManagement management, ListableBeanFactory beans) {
@@ -105,6 +115,7 @@ public final class PostgresLockAutoConfiguration {
                 if (management == SchemaManagement.INITIALIZE || management == SchemaManagement.NONE) {
                     return;
                 }
+                requirePlaceholders(configuration);
                 Stream<String> locations =
                         Arrays.stream(configuration.getLocations()).map(Object::toString);
                 configuration.locations(
@@ -113,6 +124,18 @@ public final class PostgresLockAutoConfiguration {
                 placeholders.putAll(tables.placeholders());
                 configuration.placeholders(placeholders);
             };
+        }
+
+        private static void requirePlaceholders(FluentConfiguration configuration) {
+            if (!configuration.isPlaceholderReplacement()
+                    || !configuration.getPlaceholderPrefix().equals("${")
+                    || !configuration.getPlaceholderSuffix().equals("}")) {
+                throw new LockException(
+                        LockErrorCode.INVALID_ARGUMENT,
+                        "Flyway does not replace placeholders such as ${syncguard_locks}, with which the script of SyncGuard is"
+                                + " written: see spring.flyway.placeholder-replacement, placeholder-prefix and"
+                                + " placeholder-suffix, or set syncguard.postgres.schema-management to initialize");
+            }
         }
     }
 }

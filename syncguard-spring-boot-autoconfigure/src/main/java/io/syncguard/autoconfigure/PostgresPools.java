@@ -11,6 +11,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.boot.jdbc.UnsupportedDataSourcePropertyException;
 
 /**
  * The library's own connections, made from the connection details of the application's {@code DataSource}: a few for lock
@@ -24,6 +25,9 @@ final class PostgresPools implements AutoCloseable {
     /** The pool accepts no shorter time to wait for a connection, in milliseconds. */
     private static final long SHORTEST_WAIT_MILLIS = 250;
 
+    /** Far more than a lock operation may take, and far less than the server and the driver can count in milliseconds. */
+    private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(10);
+
     private final Duration timeout;
     private final HikariDataSource operations;
     private final HikariDataSource heartbeats;
@@ -32,11 +36,14 @@ final class PostgresPools implements AutoCloseable {
      * @param networkTimeout is divided evenly: one half to wait for a connection, one for the server's answer
      */
     PostgresPools(DataSource application, int size, Duration networkTimeout) {
-        if (size < 1 || networkTimeout.compareTo(Duration.ofMillis(2 * SHORTEST_WAIT_MILLIS)) < 0) {
+        if (size < 1
+                || networkTimeout.compareTo(Duration.ofMillis(2 * SHORTEST_WAIT_MILLIS)) < 0
+                || networkTimeout.compareTo(LONGEST_TIMEOUT) > 0) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
-                    "syncguard.postgres.pool-size has to be at least 1 and network-timeout at least "
-                            + 2 * SHORTEST_WAIT_MILLIS + " ms, not " + size + " and " + networkTimeout);
+                    "syncguard.postgres.pool-size has to be at least 1 and network-timeout between "
+                            + 2 * SHORTEST_WAIT_MILLIS + " ms and " + LONGEST_TIMEOUT.toMinutes() + " min, not " + size
+                            + " and " + networkTimeout);
         }
         this.timeout = networkTimeout.dividedBy(2);
         HikariConfig details = detailsOf(application);
@@ -64,20 +71,10 @@ final class PostgresPools implements AutoCloseable {
     }
 
     private static HikariConfig detailsOf(DataSource application) {
-        HikariConfig details = new HikariConfig();
         HikariDataSource hikari =
                 DataSourceUnwrapper.unwrap(application, HikariConfigMXBean.class, HikariDataSource.class);
-        if (hikari != null) {
-            hikari.copyStateTo(details);
-            details.setMetricsTrackerFactory(null);
-            details.setHealthCheckRegistry(null);
-            return details;
-        }
-        DataSourceBuilder.derivedFrom(application)
-                .type(HikariDataSource.class)
-                .build()
-                .copyStateTo(details);
-        if (details.getJdbcUrl() == null) {
+        HikariConfig details = copyOf(hikari == null ? derivedFrom(application) : hikari);
+        if (hikari == null && details.getJdbcUrl() == null) {
             log.warn(
                     "The connection details of " + application.getClass().getName() + " cannot be read: SyncGuard takes"
                             + " its connections out of that DataSource for good. If that is a pool, give SyncGuard a DataSource of"
@@ -87,21 +84,54 @@ final class PostgresPools implements AutoCloseable {
         return details;
     }
 
+    private static HikariConfig derivedFrom(DataSource application) {
+        try {
+            return DataSourceBuilder.derivedFrom(application)
+                    .type(HikariDataSource.class)
+                    .build();
+        } catch (UnsupportedDataSourcePropertyException ex) {
+            // It has no URL, or does not tell.
+            return new HikariConfig();
+        }
+    }
+
+    /**
+     * How to connect, and how long a connection may live. Not {@link HikariConfig#copyStateTo}, which shares the driver's
+     * properties between the pools: our time limits would become those of the application.
+     */
+    private static HikariConfig copyOf(HikariConfig pool) {
+        HikariConfig details = new HikariConfig();
+        details.setDataSource(pool.getDataSource());
+        details.setDataSourceClassName(pool.getDataSourceClassName());
+        details.setDataSourceJNDI(pool.getDataSourceJNDI());
+        details.setDataSourceProperties(pool.getDataSourceProperties());
+        details.setJdbcUrl(pool.getJdbcUrl());
+        if (pool.getDriverClassName() != null) {
+            details.setDriverClassName(pool.getDriverClassName());
+        }
+        details.setCredentials(pool.getCredentials());
+        details.setCredentialsProvider(pool.getCredentialsProvider());
+        details.setSchema(pool.getSchema());
+        details.setConnectionInitSql(pool.getConnectionInitSql());
+        details.setMaxLifetime(pool.getMaxLifetime());
+        details.setIdleTimeout(pool.getIdleTimeout());
+        details.setKeepaliveTime(pool.getKeepaliveTime());
+        return details;
+    }
+
     private HikariDataSource pool(HikariConfig details, String name, int size) {
-        HikariConfig config = new HikariConfig();
-        details.copyStateTo(config);
+        HikariConfig config = copyOf(details);
         config.setPoolName(name);
         config.setMaximumPoolSize(size);
         config.setMinimumIdle(1);
         config.setConnectionTimeout(Math.max(SHORTEST_WAIT_MILLIS, timeout.toMillis()));
-        config.setValidationTimeout(Math.max(SHORTEST_WAIT_MILLIS, timeout.toMillis()));
+        config.setValidationTimeout(SHORTEST_WAIT_MILLIS);
         // The first statement, which sets up the schema, says better what is wrong than a pool that cannot be filled.
         config.setInitializationFailTimeout(-1);
-        config.setAutoCommit(true);
-        config.setReadOnly(false);
-        config.setTransactionIsolation(null);
-        config.setConnectionInitSql(sessionSettings());
-        config.setRegisterMbeans(false);
+        config.setConnectionInitSql(
+                details.getConnectionInitSql() == null
+                        ? sessionSettings()
+                        : details.getConnectionInitSql() + ";\n" + sessionSettings());
         if (config.getDataSource() == null) {
             // A server that went away without a word must not hold a connection attempt or an idle connection for ever.
             String seconds = String.valueOf(Math.max(1, timeout.toSeconds()));

@@ -10,15 +10,20 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 final class SpringTransactions implements TransactionBoundary {
 
     @Override
-    public boolean afterCompletion(Runnable action) {
+    public boolean atEnd(Runnable beforeCommit, Runnable afterCompletion) {
         if (!TransactionSynchronizationManager.isActualTransactionActive()
                 || !TransactionSynchronizationManager.isSynchronizationActive()) {
             return false;
         }
         TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
             @Override
+            public void beforeCommit(boolean readOnly) {
+                beforeCommit.run();
+            }
+
+            @Override
             public void afterCompletion(int status) {
-                action.run();
+                afterCompletion.run();
             }
         });
         return true;

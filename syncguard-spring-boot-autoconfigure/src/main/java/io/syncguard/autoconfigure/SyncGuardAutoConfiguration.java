@@ -43,8 +43,9 @@ public final class SyncGuardAutoConfiguration {
             ObjectProvider<LockListener> listeners,
             Environment environment) {
         LockBackend store = backend.getIfAvailable(() -> {
-            throw new IllegalStateException("SyncGuard has nowhere to keep its locks: no DataSource was found. Set"
-                    + " spring.datasource.url to a PostgreSQL database, or syncguard.enabled=false");
+            throw new IllegalStateException(
+                    "SyncGuard has nowhere to keep its locks: PostgreSQL's driver or HikariCP is"
+                            + " not on the class path. Use syncguard-spring-boot-starter, or set syncguard.enabled=false");
         });
         return new LockEngine(
                 store,

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *       id is released in the background.
  *   <li>A grant becomes a {@link Hold} that believes in it until one ttl after the clock was read.
  *   <li>A refusal of an attempt that began at the deadline or later is final, so that the last attempt happens at the
- *       deadline, and a wait time of zero means one attempt.
+ *       deadline, and a wait time of zero means one attempt. So is one that took until well after the deadline.
  *   <li>After any other refusal it pauses, no longer than to the deadline and to the end of the lease that is in the way,
  *       and asks again.
  * </ol>
@@ -37,6 +37,9 @@ final class Acquirer {
 
     /** From here on a tenth of the counter's range is used up, and people are warned, at most once a minute. */
     private static final long FENCE_WARNING = 90_000_000_000_000L;
+
+    /** An answer that came this long after the deadline, 50 ms, was slow: there is no time for a further attempt. */
+    private static final long LATE_ANSWER_NANOS = Duration.ofMillis(50).toNanos();
 
     private static final long FENCE_WARNING_PAUSE_NANOS = Duration.ofMinutes(1).toNanos();
 
@@ -108,7 +111,7 @@ final class Acquirer {
                     if (answer instanceof Attempt.Grant grant) {
                         return hold(grant, sentAt);
                     }
-                    if (sentAt >= deadline) {
+                    if (sentAt >= deadline || time.nanoTime() >= deadline + LATE_ANSWER_NANOS) {
                         return null;
                     }
                     if (!waits) {
@@ -129,39 +132,46 @@ final class Acquirer {
                 throw interrupted(null);
             }
             if (!engine.grantsLocks()) {
-                throw new LockException(
-                        LockErrorCode.ABORTED,
-                        "No new locks: the application is shutting down; lock '" + claim.key() + "'");
+                throw shuttingDown();
             }
             try {
                 return backend.acquire(claim);
-            } catch (LockBackendException ex) {
+            } catch (RuntimeException | Error ex) {
                 if (outcomeIsUnknown(ex)) {
                     engine.releaseLate(claim);
                 }
                 // A driver or pool that was interrupted reports a broken connection.
-                throw Thread.currentThread().isInterrupted() ? interrupted(ex) : ex;
+                if (Thread.currentThread().isInterrupted()) {
+                    throw interrupted(ex);
+                }
+                throw ex;
             }
         }
 
-        private boolean outcomeIsUnknown(LockBackendException ex) {
-            return switch (ex.code()) {
-                case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, INTERNAL -> true;
-                default -> false;
-            };
+        private boolean outcomeIsUnknown(Throwable ex) {
+            return !(ex instanceof LockBackendException known)
+                    || switch (known.code()) {
+                        case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, ABORTED, INTERNAL -> true;
+                        default -> false;
+                    };
         }
 
         private Hold hold(Attempt.Grant grant, long sentAt) {
             Hold.Lease lease = new Hold.Lease(sentAt, claim.ttl(), grant.expiresAt());
-            Hold hold = new Hold(engine, time, request, claim.lockId(), grant.fence(), lease);
-            if (!hold.isHeld()) {
+            if (time.nanoTime() >= lease.deadline()) {
                 engine.releaseLate(claim);
                 throw new LockLostException(
                         claim.key(),
                         "Lock '" + claim.key() + "' was granted, but its ttl of "
                                 + claim.ttl().toMillis() + " ms was over before the answer arrived: use a longer ttl");
             }
+            Hold hold = new Hold(engine, time, request, claim.lockId(), grant.fence(), lease);
             engine.granted(hold);
+            // Asked after the hold was made known: either the engine that stops finds it, or we find that it stops.
+            if (!engine.grantsLocks()) {
+                engine.release(hold);
+                throw shuttingDown();
+            }
             warnOf(grant.fence(), claim.key());
             return hold;
         }
@@ -181,7 +191,13 @@ final class Acquirer {
             }
         }
 
-        private LockException interrupted(@Nullable Exception cause) {
+        private LockException shuttingDown() {
+            return new LockException(
+                    LockErrorCode.ABORTED,
+                    "No new locks, the application is shutting down: lock '" + claim.key() + "'");
+        }
+
+        private LockException interrupted(@Nullable Throwable cause) {
             return new LockException(
                     LockErrorCode.ABORTED, "Interrupted while acquiring lock '" + claim.key() + "'", cause);
         }

@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +25,10 @@ final class DeferredReleases {
      *
      * @return {@code false} when there is no transaction, or the lock is not held any more
      */
-    boolean defer(Hold hold, Runnable release) {
-        if (!hold.isHeld() || !transactions.afterCompletion(() -> complete(hold, release))) {
+    boolean defer(Hold hold, Consumer<Hold> release) {
+        // Looked at once more before the commit: what a holder wrote that has lost its lock is rolled back.
+        Runnable check = () -> hold.requireHeld(hold);
+        if (!hold.isHeld() || !transactions.atEnd(check, () -> complete(hold, release))) {
             return false;
         }
         List<Hold> ofThread = holds.get();
@@ -43,7 +46,7 @@ final class DeferredReleases {
         return ofThread == null ? List.of() : ofThread;
     }
 
-    private void complete(Hold hold, Runnable release) {
+    private void complete(Hold hold, Consumer<Hold> release) {
         List<Hold> ofThread = holds.get();
         if (ofThread != null) {
             ofThread.remove(hold);
@@ -51,6 +54,6 @@ final class DeferredReleases {
                 holds.remove();
             }
         }
-        release.run();
+        release.accept(hold);
     }
 }

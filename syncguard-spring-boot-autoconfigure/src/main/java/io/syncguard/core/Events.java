@@ -47,7 +47,8 @@ final class Events {
         for (LockListener listener : listeners) {
             try {
                 event.accept(listener, what);
-            } catch (RuntimeException ex) {
+            } catch (RuntimeException | Error ex) {
+                // An Error, too: it must not part a grant from its holder.
                 log.warn("A lock listener failed, which changes nothing for the lock: " + listener, ex);
             }
         }

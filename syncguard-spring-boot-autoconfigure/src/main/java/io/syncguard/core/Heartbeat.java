@@ -67,11 +67,14 @@ final class Heartbeat implements AutoCloseable {
         try {
             for (int tries = 1; hold.isHeld(); tries++) {
                 long sentAt = time.nanoTime();
+                Hold.Lease before = hold.expectAtMost(sentAt, ttl);
+                held.deadlineOf(hold);
                 ExtendOutcome outcome = backend.extend(List.of(new Extension(hold.lockId(), ttl)))
                         .get(0);
                 if (!(outcome instanceof ExtendOutcome.Busy)) {
                     return accept(hold, outcome, sentAt, ttl);
                 }
+                hold.restore(before);
                 pauseWhileBusy(hold, tries);
             }
             return false;
@@ -80,6 +83,7 @@ final class Heartbeat implements AutoCloseable {
             throw ex;
         } finally {
             hold.extending.unlock();
+            add(hold);
         }
     }
 
@@ -89,32 +93,34 @@ final class Heartbeat implements AutoCloseable {
     }
 
     private long tick() {
-        List<Hold> due = new ArrayList<>();
         long now = time.nanoTime();
-        for (Hold hold : held.all()) {
-            boolean soon = hold.renewAt() <= now + hold.renewalInterval() / FRACTION;
-            if (!hold.hasHeartbeat() || !soon || !hold.isHeld()) {
-                continue;
-            }
-            if (hold.extending.tryLock()) {
-                due.add(hold);
-            } else {
-                // Its holder is asking for itself right now, and two answers must not overtake each other.
-                hold.renewAt(now + hold.renewalInterval() / FRACTION);
-            }
-        }
-        try {
-            for (int from = 0; from < due.size(); from += CHUNK) {
-                extendAll(due.subList(from, Math.min(due.size(), from + CHUNK)));
-            }
-        } finally {
-            due.forEach(hold -> hold.extending.unlock());
+        List<Hold> due = held.all().stream()
+                .filter(hold -> hold.hasHeartbeat() && hold.renewAt() <= now + rest(hold) && hold.isHeld())
+                .toList();
+        for (int from = 0; from < due.size(); from += CHUNK) {
+            extendAll(due.subList(from, Math.min(due.size(), from + CHUNK)));
         }
         return nextTick();
     }
 
-    private void extendAll(List<Hold> holds) {
-        List<Duration> ttls = holds.stream().map(Hold::ttl).toList();
+    private void extendAll(List<Hold> due) {
+        List<Hold> holds = new ArrayList<>();
+        for (Hold hold : due) {
+            if (hold.extending.tryLock()) {
+                holds.add(hold);
+            } else {
+                // Its holder is asking for itself right now, and two answers must not overtake each other.
+                hold.renewAt(time.nanoTime() + rest(hold));
+            }
+        }
+        try {
+            send(holds);
+        } finally {
+            holds.forEach(hold -> hold.extending.unlock());
+        }
+    }
+
+    private void send(List<Hold> holds) {
         List<Extension> extensions = holds.stream()
                 .map(hold -> new Extension(hold.lockId(), hold.ttl()))
                 .toList();
@@ -122,7 +128,7 @@ final class Heartbeat implements AutoCloseable {
         try {
             List<ExtendOutcome> outcomes = backend.extend(extensions);
             for (int i = 0; i < holds.size(); i++) {
-                accept(holds.get(i), outcomes.get(i), sentAt, ttls.get(i));
+                accept(holds.get(i), outcomes.get(i), sentAt, extensions.get(i).ttl());
             }
         } catch (LockBackendException ex) {
             log.warn(
@@ -130,10 +136,14 @@ final class Heartbeat implements AutoCloseable {
                             + " until their ttl is over",
                     ex);
             for (Hold hold : holds) {
-                hold.renewAt(time.nanoTime() + hold.renewalInterval() / FRACTION);
+                hold.renewAt(time.nanoTime() + rest(hold));
                 events.failed(hold, LockOperation.EXTEND, ex);
             }
         }
+    }
+
+    private static long rest(Hold hold) {
+        return hold.renewalInterval() / FRACTION;
     }
 
     private boolean accept(Hold hold, ExtendOutcome outcome, long sentAt, Duration ttl) {
@@ -141,7 +151,6 @@ final class Heartbeat implements AutoCloseable {
             boolean stillHeld = hold.extended(new Hold.Lease(sentAt, ttl, extended.expiresAt()));
             if (stillHeld) {
                 held.deadlineOf(hold);
-                add(hold);
                 events.of(hold, LockListener::extended);
             }
             return stillHeld;

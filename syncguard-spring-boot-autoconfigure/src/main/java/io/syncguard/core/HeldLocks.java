@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All grants that this process believes to hold, and the watch that ends a belief at its deadline.
@@ -46,6 +47,11 @@ final class HeldLocks implements AutoCloseable {
                 lock.unlock();
             }
         }
+    }
+
+    @Nullable
+    Hold find(String lockId) {
+        return holds.get(lockId);
     }
 
     Collection<Hold> all() {

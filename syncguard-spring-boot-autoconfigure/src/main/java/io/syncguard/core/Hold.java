@@ -230,6 +230,27 @@ final class Hold implements LockHandle {
     }
 
     /**
+     * Believes in no more than a request leaves that is about to be sent: one that shortens the lease may take effect, and
+     * its answer be lost. The caller holds {@link #extending}.
+     *
+     * @return what was believed before, to be {@link #restore restored} if the server leaves it
+     */
+    Lease expectAtMost(long sentAt, Duration ttl) {
+        Lease before = lease;
+        Lease asked = new Lease(sentAt, ttl, before.expiresAt());
+        if (asked.deadline() < before.deadline()) {
+            lease = asked;
+            renewAt = sentAt + renewalInterval();
+        }
+        return before;
+    }
+
+    /** The server did nothing. The caller holds {@link #extending}. */
+    void restore(Lease before) {
+        lease = before;
+    }
+
+    /**
      * Takes over what the server confirmed, unless that came too late: past its deadline a handle is lost, whatever the
      * server says. The caller holds {@link #extending}.
      */

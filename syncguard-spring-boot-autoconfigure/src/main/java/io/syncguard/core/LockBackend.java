@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockInfo;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -43,6 +44,12 @@ public interface LockBackend extends AutoCloseable {
 
     /** The live grant with this lock id. */
     Optional<LockInfo> lookupById(String lockId);
+
+    /**
+     * How long after its answer was given up an {@link #acquire} may still be granted by the server. The engine goes on
+     * releasing it that long.
+     */
+    Duration settlingTime();
 
     /** Closes connections. The engine calls it last. */
     @Override

@@ -122,12 +122,17 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     @Override
     public boolean release(String lockId) {
-        return backend.release(LockLimits.lockId(lockId)) == ReleaseOutcome.RELEASED;
+        Hold own = held.find(LockLimits.lockId(lockId));
+        return own == null ? backend.release(lockId) == ReleaseOutcome.RELEASED : own.release();
     }
 
     @Override
     public Optional<Instant> extend(String lockId, Duration ttl) {
         Extension extension = new Extension(LockLimits.lockId(lockId), LockLimits.ttl(ttl));
+        Hold own = held.find(lockId);
+        if (own != null) {
+            return own.extend(ttl) ? Optional.of(own.expiresAt()) : Optional.empty();
+        }
         return backend.extend(List.of(extension)).get(0) instanceof ExtendOutcome.Extended extended
                 ? Optional.of(extended.expiresAt())
                 : Optional.empty();
@@ -147,15 +152,15 @@ public final class LockEngine implements LockManager, AutoCloseable {
         held.awaitNone(settings.shutdownTimeout());
         for (Hold hold : held.all()) {
             hold.lose("it was still held when the application shut down");
-            releases.releaseLate(hold.lockId(), hold.key(), hold.ttl(), false);
+            releases.releaseLate(hold);
         }
-        releases.flush(settings.shutdownTimeout());
+        releases.flush();
     }
 
     /** {@link #stop Stops} if that is still to be done, ends all threads and closes the backend. */
     @Override
     public void close() {
-        if (grantsLocks) {
+        if (grantsLocks || !held.all().isEmpty()) {
             stop();
         }
         releases.close();
@@ -186,11 +191,12 @@ public final class LockEngine implements LockManager, AutoCloseable {
         if (deferred.holds().contains(hold)) {
             return false;
         }
-        return deferred.defer(hold, () -> releaseNow(hold)) || releaseNow(hold);
+        return deferred.defer(hold, this::releaseNow) || releaseNow(hold);
     }
 
+    /** For a claim of which nobody knows whether it was or will be granted. */
     void releaseLate(Claim claim) {
-        releases.releaseLate(claim.lockId(), claim.key(), claim.ttl(), true);
+        releases.releaseUnknown(claim);
     }
 
     /** Called once for a hold that has just been lost. */
@@ -262,14 +268,14 @@ public final class LockEngine implements LockManager, AutoCloseable {
     /** The server may still know a lease that was only not confirmed in time. Its body has ended: the key can be free. */
     private void releaseLost(Hold hold) {
         if (hold.state() == LockHandle.State.LOST) {
-            releases.releaseLate(hold.lockId(), hold.key(), hold.ttl(), false);
+            releases.releaseLate(hold);
         }
     }
 
     private void run(Runnable callback) {
         try {
             callback.run();
-        } catch (RuntimeException ex) {
+        } catch (RuntimeException | Error ex) {
             log.warn("A callback for a lost lock failed", ex);
         }
     }

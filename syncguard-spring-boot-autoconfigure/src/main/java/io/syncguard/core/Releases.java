@@ -1,10 +1,10 @@
 package io.syncguard.core;
 
 import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
 import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
 import java.time.Duration;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,7 +13,7 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Gives locks back: at once on the caller's thread, and what did not get through again and again in the background, until
- * the lease is over by itself.
+ * it is of no use any more.
  */
 final class Releases implements AutoCloseable {
 
@@ -46,7 +46,7 @@ final class Releases implements AutoCloseable {
         // A pool gives no connection to an interrupted thread.
         boolean interrupted = Thread.interrupted();
         try {
-            return send(hold);
+            return accept(hold, send(hold));
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -54,25 +54,35 @@ final class Releases implements AutoCloseable {
         }
     }
 
-    /**
-     * Releases in the background, until it has got through or the ttl is over. Returns at once.
-     *
-     * @param mayStillBeGranted whether the server may be about to grant it, so that "not held" is no final answer
-     */
-    void releaseLate(String lockId, String key, Duration ttl, boolean mayStillBeGranted) {
-        long now = time.nanoTime();
-        late.put(lockId, new Late(key, now + ttl.toNanos(), mayStillBeGranted, FIRST_PAUSE_NANOS, now));
-        alarm.ringAt(now);
+    /** Releases in the background what nobody holds any more, until it has got through or the ttl is over. */
+    void releaseLate(Hold hold) {
+        add(
+                hold.lockId(),
+                new Late(hold.key(), ending(hold), time.nanoTime() + hold.ttl().toNanos()));
     }
 
     /**
-     * Tries everything that is left once more, on the thread of the caller.
-     *
-     * @param atMost when to begin no further try: each may take a network timeout
+     * Releases in the background what may have been granted, or may be at any moment: "not held" is no final answer until
+     * the server must have ended the request by itself.
      */
-    void flush(Duration atMost) {
-        long deadline = time.nanoTime() + atMost.toNanos();
-        late.entrySet().removeIf(entry -> time.nanoTime() < deadline && sendLate(entry.getKey(), entry.getValue()));
+    void releaseUnknown(Claim claim) {
+        String lockId = claim.lockId();
+        Ending release = () -> backend.release(lockId) == ReleaseOutcome.RELEASED;
+        add(
+                lockId,
+                new Late(
+                        claim.key(),
+                        release,
+                        time.nanoTime() + backend.settlingTime().toNanos()));
+    }
+
+    /**
+     * Tries everything that is left once more, on the thread of the caller. No try begins after the settling time: with a
+     * server that is away, each takes a network timeout.
+     */
+    void flush() {
+        long deadline = time.nanoTime() + backend.settlingTime().toNanos();
+        late.values().removeIf(each -> time.nanoTime() < deadline && each.send());
     }
 
     @Override
@@ -80,29 +90,16 @@ final class Releases implements AutoCloseable {
         alarm.close();
     }
 
-    private boolean send(Hold hold) {
-        Duration early = hold.request().holdAtLeast().minus(hold.held());
-        boolean kept = early.compareTo(Duration.ZERO) > 0;
+    private ReleaseOutcome send(Hold hold) {
         try {
-            return accept(hold, kept ? keep(hold, early) : backend.release(hold.lockId()));
-        } catch (LockBackendException ex) {
-            events.failed(hold, LockOperation.RELEASE, ex);
-            log.warn(
-                    "Lock '" + hold.key() + "' could not be released; " + (kept ? "its ttl ends it" : "trying again"),
-                    ex);
-            return accept(hold, kept ? ReleaseOutcome.RELEASED : ReleaseOutcome.BUSY);
-        }
-    }
-
-    /** A release that comes too early leaves the key taken for the time that is missing. No thread waits for that. */
-    private ReleaseOutcome keep(Hold hold, Duration early) {
-        hold.extending.lock();
-        try {
-            Extension rest = new Extension(hold.lockId(), Duration.ofMillis(early.toMillis() + 1));
-            ExtendOutcome outcome = backend.extend(List.of(rest)).get(0);
-            return outcome instanceof ExtendOutcome.NotHeld ? ReleaseOutcome.NOT_HELD : ReleaseOutcome.RELEASED;
-        } finally {
-            hold.extending.unlock();
+            return end(hold);
+        } catch (RuntimeException ex) {
+            log.warn("Lock '" + hold.key() + "' could not be released; trying again", ex);
+            LockBackendException failure = ex instanceof LockBackendException known
+                    ? known
+                    : new LockBackendException(LockErrorCode.INTERNAL, "The release failed: " + ex.getMessage(), ex);
+            events.failed(hold, LockOperation.RELEASE, failure);
+            return ReleaseOutcome.BUSY;
         }
     }
 
@@ -112,60 +109,83 @@ final class Releases implements AutoCloseable {
             return false;
         }
         if (outcome == ReleaseOutcome.BUSY) {
-            releaseLate(hold.lockId(), hold.key(), hold.ttl(), false);
+            releaseLate(hold);
         }
         hold.endRelease();
         events.of(hold, LockListener::released);
         return true;
     }
 
-    private long sendLate() {
-        long next = Time.NEVER;
-        long now = time.nanoTime();
-        for (Iterator<Map.Entry<String, Late>> entries = late.entrySet().iterator(); entries.hasNext(); ) {
-            Map.Entry<String, Late> entry = entries.next();
-            Late release = entry.getValue();
-            if (now >= release.nextAt && sendLate(entry.getKey(), release)) {
-                entries.remove();
-            } else {
-                next = Math.min(next, release.nextAt);
-            }
-        }
-        return next;
+    private Ending ending(Hold hold) {
+        return () -> end(hold) != ReleaseOutcome.BUSY;
     }
 
-    /** Returns whether it is done with. */
-    private boolean sendLate(String lockId, Late release) {
+    /** A release that comes too early leaves the key taken for the time that is missing. No thread waits for that. */
+    private ReleaseOutcome end(Hold hold) {
+        Duration missing = hold.request().holdAtLeast().minus(hold.held());
+        if (missing.compareTo(Duration.ZERO) <= 0) {
+            return backend.release(hold.lockId());
+        }
+        hold.extending.lock();
         try {
-            ReleaseOutcome outcome = backend.release(lockId);
-            if (outcome == ReleaseOutcome.RELEASED
-                    || outcome == ReleaseOutcome.NOT_HELD && !release.mayStillBeGranted) {
-                return true;
-            }
-        } catch (LockBackendException ex) {
-            log.debug("Lock '" + release.key + "' could still not be released", ex);
+            Extension rest = new Extension(hold.lockId(), Duration.ofMillis(missing.toMillis() + 1));
+            ExtendOutcome outcome = backend.extend(List.of(rest)).get(0);
+            return outcome instanceof ExtendOutcome.Extended
+                    ? ReleaseOutcome.RELEASED
+                    : outcome instanceof ExtendOutcome.Busy ? ReleaseOutcome.BUSY : ReleaseOutcome.NOT_HELD;
+        } finally {
+            hold.extending.unlock();
         }
-        long now = time.nanoTime();
-        release.nextAt = now + release.pause;
-        release.pause = Math.min(2 * release.pause, LONGEST_PAUSE_NANOS);
-        return now >= release.givesUpAt;
     }
 
-    /** A release that is still to get through. Its times are read and written by the background thread. */
-    private static final class Late {
+    private void add(String lockId, Late release) {
+        late.put(lockId, release);
+        alarm.ringAt(release.nextAt);
+    }
+
+    private long sendLate() {
+        long now = time.nanoTime();
+        late.values().removeIf(each -> now >= each.nextAt && each.send());
+        return late.values().stream().mapToLong(each -> each.nextAt).min().orElse(Time.NEVER);
+    }
+
+    /** Ends a lease at the server; answers whether that is done with. */
+    @FunctionalInterface
+    private interface Ending {
+        boolean send();
+    }
+
+    /** What is still to get through. Its times are written by the background thread. */
+    private final class Late {
 
         private final String key;
+        private final Ending ending;
         private final long givesUpAt;
-        private final boolean mayStillBeGranted;
-        private long pause;
-        private long nextAt;
+        private volatile long nextAt = time.nanoTime();
+        private volatile long pause = FIRST_PAUSE_NANOS;
 
-        Late(String key, long givesUpAt, boolean mayStillBeGranted, long pause, long nextAt) {
+        Late(String key, Ending ending, long givesUpAt) {
             this.key = key;
+            this.ending = ending;
             this.givesUpAt = givesUpAt;
-            this.mayStillBeGranted = mayStillBeGranted;
-            this.pause = pause;
-            this.nextAt = nextAt;
+        }
+
+        /** Returns whether it is done with. */
+        boolean send() {
+            // Looked at first: while a server is away, each try takes a network timeout.
+            if (time.nanoTime() >= givesUpAt) {
+                return true;
+            }
+            try {
+                if (ending.send()) {
+                    return true;
+                }
+            } catch (RuntimeException ex) {
+                log.debug("Lock '" + key + "' could still not be released", ex);
+            }
+            nextAt = time.nanoTime() + pause;
+            pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
+            return false;
         }
     }
 }

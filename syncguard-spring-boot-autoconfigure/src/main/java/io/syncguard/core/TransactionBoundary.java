@@ -8,12 +8,14 @@ package io.syncguard.core;
 public interface TransactionBoundary {
 
     /** There are no transactions. */
-    TransactionBoundary NONE = action -> false;
+    TransactionBoundary NONE = (beforeCommit, afterCompletion) -> false;
 
     /**
-     * Has the action run on this thread when its transaction has ended, however it ends.
+     * Has the actions run on this thread at the end of its transaction.
      *
-     * @return {@code false} when the running thread is in no transaction; the action does not run then
+     * @param beforeCommit runs before a commit; what it throws rolls the transaction back
+     * @param afterCompletion runs when the transaction has ended, however it ended
+     * @return {@code false} when the running thread is in no transaction; nothing runs then
      */
-    boolean afterCompletion(Runnable action);
+    boolean atEnd(Runnable beforeCommit, Runnable afterCompletion);
 }

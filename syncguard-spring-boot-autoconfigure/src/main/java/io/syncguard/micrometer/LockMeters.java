@@ -8,8 +8,10 @@ import io.micrometer.core.instrument.Timer;
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockListener;
+import io.syncguard.LockMode;
 import io.syncguard.LockOperation;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,7 +30,8 @@ public final class LockMeters implements LockListener {
     private static final String OTHER = "other";
 
     private final MeterRegistry registry;
-    private final ConcurrentMap<String, Meters> byName = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Id, Meters> byId = new ConcurrentHashMap<>();
+    private final Set<String> names = ConcurrentHashMap.newKeySet();
 
     public LockMeters(MeterRegistry registry) {
         this.registry = registry;
@@ -88,15 +91,22 @@ public final class LockMeters implements LockListener {
     }
 
     private Meters of(LockEvent event) {
-        Meters known = byName.get(event.name());
+        Meters known = byId.get(new Id(event.name(), event.mode(), event.backend()));
         if (known != null) {
             return known;
         }
-        String name = byName.size() < MAX_NAMES ? event.name() : OTHER;
-        return byName.computeIfAbsent(name, added -> new Meters(registry, added, event));
+        String name = OTHER;
+        if (names.contains(event.name()) || names.size() < MAX_NAMES) {
+            name = event.name();
+            names.add(name);
+        }
+        return byId.computeIfAbsent(new Id(name, event.mode(), event.backend()), id -> new Meters(registry, id));
     }
 
-    /** The meters of one name. */
+    /** What tells the meters of one kind apart: their tags. */
+    private record Id(String name, LockMode mode, String backend) {}
+
+    /** The meters with the same tags. */
     private static final class Meters {
 
         private final MeterRegistry registry;
@@ -113,10 +123,10 @@ public final class LockMeters implements LockListener {
         private final AtomicInteger active;
         private final AtomicInteger waiting;
 
-        Meters(MeterRegistry registry, String name, LockEvent event) {
+        Meters(MeterRegistry registry, Id id) {
             this.registry = registry;
-            this.tags = Tags.of(
-                    "name", name, "mode", event.mode().name().toLowerCase(Locale.ROOT), "backend", event.backend());
+            this.tags =
+                    Tags.of("name", id.name, "mode", id.mode.name().toLowerCase(Locale.ROOT), "backend", id.backend);
             this.acquired = timer("acquire", "Time to acquire a lock", "acquired");
             this.refused = timer("acquire", "Time to acquire a lock", "refused");
             this.acquireFailed = timer("acquire", "Time to acquire a lock", "failed");

@@ -26,6 +26,9 @@ final class PostgresErrors {
     }
 
     static LockErrorCode codeOf(SQLException error) {
+        if (hasCause(InterruptedException.class, error)) {
+            return LockErrorCode.ABORTED;
+        }
         String state = stateOf(error);
         return state == null ? codeWithoutState(error) : codeOf(state, error);
     }
@@ -70,8 +73,12 @@ final class PostgresErrors {
     }
 
     private static boolean isTimeout(SQLException error) {
+        return hasCause(SocketTimeoutException.class, error);
+    }
+
+    private static boolean hasCause(Class<? extends Exception> type, SQLException error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof SocketTimeoutException) {
+            if (type.isInstance(cause)) {
                 return true;
             }
         }
@@ -89,6 +96,7 @@ final class PostgresErrors {
             case RATE_LIMITED ->
                 "no connection was free in time, or the server is out of resources. See syncguard.postgres.pool-size";
             case NETWORK_TIMEOUT -> "the server did not answer in time. Look for long locks, and at the network";
+            case ABORTED -> "the thread was interrupted";
             default -> "see the cause";
         };
     }

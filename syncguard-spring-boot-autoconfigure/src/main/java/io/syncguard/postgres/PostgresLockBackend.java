@@ -66,6 +66,7 @@ public final class PostgresLockBackend implements LockBackend {
 
     private final PostgresConnections connections;
     private final PostgresConnections heartbeatConnections;
+    private final Duration timeout;
     private final Runnable onClose;
 
     private final String acquire;
@@ -90,6 +91,7 @@ public final class PostgresLockBackend implements LockBackend {
             Runnable onClose) {
         this.connections = new PostgresConnections(dataSource, timeout);
         this.heartbeatConnections = new PostgresConnections(heartbeatDataSource, timeout);
+        this.timeout = timeout;
         this.onClose = onClose;
         this.acquire = tables.fill(ACQUIRE);
         this.extend = tables.fill(EXTEND);
@@ -178,6 +180,12 @@ public final class PostgresLockBackend implements LockBackend {
                 lookupById,
                 (connection, statement) -> statement.setString(1, lockId),
                 PostgresLockBackend::readInfo);
+    }
+
+    /** The server ends a statement by itself in less than the timeout; the rest is for the way there. */
+    @Override
+    public Duration settlingTime() {
+        return timeout.multipliedBy(2);
     }
 
     @Override

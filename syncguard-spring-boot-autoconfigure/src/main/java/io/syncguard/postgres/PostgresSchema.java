@@ -1,5 +1,7 @@
 package io.syncguard.postgres;
 
+import static java.util.Locale.ROOT;
+
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import java.io.IOException;
@@ -32,6 +34,11 @@ public final class PostgresSchema {
 
     private static final String IS_COMPLETE = """
             SELECT to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL AND to_regproc(?) IS NOT NULL
+            """;
+
+    /** The source of a function that exists. */
+    private static final String FUNCTION = """
+            SELECT prosrc FROM pg_proc WHERE oid = to_regproc(?)
             """;
 
     private static final String VERSION_QUERY = """
@@ -88,6 +95,7 @@ public final class PostgresSchema {
     private void run(String doing, Work work) {
         try (Connection connection = dataSource.getConnection()) {
             requirePostgres(connection);
+            requireSameCounters(connection);
             work.on(connection);
         } catch (SQLException ex) {
             throw PostgresErrors.translate(doing, ex);
@@ -103,6 +111,28 @@ public final class PostgresSchema {
                             + ". Mark one that leads to PostgreSQL with @SyncGuardDataSource, or set"
                             + " syncguard.enabled=false",
                     null);
+        }
+    }
+
+    /**
+     * The functions are named after the table of the locks: replaced by ones for other counters, they would begin to count
+     * at one again, for all instances.
+     */
+    private void requireSameCounters(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(FUNCTION)) {
+            statement.setString(1, tables.locks() + "_acquire");
+            try (ResultSet rows = statement.executeQuery()) {
+                String update = "update " + tables.fenceCounters() + " ";
+                if (rows.next() && !rows.getString(1).toLowerCase(ROOT).contains(update.toLowerCase(ROOT))) {
+                    throw new LockBackendException(
+                            LockErrorCode.INVALID_ARGUMENT,
+                            "The table '" + tables.locks() + "' is in use with another table of fence counters than '"
+                                    + tables.fenceCounters() + "', whose fences would be used a second time. Set"
+                                    + " syncguard.postgres.fence-counters-table to the name it had, or use another"
+                                    + " locks-table, too",
+                            null);
+                }
+            }
         }
     }
 

@@ -26,11 +26,12 @@ public record PostgresTables(String locks, String fenceCounters) {
     public PostgresTables {
         check("syncguard.postgres.locks-table", locks);
         check("syncguard.postgres.fence-counters-table", fenceCounters);
-        if (folded(locks).equals(folded(fenceCounters))) {
+        if (mayBeTheSame(folded(locks), folded(fenceCounters))) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
-                    "syncguard.postgres.locks-table and fence-counters-table are both '" + locks
-                            + "' (PostgreSQL ignores case): fence counters need a table of their own, which is never swept");
+                    "syncguard.postgres.locks-table '" + locks + "' and fence-counters-table '" + fenceCounters
+                            + "' are or may be the same table (PostgreSQL ignores case, and looks for a name without a schema in"
+                            + " several): fence counters need a table of their own, which is never swept");
         }
     }
 
@@ -55,6 +56,11 @@ public record PostgresTables(String locks, String fenceCounters) {
                     property + " is '" + name + "', but has to be a plain identifier of at most 48 letters, digits and"
                             + " underscores, with an optional schema and a dot in front");
         }
+    }
+
+    /** Where only one of two equal names has a schema, the search path of a role decides: it may find that very table. */
+    private static boolean mayBeTheSame(String one, String other) {
+        return one.equals(other) || one.endsWith("." + other) || other.endsWith("." + one);
     }
 
     /** As PostgreSQL sees a name without quotes. */

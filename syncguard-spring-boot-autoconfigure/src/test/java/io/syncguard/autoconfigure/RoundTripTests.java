@@ -43,9 +43,9 @@ class RoundTripTests {
     @BeforeEach
     void open() {
         application.setJdbcUrl(proxy.url());
-        // Else it fills itself in the background, which counts as well.
+        // One connection in each pool: more are opened in the background, which counts as well.
         application.setMaximumPoolSize(1);
-        pools = new PostgresPools(application, 4, Duration.ofSeconds(2));
+        pools = new PostgresPools(application, 1, Duration.ofSeconds(2));
         new PostgresSchema(pools.operations(), PostgresTables.DEFAULT).initialize();
         backend = new PostgresLockBackend(
                 pools.operations(), pools.heartbeats(), PostgresTables.DEFAULT, pools.timeout(), pools::close);

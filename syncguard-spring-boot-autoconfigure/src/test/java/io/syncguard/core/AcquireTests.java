@@ -169,20 +169,53 @@ class AcquireTests {
     }
 
     @Test
-    void a_grant_that_comes_after_its_answer_was_given_up_is_released_too() {
-        AtomicReference<Claim> late = new AtomicReference<>();
+    void a_grant_that_the_server_makes_after_its_answer_was_given_up_is_released_too() {
+        AtomicReference<Claim> sent = new AtomicReference<>();
+        fixture.backend.onClaim = sent::set;
         fixture.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
         assertThatThrownBy(() -> locks.acquire(REQUEST)).isInstanceOf(LockBackendException.class);
         eventually().until(() -> fixture.backend.releases.get() == 1);
-        late.set(fixture.holdElsewhere("order:42", LONG));
 
-        fixture.settle();
-
-        assertThat(locks.isLocked("order:42"))
-                .as("only its own lock id is released")
-                .isTrue();
+        new InMemoryLockBackend(fixture.store).acquire(sent.get());
+        assertThat(locks.isLocked("order:42")).isTrue();
         fixture.advanceSlowly(Duration.ofSeconds(3), Duration.ofMillis(100));
-        assertThat(fixture.backend.releases.get()).as("it goes on looking").isGreaterThan(3);
+
+        assertThat(locks.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void a_claim_of_unknown_outcome_is_forgotten_when_the_server_must_have_ended_it() {
+        fixture.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        assertThatThrownBy(() -> locks.acquire(REQUEST.ttl(LONG))).isInstanceOf(LockBackendException.class);
+
+        fixture.advanceSlowly(Duration.ofSeconds(8), Duration.ofMillis(500));
+        int sent = fixture.backend.releases.get();
+        fixture.advanceSlowly(Duration.ofMinutes(1), Duration.ofSeconds(5));
+
+        assertThat(sent).isBetween(3, 15);
+        assertThat(fixture.backend.releases).hasValue(sent);
+    }
+
+    @Test
+    void a_grant_that_arrives_while_the_application_stops_is_given_back() {
+        fixture.backend.afterAcquire = locks::stop;
+
+        assertThatExceptionOfType(LockException.class)
+                .isThrownBy(() -> locks.acquire(REQUEST))
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
+
+        assertThat(fixture.backend.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void an_answer_that_came_long_after_the_deadline_was_the_last() {
+        fixture.holdElsewhere("order:42", LONG);
+        fixture.backend.afterAcquire = () -> fixture.time.advance(Duration.ofSeconds(6));
+
+        assertThatThrownBy(() -> locks.acquire(REQUEST.waitTime(Duration.ofSeconds(5))))
+                .isInstanceOf(LockNotAcquiredException.class);
+
+        assertThat(fixture.backend.acquires).hasValue(1);
     }
 
     @Test
@@ -192,6 +225,7 @@ class AcquireTests {
         assertThatExceptionOfType(LockLostException.class)
                 .isThrownBy(() -> locks.acquire(REQUEST.ttl(Duration.ofMillis(20))))
                 .withMessageContaining("longer ttl");
+        assertThat(fixture.events).as("never acquired, never lost").containsExactly("failed ACQUIRE LOST");
         eventually().until(() -> !locks.isLocked("order:42"));
     }
 

@@ -204,6 +204,28 @@ class HeartbeatTests {
         assertThat(lock.remaining()).isEqualTo(EngineFixture.TTL);
     }
 
+    @Test
+    void an_extension_that_shortens_counts_from_when_it_is_sent_even_if_its_answer_is_lost() {
+        LockHandle lock = locks.acquire(REQUEST.noHeartbeat());
+        fixture.backend.afterExtend = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+
+        assertThatThrownBy(() -> lock.extend(Duration.ofMillis(100))).isInstanceOf(LockBackendException.class);
+
+        assertThat(lock.remaining()).isEqualTo(Duration.ofMillis(100));
+        fixture.time.advance(Duration.ofMillis(100));
+        assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
+    }
+
+    @Test
+    void an_extension_by_lock_id_is_seen_by_the_handle_of_the_same_process() {
+        LockHandle lock = locks.acquire(REQUEST);
+
+        assertThat(locks.extend(lock.lockId(), Duration.ofSeconds(3))).isPresent();
+        assertThat(lock.remaining()).isEqualTo(Duration.ofSeconds(3));
+        assertThat(locks.release(lock.lockId())).isTrue();
+        assertThat(lock.state()).isEqualTo(LockHandle.State.RELEASED);
+    }
+
     /** Else the later answer of the earlier, longer extension would make the holder believe in more than the server knows. */
     @Test
     void an_extension_by_hand_waits_for_the_heartbeat_that_is_under_way() throws Exception {

@@ -344,6 +344,19 @@ class HoldTests {
     }
 
     @Test
+    void the_time_to_hold_at_least_is_asked_for_again_when_that_fails() {
+        fixture.backend.beforeExtend = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+        template.execute(
+                REQUEST.ttl(Duration.ofSeconds(5)).noHeartbeat().holdAtLeast(Duration.ofMinutes(10)), lock -> lock);
+        fixture.backend.beforeExtend = () -> {};
+
+        fixture.advanceSlowly(Duration.ofSeconds(2), Duration.ofMillis(100));
+        fixture.time.advance(Duration.ofMinutes(9));
+
+        assertThat(locks.isLocked("order:42")).isTrue();
+    }
+
+    @Test
     void a_lock_that_was_held_long_enough_is_released() {
         template.execute(REQUEST.holdAtLeast(Duration.ofSeconds(10)), lock -> {
             fixture.time.advance(Duration.ofSeconds(10));
@@ -382,7 +395,7 @@ class HoldTests {
 
         @Override
         public void acquired(LockEvent event) {
-            throw new IllegalStateException("from the listener");
+            throw new AssertionError("from the listener");
         }
 
         @Override

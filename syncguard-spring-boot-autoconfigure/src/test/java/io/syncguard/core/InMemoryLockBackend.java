@@ -92,6 +92,11 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
+    public Duration settlingTime() {
+        return Duration.ofSeconds(5);
+    }
+
+    @Override
     public void close() {}
 
     private ExtendOutcome extend(Extension extension) {

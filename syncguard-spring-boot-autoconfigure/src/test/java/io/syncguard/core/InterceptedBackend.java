@@ -3,9 +3,11 @@ package io.syncguard.core;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockInfo;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /**
  * The in-memory backend behind a network that a test controls: what it sets runs before or after the store does its work.
@@ -18,6 +20,7 @@ final class InterceptedBackend implements LockBackend {
     final AtomicInteger extendStatements = new AtomicInteger();
     final AtomicInteger releases = new AtomicInteger();
 
+    volatile Consumer<Claim> onClaim = claim -> {};
     volatile Runnable beforeAcquire = NOTHING;
     volatile Runnable afterAcquire = NOTHING;
     volatile Runnable beforeExtend = NOTHING;
@@ -50,6 +53,7 @@ final class InterceptedBackend implements LockBackend {
     @Override
     public Attempt acquire(Claim claim) {
         acquires.incrementAndGet();
+        onClaim.accept(claim);
         beforeAcquire.run();
         Attempt attempt = store.acquire(claim);
         afterAcquire.run();
@@ -89,6 +93,11 @@ final class InterceptedBackend implements LockBackend {
     @Override
     public Optional<LockInfo> lookupById(String lockId) {
         return store.lookupById(lockId);
+    }
+
+    @Override
+    public Duration settlingTime() {
+        return Duration.ofSeconds(5);
     }
 
     @Override

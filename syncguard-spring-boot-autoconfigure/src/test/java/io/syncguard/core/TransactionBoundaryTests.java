@@ -1,8 +1,10 @@
 package io.syncguard.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockHandle;
+import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import java.util.ArrayList;
@@ -15,10 +17,13 @@ class TransactionBoundaryTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
 
-    /** What is to run at the end of the transaction; the test ends it. */
+    /** What is to run before the commit and at the end of the transaction; the test ends it. */
+    private final List<Runnable> beforeCommit = new ArrayList<>();
+
     private final List<Runnable> atTheEnd = new ArrayList<>();
 
-    private final EngineFixture fixture = new EngineFixture(atTheEnd::add);
+    private final EngineFixture fixture =
+            new EngineFixture((check, release) -> beforeCommit.add(check) && atTheEnd.add(release));
     private final LockEngine locks = fixture.engine;
     private final LockTemplate template = new LockTemplate(locks);
 
@@ -66,11 +71,12 @@ class TransactionBoundaryTests {
     }
 
     @Test
-    void a_lock_that_is_lost_before_the_transaction_ends_is_told() {
+    void a_lock_that_is_lost_before_the_transaction_ends_keeps_it_from_committing_and_is_told() {
         LockHandle lock = template.execute(REQUEST.noHeartbeat(), held -> held);
         fixture.time.advance(EngineFixture.TTL);
 
         assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
+        assertThatThrownBy(() -> beforeCommit.forEach(Runnable::run)).isInstanceOf(LockLostException.class);
         endTransaction();
 
         EngineFixture.eventually().until(() -> fixture.events.contains("lost"));

@@ -1,24 +1,32 @@
 package io.syncguard.postgres;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.LockBackend;
 import io.syncguard.core.LockBackendContract;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
-import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 class PostgresLockBackendTests extends LockBackendContract {
 
-    private static DataSource dataSource;
+    private static HikariDataSource dataSource;
     private static JdbcTemplate jdbc;
 
     @BeforeAll
     static void createSchema() {
-        dataSource = PostgresServer.newDatabase();
+        dataSource = new HikariDataSource();
+        dataSource.setJdbcUrl(PostgresServer.newDatabaseUrl());
+        dataSource.setMaximumPoolSize(16);
         jdbc = new JdbcTemplate(dataSource);
         new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
+    }
+
+    @AfterAll
+    static void closeConnections() {
+        dataSource.close();
     }
 
     @BeforeEach

@@ -1,0 +1,410 @@
+package io.syncguard.aop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.ScheduledFuture;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A mistake in the annotation ends the start, and the message says where it is.
+ */
+@Timeout(60)
+class DistributedLockStartupTests {
+
+    private final LockedApplication application = new LockedApplication();
+
+    @AfterEach
+    void close() {
+        application.close();
+    }
+
+    @Test
+    void neither_name_nor_key_is_refused() {
+        assertRefused(NeitherNameNorKey.class, "NeitherNameNorKey.run", "'name'", "'key'");
+    }
+
+    @Test
+    void a_key_that_cannot_be_parsed_is_refused() {
+        assertRefused(UnparsableKey.class, "UnparsableKey.run", "'key'", "#id +");
+    }
+
+    @Test
+    void a_blank_key_expression_is_refused() {
+        assertRefused(BlankKey.class, "BlankKey.run", "'key'");
+    }
+
+    @Test
+    void a_condition_that_cannot_be_parsed_is_refused() {
+        assertRefused(UnparsableCondition.class, "UnparsableCondition.run", "'condition'");
+    }
+
+    @Test
+    void an_unknown_parameter_in_the_key_is_refused_and_the_known_ones_are_named() {
+        assertRefused(UnknownParameter.class, "UnknownParameter.run", "'key'", "'orderid'", "orderId");
+    }
+
+    @Test
+    void an_unknown_parameter_in_the_depths_of_an_expression_is_refused() {
+        assertRefused(UnknownParameterWithin.class, "UnknownParameterWithin.run", "'key'", "'typo'");
+    }
+
+    @Test
+    void an_unknown_parameter_in_the_condition_is_refused() {
+        assertRefused(UnknownParameterInCondition.class, "UnknownParameterInCondition.run", "'condition'", "'typo'");
+    }
+
+    @Test
+    void a_position_beyond_the_parameters_is_refused() {
+        assertRefused(PositionTooLarge.class, "PositionTooLarge.run", "'key'", "'p1'");
+    }
+
+    @Test
+    void a_name_longer_than_a_key_may_be_is_refused() {
+        application
+                .with(NameFromProperty.class)
+                .withPropertyValues("lock.name=" + "n".repeat(513))
+                .run(context -> assertMessage(context.getStartupFailure(), "NameFromProperty.run", "'name'", "512"));
+    }
+
+    @Test
+    void a_missing_placeholder_is_refused() {
+        application
+                .with(NameFromProperty.class)
+                .withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class))
+                .run(context ->
+                        assertMessage(context.getStartupFailure(), "NameFromProperty.run", "'name'", "lock.name"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"0s", "0ms", "-1s", "1000d", "abc", "30 seconds", "1us", "1ns", "1500us", "PT0.0001S", "PT"})
+    void an_impossible_ttl_is_refused(String ttl) {
+        application.with(Ttl.class).withPropertyValues("lock.ttl=" + ttl).run(context -> {
+            assertMessage(context.getStartupFailure(), "Ttl.run", "'ttl'");
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-1s", "PT-0.001S", "366d", "soon"})
+    void an_impossible_wait_time_is_refused(String waitTime) {
+        application
+                .with(WaitTime.class)
+                .withPropertyValues("lock.wait=" + waitTime)
+                .run(context -> assertMessage(context.getStartupFailure(), "WaitTime.run", "'waitTime'"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-1s", "366d", "soon"})
+    void an_impossible_time_to_hold_at_least_is_refused(String time) {
+        application
+                .with(HoldAtLeast.class)
+                .withPropertyValues("lock.keep=" + time)
+                .run(context -> assertMessage(context.getStartupFailure(), "HoldAtLeast.run", "'holdAtLeast'"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                ReturnsMono.class,
+                ReturnsFlux.class,
+                ReturnsPublisher.class,
+                ReturnsStream.class,
+                ReturnsIntStream.class,
+                ReturnsFutureTask.class,
+                ReturnsScheduledFuture.class,
+                ReturnsOwnFuture.class
+            })
+    void a_result_that_is_still_to_come_and_cannot_be_held_is_refused(Class<?> bean) {
+        assertRefused(bean, bean.getSimpleName() + ".run", "return type");
+    }
+
+    @Test
+    void a_private_method_is_refused() {
+        assertRefused(PrivateMethod.class, "PrivateMethod.run", "private");
+    }
+
+    @Test
+    void a_final_method_is_refused() {
+        assertRefused(FinalMethod.class, "FinalMethod.run", "final");
+    }
+
+    @Test
+    void a_static_method_is_refused() {
+        assertRefused(StaticMethod.class, "StaticMethod.run", "static");
+    }
+
+    @Test
+    void a_final_method_that_is_inherited_is_refused() {
+        assertRefused(InheritsFinalMethod.class, "FinalMethod.run", "final");
+    }
+
+    @Test
+    void a_final_public_method_of_an_annotated_class_is_refused() {
+        assertRefused(FinalMethodOfAnnotatedClass.class, "FinalMethodOfAnnotatedClass.run", "final");
+    }
+
+    @Test
+    void private_and_static_methods_of_an_annotated_class_are_none_of_its_business() {
+        application
+                .with(AnnotatedClassWithHiddenMethods.class)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void a_mistake_in_an_annotated_class_is_refused_and_the_method_is_named() {
+        assertRefused(AnnotatedClass.class, "AnnotatedClass.withoutId", "'key'", "'id'");
+    }
+
+    @Test
+    void a_mistake_behind_an_interface_proxy_is_refused_at_the_start_as_well() {
+        application
+                .with(SecondMethodIsWrong.class)
+                .withPropertyValues("spring.aop.proxy-target-class=false")
+                .run(context -> assertMessage(context.getStartupFailure(), "second", "'key'", "'typo'"));
+    }
+
+    private void assertRefused(Class<?> bean, String... parts) {
+        application.with(bean).run(context -> assertMessage(context.getStartupFailure(), parts));
+    }
+
+    private static void assertMessage(@Nullable Throwable failure, String... parts) {
+        assertThat(failure).isNotNull();
+        LockException mistake = causes(failure)
+                .filter(LockException.class::isInstance)
+                .map(LockException.class::cast)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("Failed for another reason", failure));
+        assertThat(mistake.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT);
+        assertThat(mistake).hasMessageContaining("@DistributedLock").hasMessageContainingAll(parts);
+    }
+
+    private static Stream<Throwable> causes(@Nullable Throwable failure) {
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause);
+    }
+
+    static class NeitherNameNorKey {
+
+        @DistributedLock
+        public void run() {}
+    }
+
+    static class UnparsableKey {
+
+        @DistributedLock(key = "#id +")
+        public void run(String id) {}
+    }
+
+    static class BlankKey {
+
+        @DistributedLock(key = " ")
+        public void run() {}
+    }
+
+    static class UnparsableCondition {
+
+        @DistributedLock(name = "n", condition = "(")
+        public void run() {}
+    }
+
+    static class UnknownParameter {
+
+        @DistributedLock(key = "#orderid")
+        public void run(String orderId) {}
+    }
+
+    static class UnknownParameterWithin {
+
+        @DistributedLock(key = "'a' + (#id == null ? {1, 2}.![#this + #typo] : #id)")
+        public void run(String id) {}
+    }
+
+    static class UnknownParameterInCondition {
+
+        @DistributedLock(name = "n", condition = "#typo > 1")
+        public void run(int amount) {}
+    }
+
+    static class PositionTooLarge {
+
+        @DistributedLock(key = "#p1")
+        public void run(String id) {}
+    }
+
+    static class NameFromProperty {
+
+        @DistributedLock(name = "${lock.name}")
+        public void run() {}
+    }
+
+    static class Ttl {
+
+        @DistributedLock(name = "n", ttl = "${lock.ttl}")
+        public void run() {}
+    }
+
+    static class WaitTime {
+
+        @DistributedLock(name = "n", waitTime = "${lock.wait}")
+        public void run() {}
+    }
+
+    static class HoldAtLeast {
+
+        @DistributedLock(name = "n", holdAtLeast = "${lock.keep}")
+        public void run() {}
+    }
+
+    static class ReturnsMono {
+
+        @DistributedLock(name = "n")
+        public Mono<String> run() {
+            return Mono.empty();
+        }
+    }
+
+    static class ReturnsFlux {
+
+        @DistributedLock(name = "n")
+        public Flux<String> run() {
+            return Flux.empty();
+        }
+    }
+
+    static class ReturnsPublisher {
+
+        @DistributedLock(name = "n")
+        public Flow.Publisher<String> run() {
+            return subscriber -> {};
+        }
+    }
+
+    static class ReturnsStream {
+
+        @DistributedLock(name = "n")
+        public Stream<String> run() {
+            return Stream.empty();
+        }
+    }
+
+    static class ReturnsIntStream {
+
+        @DistributedLock(name = "n")
+        public IntStream run() {
+            return IntStream.empty();
+        }
+    }
+
+    static class ReturnsFutureTask {
+
+        @DistributedLock(name = "n")
+        public FutureTask<String> run() {
+            return new FutureTask<>(() -> "");
+        }
+    }
+
+    static class ReturnsScheduledFuture {
+
+        @DistributedLock(name = "n")
+        public @Nullable ScheduledFuture<String> run() {
+            return null;
+        }
+    }
+
+    static class ReturnsOwnFuture {
+
+        @DistributedLock(name = "n")
+        public OwnFuture run() {
+            return new OwnFuture();
+        }
+    }
+
+    static class OwnFuture extends CompletableFuture<String> {}
+
+    static class PrivateMethod {
+
+        public void call() {
+            run();
+        }
+
+        @DistributedLock(name = "n")
+        private void run() {}
+    }
+
+    static class FinalMethod {
+
+        @DistributedLock(name = "n")
+        public final void run() {}
+    }
+
+    static class InheritsFinalMethod extends FinalMethod {}
+
+    static class StaticMethod {
+
+        @DistributedLock(name = "n")
+        public static void run() {}
+    }
+
+    @DistributedLock(name = "n")
+    static class FinalMethodOfAnnotatedClass {
+
+        public void other() {}
+
+        public final void run() {}
+    }
+
+    @DistributedLock(name = "n")
+    static class AnnotatedClassWithHiddenMethods {
+
+        public void run() {
+            hidden();
+        }
+
+        private void hidden() {}
+
+        public static void shared() {}
+    }
+
+    @DistributedLock(key = "#id")
+    static class AnnotatedClass {
+
+        public void withId(String id) {}
+
+        public void withoutId() {}
+    }
+
+    interface TwoMethods {
+
+        void first(String id);
+
+        void second(String id);
+    }
+
+    static class SecondMethodIsWrong implements TwoMethods {
+
+        @Override
+        @DistributedLock(key = "#id")
+        public void first(String id) {}
+
+        @Override
+        @DistributedLock(key = "#typo")
+        public void second(String id) {}
+    }
+}

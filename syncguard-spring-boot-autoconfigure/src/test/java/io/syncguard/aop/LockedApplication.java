@@ -1,0 +1,64 @@
+package io.syncguard.aop;
+
+import io.syncguard.LockHandle;
+import io.syncguard.LockRequest;
+import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
+import io.syncguard.core.EngineSettings;
+import io.syncguard.core.InMemoryLockBackend;
+import io.syncguard.core.InMemoryLockBackend.Store;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.Time;
+import io.syncguard.core.TransactionBoundary;
+import java.time.Duration;
+import java.util.List;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/**
+ * Applications that share one store of locks, and somebody else who uses it, too.
+ */
+final class LockedApplication implements AutoCloseable {
+
+    final Store store = new Store(() -> Time.SYSTEM.nanoTime() / 1_000_000);
+
+    private final LockEngine somebodyElse = new LockEngine(
+            new InMemoryLockBackend(store),
+            new EngineSettings(
+                    "somebody else",
+                    Duration.ofSeconds(30),
+                    Duration.ZERO,
+                    Duration.ofMillis(1),
+                    Duration.ofMillis(1),
+                    Duration.ZERO),
+            TransactionBoundary.NONE,
+            List.of());
+
+    /** An application with these configurations. Each context that it runs is one process. */
+    ApplicationContextRunner with(Class<?>... configurations) {
+        return new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(SyncGuardAutoConfiguration.class, AopAutoConfiguration.class))
+                .withBean(LockBackend.class, () -> new InMemoryLockBackend(store))
+                .withPropertyValues("syncguard.wait-time=50ms", "syncguard.shutdown-timeout=0s")
+                .withUserConfiguration(configurations);
+    }
+
+    boolean isTaken(String key) {
+        return somebodyElse.isLocked(key);
+    }
+
+    LockHandle takenBySomebodyElse(String key) {
+        return somebodyElse.acquire(LockRequest.of(key));
+    }
+
+    /** How often the key has been granted so far. */
+    long grants(String key) {
+        return store.fence(key);
+    }
+
+    @Override
+    public void close() {
+        somebodyElse.close();
+    }
+}

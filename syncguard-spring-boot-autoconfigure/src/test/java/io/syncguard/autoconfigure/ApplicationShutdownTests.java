@@ -1,0 +1,409 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.DistributedLock;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+class ApplicationShutdownTests {
+
+    private static final LockRequest ORDER = LockRequest.of("order:1");
+
+    private static TestDatabase database;
+    private static LockAudit audit;
+
+    private List<Thread> threadsBefore = List.of();
+
+    @BeforeAll
+    static void makeDatabase() {
+        database = TestDatabase.withSchema();
+        audit = new LockAudit(database);
+    }
+
+    @BeforeEach
+    void emptyTables() {
+        database.jdbc().execute("TRUNCATE lock_audit, syncguard_locks");
+        threadsBefore = threads();
+    }
+
+    @AfterEach
+    void nothing_is_left() {
+        await().atMost(Duration.ofSeconds(10)).untilAsserted(() -> {
+            assertThat(threads()).isSubsetOf(threadsBefore);
+            assertThat(database.sessions()).isZero();
+        });
+    }
+
+    @Test
+    void a_running_body_ends_with_its_lock_held_by_heartbeats_and_nobody_is_granted_another() {
+        run(
+                application -> {
+                    LockManager locks = application.getBean(LockManager.class);
+                    CountDownLatch running = new CountDownLatch(1);
+                    CountDownLatch mayEnd = new CountDownLatch(1);
+                    CompletableFuture<Boolean> body = CompletableFuture.supplyAsync(() -> application
+                            .getBean(LockTemplate.class)
+                            .execute(ORDER, lock -> {
+                                running.countDown();
+                                return mayEnd.await(20, TimeUnit.SECONDS) && lock.isHeld();
+                            }));
+                    await().atMost(Duration.ofSeconds(5)).until(() -> running.getCount() == 0);
+
+                    CompletableFuture<Void> close = CompletableFuture.runAsync(application::close);
+                    await().atMost(Duration.ofSeconds(5))
+                            .untilAsserted(() -> assertAborted(() -> locks.acquire(LockRequest.of("order:2"))));
+                    int extended = extensions();
+                    await().atMost(Duration.ofSeconds(10)).until(() -> extensions() > extended + 4);
+                    assertThat(close).isNotDone();
+                    mayEnd.countDown();
+
+                    assertThat(body).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(true);
+                    assertThat(close).succeedsWithin(Duration.ofSeconds(5));
+                    assertThat(database.lockedKeys()).isEmpty();
+                },
+                "syncguard.ttl=600ms",
+                "syncguard.shutdown-timeout=20s");
+    }
+
+    @Test
+    void what_is_still_held_when_the_time_is_over_is_released_and_its_holder_told() {
+        run(
+                application -> {
+                    LockHandle lock = application.getBean(LockManager.class).acquire(ORDER);
+                    CountDownLatch lost = new CountDownLatch(1);
+                    lock.onLost(lost::countDown);
+
+                    long began = System.nanoTime();
+                    application.close();
+
+                    assertThat(Duration.ofNanos(System.nanoTime() - began))
+                            .isBetween(Duration.ofMillis(300), Duration.ofSeconds(3));
+                    assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
+                    assertThat(database.lockedKeys()).isEmpty();
+                    await().atMost(Duration.ofSeconds(5)).until(() -> lost.getCount() == 0);
+                },
+                "syncguard.shutdown-timeout=300ms");
+    }
+
+    @Test
+    void a_shutdown_timeout_of_zero_releases_at_once() {
+        run(
+                application -> {
+                    for (int i = 0; i < 20; i++) {
+                        application.getBean(LockManager.class).acquire(LockRequest.of("order:" + i));
+                    }
+                    application.close();
+                    assertThat(database.lockedKeys()).isEmpty();
+                },
+                "syncguard.shutdown-timeout=0s");
+    }
+
+    @Test
+    void a_grant_that_arrives_after_the_stop_does_not_outlive_the_application() throws Exception {
+        try (Connection blocker = database.jdbc().getDataSource().getConnection();
+                Statement statement = blocker.createStatement()) {
+            blocker.setAutoCommit(false);
+            run(application -> {
+                LockManager locks = application.getBean(LockManager.class);
+                locks.acquire(ORDER).release();
+                execute(statement, "SELECT FROM syncguard_fence_counters WHERE key_debug = 'order:1' FOR UPDATE");
+                CompletableFuture<LockHandle> underWay = CompletableFuture.supplyAsync(() -> locks.acquire(ORDER));
+                await().atMost(Duration.ofSeconds(5)).until(() -> sessionsThatWaitForARow() == 1);
+                application.stop();
+                execute(statement, "ROLLBACK");
+                await().atMost(Duration.ofSeconds(5)).until(underWay::isDone);
+
+                application.close();
+                assertThat(database.lockedKeys()).isEmpty();
+            });
+        }
+    }
+
+    @Test
+    void a_caller_who_waits_is_aborted() {
+        run(other -> {
+            LockHandle inTheWay = other.getBean(LockManager.class).acquire(ORDER);
+            run(application -> {
+                CompletableFuture<LockHandle> waiting = CompletableFuture.supplyAsync(
+                        () -> application.getBean(LockManager.class).acquire(ORDER.waitTime(Duration.ofMinutes(1))));
+                await().atMost(Duration.ofSeconds(5)).until(() -> database.sessions() >= 3);
+                application.close();
+                assertThat(waiting)
+                        .failsWithin(Duration.ofSeconds(2))
+                        .withThrowableOfType(Exception.class)
+                        .havingCause()
+                        .isInstanceOfSatisfying(
+                                LockException.class,
+                                aborted -> assertThat(aborted.code()).isEqualTo(LockErrorCode.ABORTED));
+            });
+            inTheWay.release();
+        });
+    }
+
+    @Test
+    void an_application_that_holds_nothing_stops_at_once() {
+        run(
+                application -> {
+                    application.getBean(LockTemplate.class).execute(ORDER, lock -> lock);
+                    long began = System.nanoTime();
+                    application.close();
+                    assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(2));
+                },
+                "syncguard.shutdown-timeout=20s");
+    }
+
+    @Test
+    void a_data_source_of_the_application_that_is_closed_first_does_not_matter() {
+        run(application -> {
+            LockHandle lock = application.getBean(LockManager.class).acquire(ORDER);
+            application.getBean(HikariDataSource.class).close();
+            assertThat(lock.extend(Duration.ofSeconds(20))).isTrue();
+            application.getBean(LockManager.class).acquire(LockRequest.of("order:2"));
+            assertThat(database.lockedKeys()).hasSize(2);
+
+            application.close();
+            assertThat(database.lockedKeys()).isEmpty();
+        });
+    }
+
+    @Test
+    void whatever_stops_before_may_still_lock() {
+        runner().withUserConfiguration(LocksWhenItStops.class).run(application -> {
+            Last last = application.getBean(Last.class);
+            application.close();
+            assertThat(last.locked).containsExactly("last");
+        });
+    }
+
+    @Test
+    void a_stopped_application_grants_nothing_and_a_started_one_everything() {
+        run(application -> {
+            LockManager locks = application.getBean(LockManager.class);
+            application.stop();
+            assertAborted(() -> locks.acquire(ORDER));
+            assertThat(locks.isLocked("order:1")).isFalse();
+
+            application.start();
+            assertHeldByHeartbeats(locks);
+        });
+    }
+
+    @Test
+    void a_paused_application_goes_on() {
+        run(application -> {
+            LockManager locks = application.getBean(LockManager.class);
+            locks.acquire(LockRequest.of("order:2"));
+            application.pause();
+            assertAborted(() -> locks.acquire(ORDER));
+            assertThat(database.lockedKeys()).isEmpty();
+
+            application.restart();
+            assertHeldByHeartbeats(locks);
+        });
+    }
+
+    @Test
+    void a_start_that_fails_later_leaves_nothing_behind() {
+        runner().withUserConfiguration(LocksWhenItStops.class, FailsAtItsStart.class)
+                .run(application ->
+                        assertThat(application).getFailure().rootCause().hasMessage("no start today"));
+        assertThat(database.lockedKeys()).isEmpty();
+    }
+
+    @Test
+    void a_start_that_fails_for_want_of_tables_leaves_nothing_behind() {
+        runner("syncguard.postgres.schema-management=none", "syncguard.postgres.locks-table=other_locks")
+                .run(application -> assertThat(application).hasFailed());
+    }
+
+    @Test
+    void a_start_that_fails_for_a_wrong_setting_leaves_nothing_behind() {
+        runner("syncguard.retry.first-delay=0ms")
+                .run(application -> assertThat(application).hasFailed());
+    }
+
+    @Test
+    void a_future_that_is_under_way_keeps_its_lock_until_it_is_done() {
+        runner("syncguard.shutdown-timeout=20s")
+                .withUserConfiguration(Reports.class)
+                .run(application -> {
+                    CompletableFuture<String> work = new CompletableFuture<>();
+                    CompletableFuture<String> report =
+                            application.getBean(Report.class).write(work);
+                    CompletableFuture<Void> close = CompletableFuture.runAsync(application::close);
+                    await().atMost(Duration.ofSeconds(5))
+                            .untilAsserted(() -> assertAborted(
+                                    () -> application.getBean(LockManager.class).acquire(ORDER)));
+                    assertThat(database.lockedKeys()).containsExactly("report");
+                    work.complete("written");
+
+                    assertThat(report).succeedsWithin(Duration.ofSeconds(5)).isEqualTo("written");
+                    assertThat(close).succeedsWithin(Duration.ofSeconds(5));
+                    assertThat(database.lockedKeys()).isEmpty();
+                });
+    }
+
+    @Test
+    void many_held_locks_on_a_database_that_does_not_answer_do_not_hold_up_the_end() throws Exception {
+        try (Connection blocker = database.jdbc().getDataSource().getConnection();
+                Statement statement = blocker.createStatement()) {
+            blocker.setAutoCommit(false);
+            run(
+                    application -> {
+                        for (int i = 0; i < 20; i++) {
+                            application.getBean(LockManager.class).acquire(LockRequest.of("order:" + i));
+                        }
+                        execute(statement, "LOCK TABLE syncguard_locks IN ACCESS EXCLUSIVE MODE");
+                        long began = System.nanoTime();
+                        application.close();
+                        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(4));
+                        execute(statement, "ROLLBACK");
+                    },
+                    "syncguard.shutdown-timeout=1s",
+                    "syncguard.postgres.network-timeout=1s");
+            blocker.rollback();
+        }
+    }
+
+    private static void execute(Statement statement, String sql) {
+        try {
+            statement.execute(sql);
+        } catch (SQLException ex) {
+            throw new AssertionError(ex);
+        }
+    }
+
+    private static void assertHeldByHeartbeats(LockManager locks) {
+        LockHandle lock = locks.acquire(ORDER.ttl(Duration.ofMillis(600)));
+        await().atMost(Duration.ofSeconds(10)).until(() -> extensions() > 4);
+        assertThat(lock.isHeld()).isTrue();
+        assertThat(lock.release()).isTrue();
+    }
+
+    private static void assertAborted(ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        LockException.class,
+                        aborted -> assertThat(aborted.code()).isEqualTo(LockErrorCode.ABORTED));
+    }
+
+    private static int sessionsThatWaitForARow() {
+        return database.jdbc()
+                .queryForObject(
+                        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+                        Integer.class);
+    }
+
+    private static int extensions() {
+        return (int) audit.of("order:1").stream()
+                .filter(entry -> entry.operation().equals("UPDATE"))
+                .count();
+    }
+
+    private static List<Thread> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("syncguard"))
+                .toList();
+    }
+
+    private static void run(Consumer<ConfigurableApplicationContext> test, String... properties) {
+        runner(properties).run(application -> test.accept(application.getSourceApplicationContext()));
+    }
+
+    private static ApplicationContextRunner runner(String... properties) {
+        return Applications.on(database.url())
+                .withPropertyValues("syncguard.shutdown-timeout=100ms")
+                .withPropertyValues(properties);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class LocksWhenItStops {
+
+        @Bean
+        Last last(LockTemplate locks) {
+            return new Last(locks);
+        }
+    }
+
+    static final class Last implements SmartLifecycle {
+
+        private final LockTemplate locks;
+        private final List<String> locked = new ArrayList<>();
+        private boolean running;
+
+        Last(LockTemplate locks) {
+            this.locks = locks;
+        }
+
+        @Override
+        public void start() {
+            running = true;
+        }
+
+        @Override
+        public void stop() {
+            running = false;
+            locks.executeWithoutResult(LockRequest.of("last"), lock -> locked.addAll(database.lockedKeys()));
+        }
+
+        @Override
+        public boolean isRunning() {
+            return running;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class FailsAtItsStart {
+
+        @Bean
+        String failing(LockManager locks) {
+            locks.acquire(ORDER);
+            throw new IllegalStateException("no start today");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Reports {
+
+        @Bean
+        Report report() {
+            return new Report();
+        }
+    }
+
+    static class Report {
+
+        @DistributedLock(name = "report")
+        public CompletableFuture<String> write(CompletableFuture<String> work) {
+            return work;
+        }
+    }
+}

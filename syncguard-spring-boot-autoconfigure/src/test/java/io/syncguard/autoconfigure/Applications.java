@@ -1,0 +1,73 @@
+package io.syncguard.autoconfigure;
+
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
+import org.springframework.boot.context.annotation.ImportCandidates;
+import org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Applications with the auto-configurations that Spring Boot would pick and those that the library registers.
+ */
+final class Applications {
+
+    private Applications() {}
+
+    /** One with this database, without Flyway. */
+    static ApplicationContextRunner on(String url) {
+        return withoutDatabase().withPropertyValues("spring.datasource.url=" + url);
+    }
+
+    /** One with this database and Flyway. */
+    static ApplicationContextRunner withFlyway(String url) {
+        return on(url).withConfiguration(AutoConfigurations.of(FlywayAutoConfiguration.class))
+                .withPropertyValues("spring.flyway.locations=classpath:db/orders");
+    }
+
+    /** One that was told of no database. */
+    static ApplicationContextRunner withoutDatabase() {
+        return new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        DataSourceAutoConfiguration.class,
+                        DataSourceTransactionManagerAutoConfiguration.class,
+                        JdbcTemplateAutoConfiguration.class,
+                        TransactionAutoConfiguration.class,
+                        TransactionManagerCustomizationAutoConfiguration.class,
+                        AopAutoConfiguration.class,
+                        TaskExecutionAutoConfiguration.class,
+                        TaskSchedulingAutoConfiguration.class))
+                .withConfiguration(ours())
+                .withPropertyValues("spring.datasource.hikari.maximum-pool-size=2");
+    }
+
+    /** One without any of Boot's auto-configurations. */
+    static ApplicationContextRunner withoutBoot() {
+        return new ApplicationContextRunner().withConfiguration(ours());
+    }
+
+    private static AutoConfigurations ours() {
+        return AutoConfigurations.of(registered()
+                .filter(type -> type.getName().startsWith("io.syncguard."))
+                .toArray(Class<?>[]::new));
+    }
+
+    private static Stream<Class<?>> registered() {
+        ClassLoader classLoader = Applications.class.getClassLoader();
+        return StreamSupport.stream(
+                        ImportCandidates.load(AutoConfiguration.class, classLoader)
+                                .spliterator(),
+                        false)
+                .map(name -> ClassUtils.resolveClassName(name, classLoader));
+    }
+}

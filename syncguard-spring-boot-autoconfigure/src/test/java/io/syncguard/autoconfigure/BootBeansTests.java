@@ -1,0 +1,136 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.LockManager;
+import io.syncguard.LockTemplate;
+import io.syncguard.core.EngineSettings;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.TransactionBoundary;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.task.TaskExecutor;
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.transaction.TransactionManager;
+
+class BootBeansTests {
+
+    private static TestDatabase database;
+
+    @BeforeAll
+    static void makeDatabase() {
+        database = TestDatabase.withSchema();
+    }
+
+    @Test
+    void boots_beans_are_the_same_with_and_without_the_library() {
+        Class<?>[] types = {
+            DataSource.class,
+            JdbcOperations.class,
+            TransactionManager.class,
+            TaskScheduler.class,
+            TaskExecutor.class,
+            Executor.class,
+            ScheduledExecutorService.class
+        };
+        String[][] with = new String[types.length][];
+        runner().run(application -> Arrays.setAll(with, i -> application.getBeanNamesForType(types[i])));
+        runner().withPropertyValues("syncguard.enabled=false").run(application -> {
+            assertThat(with)
+                    .isDeepEqualTo(Arrays.stream(types)
+                            .map(application::getBeanNamesForType)
+                            .toArray(String[][]::new));
+            assertThat(with[3]).containsExactly("taskScheduler");
+            assertThat(with[5]).contains("applicationTaskExecutor");
+        });
+    }
+
+    @Test
+    void nothing_is_there_when_the_library_is_switched_off_and_annotated_methods_run() {
+        runner().withPropertyValues("syncguard.enabled=false").run(application -> {
+            assertThat(application).hasNotFailed();
+            assertThat(application).doesNotHaveBean(LockTemplate.class);
+            assertThat(application).doesNotHaveBean(LockManager.class);
+            assertThat(application).doesNotHaveBean(LockBackend.class);
+            assertThat(Arrays.stream(application.getBeanDefinitionNames())
+                            .map(application::getType)
+                            .filter(type -> type != null && type.getName().startsWith("io.syncguard."))
+                            .toList())
+                    .containsExactlyInAnyOrder(application.getType("bootBeansTests.OwnBeans"), Annotated.class);
+            assertThat(application.getBean(Annotated.class).run()).isEqualTo("ran");
+            assertThat(database.lockedKeys()).isEmpty();
+        });
+    }
+
+    @Test
+    void a_switched_off_library_needs_no_database() {
+        Applications.withoutBoot()
+                .withPropertyValues("syncguard.enabled=false")
+                .run(application -> assertThat(application).hasNotFailed());
+    }
+
+    @Test
+    void annotated_methods_run_under_a_lock_where_spring_aop_auto_is_off() {
+        runner().withPropertyValues("spring.aop.auto=false")
+                .run(application ->
+                        assertThat(application.getBean(Annotated.class).run()).isEqualTo("ran under annotated"));
+    }
+
+    @Test
+    void a_lock_manager_of_the_application_takes_the_place_of_ours() {
+        runner().withUserConfiguration(OwnManager.class).run(application -> {
+            assertThat(application).hasNotFailed();
+            assertThat(application.getBean(LockTemplate.class).manager()).isSameAs(application.getBean("ownManager"));
+        });
+    }
+
+    private static ApplicationContextRunner runner() {
+        return Applications.on(database.url())
+                .withUserConfiguration(OwnBeans.class)
+                .withAllowBeanDefinitionOverriding(false);
+    }
+
+    @Configuration(value = "bootBeansTests.OwnBeans", proxyBeanMethods = false)
+    @EnableScheduling
+    @EnableAsync
+    static class OwnBeans {
+
+        @Bean
+        Annotated annotated() {
+            return new Annotated();
+        }
+    }
+
+    static class Annotated {
+
+        @DistributedLock(name = "annotated")
+        public String run() {
+            return database.lockedKeys().stream()
+                    .findFirst()
+                    .map(key -> "ran under " + key)
+                    .orElse("ran");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnManager {
+
+        @Bean
+        LockManager ownManager(LockBackend backend) {
+            return new LockEngine(backend, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+        }
+    }
+}

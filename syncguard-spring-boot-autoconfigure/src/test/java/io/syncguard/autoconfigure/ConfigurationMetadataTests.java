@@ -1,0 +1,92 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.jayway.jsonpath.JsonPath;
+import java.lang.reflect.RecordComponent;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class ConfigurationMetadataTests {
+
+    private static List<Map<String, Object>> properties;
+
+    @BeforeAll
+    static void read() throws Exception {
+        properties = JsonPath.parse(classes()
+                        .resolve("META-INF/spring-configuration-metadata.json")
+                        .toFile())
+                .read("$.properties");
+    }
+
+    @Test
+    void every_property_is_described() {
+        assertThat(properties)
+                .extracting(property -> property.get("name"))
+                .containsExactlyInAnyOrderElementsOf(
+                        names("syncguard", SyncGuardProperties.class).toList());
+    }
+
+    @Test
+    void descriptions_are_sentences_without_an_article_and_say_whether_for_a_switch() {
+        assertThat(properties).allSatisfy(property -> {
+            String description = String.valueOf(property.get("description"));
+            assertThat(description)
+                    .endsWith(".")
+                    .doesNotStartWith("The ")
+                    .doesNotStartWith("A ")
+                    .doesNotContain("{@");
+            if (property.get("type").equals("java.lang.Boolean")) {
+                assertThat(description).startsWith("Whether ");
+            }
+        });
+    }
+
+    @Test
+    void defaults_are_told_where_there_are_some() {
+        assertThat(properties)
+                .filteredOn(property -> !property.containsKey("defaultValue"))
+                .extracting(property -> property.get("name"))
+                .containsExactly("syncguard.owner");
+    }
+
+    @Test
+    void defaults_are_those_that_are_bound() {
+        Map<Object, Object> defaults = properties.stream()
+                .filter(property -> property.containsKey("defaultValue"))
+                .collect(Collectors.toMap(
+                        property -> property.get("name"),
+                        property -> property.get("defaultValue").toString()));
+        assertThat(defaults)
+                .containsEntry("syncguard.ttl", "30s")
+                .containsEntry("syncguard.wait-time", "5s")
+                .containsEntry("syncguard.postgres.schema-management", "auto");
+    }
+
+    private static Stream<String> names(String prefix, Class<?> type) {
+        return Arrays.stream(type.getRecordComponents()).flatMap(component -> {
+            String name = prefix + "." + kebab(component);
+            return component.getType().isRecord() ? names(name, component.getType()) : Stream.of(name);
+        });
+    }
+
+    private static String kebab(RecordComponent component) {
+        return component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+    }
+
+    private static Path classes() throws URISyntaxException {
+        return Path.of(SyncGuardProperties.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
+    }
+}

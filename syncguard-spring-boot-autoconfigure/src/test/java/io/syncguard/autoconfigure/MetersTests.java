@@ -1,0 +1,258 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.syncguard.DistributedLock;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import io.syncguard.micrometer.LockMeters;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+class MetersTests {
+
+    private static final LockRequest ORDER = LockRequest.of("order:4711").named("orders");
+
+    private static TestDatabase database;
+
+    @BeforeAll
+    static void makeDatabase() {
+        database = TestDatabase.withSchema();
+    }
+
+    @AfterEach
+    void forgetLocks() {
+        database.jdbc().execute("TRUNCATE syncguard_locks");
+    }
+
+    @Test
+    void all_meters_have_the_tags_name_mode_and_backend_and_some_an_outcome() {
+        runner().run(application -> {
+            lockOnce(application);
+
+            assertThat(meters(application).stream()
+                            .map(meter -> meter.getId().getName() + " "
+                                    + meter.getId().getType().name().toLowerCase() + " "
+                                    + meter.getId().getTags().stream()
+                                            .map(tag -> tag.getKey() + "=" + tag.getValue())
+                                            .sorted()
+                                            .collect(Collectors.joining(" "))))
+                    .containsExactlyInAnyOrder(
+                            "syncguard.lock.acquire timer backend=postgres mode=exclusive name=orders outcome=acquired",
+                            "syncguard.lock.acquire timer backend=postgres mode=exclusive name=orders outcome=refused",
+                            "syncguard.lock.acquire timer backend=postgres mode=exclusive name=orders outcome=failed",
+                            "syncguard.lock.held timer backend=postgres mode=exclusive name=orders",
+                            "syncguard.lock.active gauge backend=postgres mode=exclusive name=orders",
+                            "syncguard.lock.waiting gauge backend=postgres mode=exclusive name=orders",
+                            "syncguard.lock.lost counter backend=postgres mode=exclusive name=orders",
+                            "syncguard.lock.extend counter backend=postgres mode=exclusive name=orders outcome=extended",
+                            "syncguard.lock.extend counter backend=postgres mode=exclusive name=orders outcome=failed",
+                            "syncguard.lock.release counter backend=postgres mode=exclusive name=orders outcome=released",
+                            "syncguard.lock.release counter backend=postgres mode=exclusive name=orders outcome=failed");
+            assertThat(meters(application))
+                    .allSatisfy(
+                            meter -> assertThat(meter.getId().getDescription()).isNotBlank());
+        });
+    }
+
+    @Test
+    void a_lock_is_counted_and_timed_from_its_grant_to_its_release() {
+        runner().run(application -> {
+            application.getBean(LockTemplate.class).execute(ORDER, lock -> {
+                assertThat(value(application, "active")).isEqualTo(1);
+                assertThat(lock.extend(Duration.ofSeconds(10))).isTrue();
+                return lock;
+            });
+
+            assertThat(value(application, "active")).isZero();
+            assertThat(value(application, "acquire", "outcome", "acquired")).isEqualTo(1);
+            assertThat(value(application, "extend", "outcome", "extended")).isEqualTo(1);
+            assertThat(value(application, "release", "outcome", "released")).isEqualTo(1);
+            assertThat(value(application, "held")).isEqualTo(1);
+            assertThat(registry(application).get("syncguard.lock.held").timer().totalTime(TimeUnit.NANOSECONDS))
+                    .isPositive();
+        });
+    }
+
+    @Test
+    void a_nested_call_is_not_counted() {
+        runner().run(application -> {
+            LockTemplate locks = application.getBean(LockTemplate.class);
+            locks.execute(ORDER, outer -> locks.execute(ORDER, inner -> inner.isHeld()));
+
+            assertThat(value(application, "acquire", "outcome", "acquired")).isEqualTo(1);
+            assertThat(value(application, "release", "outcome", "released")).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void a_refusal_is_counted_and_a_waiting_caller_is_seen() {
+        runner().run(application -> {
+            LockManager locks = application.getBean(LockManager.class);
+            LockHandle inTheWay = locks.acquire(ORDER);
+            assertThat(locks.tryAcquire(ORDER)).isNull();
+            assertThat(value(application, "acquire", "outcome", "refused")).isEqualTo(1);
+            assertThat(value(application, "waiting")).isZero();
+
+            CompletableFuture<LockHandle> waiting =
+                    CompletableFuture.supplyAsync(() -> locks.acquire(ORDER.waitTime(Duration.ofSeconds(20))));
+            await().atMost(Duration.ofSeconds(5)).until(() -> value(application, "waiting") == 1);
+            assertThat(inTheWay.release()).isTrue();
+
+            assertThat(waiting).succeedsWithin(Duration.ofSeconds(5));
+            assertThat(waiting.join().release()).isTrue();
+            assertThat(value(application, "waiting")).isZero();
+            assertThat(value(application, "active")).isZero();
+            assertThat(value(application, "acquire", "outcome", "acquired")).isEqualTo(2);
+        });
+    }
+
+    @Test
+    void a_lost_lock_is_counted_and_not_active_any_more() {
+        runner().run(application -> {
+            LockHandle lock = application.getBean(LockManager.class).acquire(ORDER.ttl(Duration.ofMillis(600)));
+            assertThat(value(application, "active")).isEqualTo(1);
+            database.jdbc().execute("TRUNCATE syncguard_locks");
+
+            await().atMost(Duration.ofSeconds(5)).until(() -> value(application, "lost") == 1);
+            await().atMost(Duration.ofSeconds(5)).until(() -> value(application, "active") == 0);
+            assertThat(lock.release()).isFalse();
+            assertThat(value(application, "lost")).isEqualTo(1);
+            assertThat(value(application, "active")).isZero();
+            assertThat(value(application, "release", "outcome", "released")).isZero();
+        });
+    }
+
+    @Test
+    void a_failing_server_is_counted() {
+        runner().run(application -> {
+            LockManager locks = application.getBean(LockManager.class);
+            LockHandle lock = locks.acquire(ORDER);
+            database.jdbc().execute("ALTER TABLE syncguard_locks RENAME TO away");
+            try {
+                assertThatThrownBy(() -> locks.acquire(ORDER.key("order:4712"))).isInstanceOf(LockException.class);
+                assertThatThrownBy(() -> lock.extend(Duration.ofSeconds(20))).isInstanceOf(LockException.class);
+                assertThat(lock.release()).isTrue();
+            } finally {
+                database.jdbc().execute("ALTER TABLE away RENAME TO syncguard_locks");
+            }
+
+            assertThat(value(application, "acquire", "outcome", "failed")).isEqualTo(1);
+            assertThat(value(application, "extend", "outcome", "failed")).isEqualTo(1);
+            assertThat(value(application, "release", "outcome", "failed")).isEqualTo(1);
+            assertThat(value(application, "active")).isZero();
+        });
+    }
+
+    @Test
+    void no_tag_has_a_key_or_a_lock_id() {
+        runner().withUserConfiguration(Orders.class).run(application -> {
+            String lockId = application
+                    .getBean(LockTemplate.class)
+                    .execute(LockRequest.of("order:4711"), lock -> lock.lockId());
+            application.getBean(Order.class).submit("4711");
+            application.getBean(Order.class).cancel("4711");
+
+            List<String> tags = meters(application).stream()
+                    .flatMap(meter -> meter.getId().getTags().stream())
+                    .map(Tag::getValue)
+                    .distinct()
+                    .toList();
+            assertThat(tags).contains("submit", LockRequest.UNNAMED);
+            assertThat(tags).noneMatch(tag -> tag.contains("4711") || tag.contains(lockId));
+        });
+    }
+
+    @Test
+    void without_a_registry_there_are_no_meters_and_locks_work() {
+        Applications.on(database.url()).run(application -> {
+            assertThat(application).hasNotFailed().doesNotHaveBean(LockMeters.class);
+            lockOnce(application);
+        });
+    }
+
+    @Test
+    void without_micrometer_locks_work() {
+        Applications.on(database.url())
+                .withClassLoader(new FilteredClassLoader(MeterRegistry.class))
+                .run(application -> {
+                    assertThat(application).hasNotFailed();
+                    lockOnce(application);
+                });
+    }
+
+    private static void lockOnce(ApplicationContext application) {
+        application.getBean(LockTemplate.class).execute(ORDER, lock -> lock);
+    }
+
+    private static double value(ApplicationContext application, String meter, String... tags) {
+        return registry(application)
+                .get("syncguard.lock." + meter)
+                .tags(tags)
+                .meter()
+                .measure()
+                .iterator()
+                .next()
+                .getValue();
+    }
+
+    private static List<Meter> meters(ApplicationContext application) {
+        return registry(application).getMeters().stream()
+                .filter(meter -> meter.getId().getName().startsWith("syncguard."))
+                .toList();
+    }
+
+    private static MeterRegistry registry(ApplicationContext application) {
+        return application.getBean(MeterRegistry.class);
+    }
+
+    private static ApplicationContextRunner runner() {
+        return Applications.on(database.url())
+                .withPropertyValues("syncguard.shutdown-timeout=100ms")
+                .withConfiguration(AutoConfigurations.of(
+                        MetricsAutoConfiguration.class,
+                        CompositeMeterRegistryAutoConfiguration.class,
+                        SimpleMetricsExportAutoConfiguration.class));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Orders {
+
+        @Bean
+        Order order() {
+            return new Order();
+        }
+    }
+
+    static class Order {
+
+        @DistributedLock(name = "submit", key = "#id")
+        public void submit(String id) {}
+
+        @DistributedLock(key = "'cancel:' + #id")
+        public void cancel(String id) {}
+    }
+}

@@ -1,0 +1,114 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
+import io.syncguard.aop.DistributedLockAdvisor;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class PropertiesTests {
+
+    private static TestDatabase database;
+
+    @BeforeAll
+    static void makeDatabase() {
+        database = TestDatabase.withSchema();
+    }
+
+    @Test
+    void every_property_is_bound() {
+        Applications.on(database.url())
+                .withPropertyValues(
+                        "syncguard.enabled=true",
+                        "syncguard.ttl=11s",
+                        "syncguard.wait-time=12s",
+                        "syncguard.owner=somebody",
+                        "syncguard.shutdown-timeout=130ms",
+                        "syncguard.retry.first-delay=14ms",
+                        "syncguard.retry.max-delay=15ms",
+                        "syncguard.aop.order=16",
+                        "syncguard.postgres.locks-table=bound_locks",
+                        "syncguard.postgres.fence-counters-table=bound_counters",
+                        "syncguard.postgres.schema-management=initialize",
+                        "syncguard.postgres.pool-size=17",
+                        "syncguard.postgres.network-timeout=1800ms")
+                .run(application -> {
+                    assertThat(application.getBean(SyncGuardProperties.class))
+                            .isEqualTo(new SyncGuardProperties(
+                                    true,
+                                    Duration.ofSeconds(11),
+                                    Duration.ofSeconds(12),
+                                    "somebody",
+                                    Duration.ofMillis(130),
+                                    new SyncGuardProperties.Retry(Duration.ofMillis(14), Duration.ofMillis(15)),
+                                    new SyncGuardProperties.Aop(16),
+                                    new SyncGuardProperties.Postgres(
+                                            "bound_locks",
+                                            "bound_counters",
+                                            SchemaManagement.INITIALIZE,
+                                            17,
+                                            Duration.ofMillis(1800))));
+                    assertThat(application.getBean(DistributedLockAdvisor.class).getOrder())
+                            .isEqualTo(16);
+                });
+    }
+
+    @Test
+    void ttl_and_owner_are_those_of_the_lock() {
+        Applications.on(database.url())
+                .withPropertyValues("syncguard.ttl=11s", "syncguard.owner=somebody", "syncguard.shutdown-timeout=10ms")
+                .run(application -> {
+                    LockManager locks = application.getBean(LockManager.class);
+                    locks.acquire(LockRequest.of("order:1"));
+                    assertThat(locks.lookup("order:1")).hasValueSatisfying(info -> {
+                        assertThat(info.owner()).isEqualTo("somebody");
+                        assertThat(Duration.between(info.acquiredAt(), info.expiresAt()))
+                                .isEqualTo(Duration.ofSeconds(11));
+                    });
+                });
+    }
+
+    @Test
+    void an_owner_that_is_left_out_is_the_application_and_its_process() {
+        Applications.on(database.url())
+                .withPropertyValues("spring.application.name=shop", "syncguard.shutdown-timeout=10ms")
+                .run(application -> {
+                    LockManager locks = application.getBean(LockManager.class);
+                    locks.acquire(LockRequest.of("order:2"));
+                    assertThat(locks.lookup("order:2"))
+                            .hasValueSatisfying(info -> assertThat(info.owner())
+                                    .startsWith(
+                                            "shop@" + ProcessHandle.current().pid()));
+                });
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "syncguard.ttl, 0s, ttl",
+        "syncguard.ttl, -1s, ttl",
+        "syncguard.ttl, 366d, ttl",
+        "syncguard.ttl, soon, syncguard.ttl",
+        "syncguard.wait-time, -1s, wait time",
+        "syncguard.shutdown-timeout, -1s, shutdown timeout",
+        "syncguard.retry.first-delay, 0s, retry delay",
+        "syncguard.retry.max-delay, 1ms, retry delay",
+        "syncguard.postgres.pool-size, 0, syncguard.postgres.pool-size",
+        "syncguard.postgres.pool-size, -1, syncguard.postgres.pool-size",
+        "syncguard.postgres.network-timeout, 499ms, network-timeout",
+        "syncguard.postgres.network-timeout, 0s, network-timeout",
+        "syncguard.postgres.network-timeout, -5s, network-timeout",
+        "syncguard.postgres.network-timeout, 60d, network-timeout",
+        "syncguard.postgres.schema-management, sometimes, syncguard.postgres.schema-management",
+        "syncguard.postgres.locks-table, '', syncguard.postgres.locks-table"
+    })
+    void a_value_that_makes_no_sense_fails_the_start_and_is_named(String property, String value, String named) {
+        Applications.on(database.url())
+                .withPropertyValues(property + "=" + value)
+                .run(application -> assertThat(application).getFailure().hasStackTraceContaining(named));
+    }
+}

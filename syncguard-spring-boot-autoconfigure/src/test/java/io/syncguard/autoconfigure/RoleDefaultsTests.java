@@ -1,0 +1,79 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.syncguard.LockHandle;
+import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What somebody may have set as the default of a role: CONTRACT.md part 4, last bullet. */
+class RoleDefaultsTests {
+
+    private static TestDatabase database;
+    private static LockAudit audit;
+    private static String role;
+
+    @BeforeAll
+    static void makeRole() {
+        database = TestDatabase.withSchema();
+        audit = new LockAudit(database);
+        role = database.newRole();
+        database.jdbc().execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO " + role);
+    }
+
+    @AfterAll
+    static void forgetDefaults() {
+        database.jdbc().execute("ALTER ROLE " + role + " RESET ALL");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "default_transaction_isolation = 'serializable'",
+                "default_transaction_isolation = 'repeatable read'",
+                "default_transaction_read_only = on",
+                "default_transaction_deferrable = on",
+                "synchronous_commit = off",
+                "synchronous_commit = local",
+                "statement_timeout = '1ms'",
+                "lock_timeout = '1ms'",
+                "idle_session_timeout = '300ms'",
+                "idle_in_transaction_session_timeout = '1ms'",
+                "standard_conforming_strings = off",
+                "search_path = public, pg_catalog"
+            })
+    void our_connections_work_and_grants_are_durable(String setting) {
+        database.jdbc().execute("TRUNCATE lock_audit");
+        database.jdbc().execute("ALTER ROLE " + role + " RESET ALL");
+        database.jdbc().execute("ALTER ROLE " + role + " SET " + setting);
+
+        Applications.on(database.url())
+                .withPropertyValues(database.loginOf(role))
+                .withPropertyValues("syncguard.postgres.schema-management=none")
+                .run(application -> {
+                    assertThat(application).hasNotFailed();
+                    LockManager locks = application.getBean(LockManager.class);
+                    LockHandle lock = locks.acquire(LockRequest.of("order:1"));
+                    assertThat(lock.extend(Duration.ofSeconds(20))).isTrue();
+                    assertThat(locks.tryAcquire(LockRequest.of("order:1"))).isNull();
+                    assertThat(lock.release()).isTrue();
+                });
+
+        assertThat(audit.of("order:1"))
+                .extracting(LockAudit.Entry::operation, LockAudit.Entry::synchronousCommit)
+                .as("the release alone need not wait for the disk")
+                .containsExactly(tuple("INSERT", "on"), tuple("UPDATE", "on"), tuple("DELETE", "off"));
+        assertThat(audit.of("order:1")).allSatisfy(entry -> {
+            assertThat(entry.isolation()).isEqualTo("read committed");
+            assertThat(entry.readOnly()).isEqualTo("off");
+            assertThat(entry.statementTimeout()).isEqualTo("2250ms");
+            assertThat(entry.lockTimeout()).isEqualTo("2s");
+        });
+    }
+}

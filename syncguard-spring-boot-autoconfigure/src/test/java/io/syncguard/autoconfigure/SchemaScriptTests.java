@@ -1,0 +1,121 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockTemplate;
+import io.syncguard.postgres.PostgresSchema;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+class SchemaScriptTests {
+
+    private static final ClassPathResource SCRIPT =
+            new ClassPathResource(PostgresSchema.LOCATION + "/R__syncguard_schema.sql");
+
+    private final TestDatabase database = TestDatabase.empty();
+
+    @Test
+    void it_runs_as_one_statement_of_plain_jdbc_again_and_again() throws Exception {
+        runThroughJdbc();
+        runThroughJdbc();
+
+        assertApplicationStarts();
+    }
+
+    @Test
+    void it_runs_under_psql_as_its_header_says_again_and_again() throws Exception {
+        runUnderPsql();
+        runUnderPsql();
+
+        assertApplicationStarts();
+    }
+
+    @Test
+    void it_runs_while_locks_are_held_and_being_taken() {
+        Applications.on(database.url())
+                .run(application -> application.getBean(LockTemplate.class).execute("order:1", lock -> {
+                    runThroughJdbc();
+                    assertThat(lock.extend(Duration.ofSeconds(30))).isTrue();
+                    assertThat(application
+                                    .getBean(LockTemplate.class)
+                                    .tryExecute(lock.request().key("order:2"), other -> database.lockedKeys()))
+                            .contains(List.of("order:1", "order:2"));
+                    return lock;
+                }));
+    }
+
+    @Test
+    void it_makes_one_index_on_the_expiry_however_often_it_runs() throws Exception {
+        runThroughJdbc();
+        runThroughJdbc();
+
+        assertThat(database.jdbc()
+                        .queryForList(
+                                "SELECT indexdef FROM pg_indexes WHERE indexdef LIKE '%expires_at_ms%'", String.class))
+                .hasSize(1);
+    }
+
+    @Test
+    void it_keeps_what_is_stored() throws Exception {
+        runThroughJdbc();
+        database.jdbc().execute("INSERT INTO syncguard_fence_counters VALUES ('fence:order:1', 41, 'order:1')");
+        runThroughJdbc();
+
+        Applications.on(database.url()).run(application -> {
+            long fence = application
+                    .getBean(LockTemplate.class)
+                    .execute("order:1", lock -> lock.fence().value());
+            assertThat(fence).isEqualTo(42);
+        });
+    }
+
+    private void assertApplicationStarts() {
+        Applications.on(database.url())
+                .withPropertyValues("syncguard.postgres.schema-management=none")
+                .run(application -> assertThat(application).hasNotFailed());
+    }
+
+    private void runThroughJdbc() throws IOException {
+        JdbcTemplate jdbc = database.jdbc();
+        jdbc.execute(text().replace("${syncguard_locks}", "syncguard_locks")
+                .replace("${syncguard_fence_counters}", "syncguard_fence_counters"));
+    }
+
+    /** Through JDBC where there is no psql. */
+    private void runUnderPsql() throws Exception {
+        if (!isOnThePath("psql")) {
+            runThroughJdbc();
+            return;
+        }
+        String header = text().lines()
+                .filter(line -> line.endsWith("| psql"))
+                .findFirst()
+                .orElseThrow()
+                .substring("--".length());
+        String command = header.replace("THIS_FILE", "'" + SCRIPT.getFile() + "'")
+                + " --no-psqlrc --quiet --set ON_ERROR_STOP=1 '"
+                + database.url().substring("jdbc:".length()) + "'";
+        Process psql = new ProcessBuilder("sh", "-c", command)
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(psql.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(psql.waitFor()).as(output).isZero();
+    }
+
+    private static boolean isOnThePath(String program) {
+        return Arrays.stream(System.getenv("PATH").split(File.pathSeparator))
+                .anyMatch(directory -> Path.of(directory, program).toFile().canExecute());
+    }
+
+    private static String text() throws IOException {
+        return SCRIPT.getContentAsString(StandardCharsets.UTF_8);
+    }
+}

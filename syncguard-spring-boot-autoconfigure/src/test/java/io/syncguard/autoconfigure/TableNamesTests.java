@@ -1,0 +1,133 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockTemplate;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TableNamesTests {
+
+    private static TestDatabase database;
+
+    @BeforeAll
+    static void makeDatabase() {
+        database = TestDatabase.empty();
+    }
+
+    @BeforeEach
+    void emptyDatabase() {
+        database.jdbc().execute("DROP SCHEMA IF EXISTS public, shop CASCADE; CREATE SCHEMA public");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "my_locks, my_counters",
+        "MyLocks, MyCounters",
+        "_, __",
+        "public.my_locks, public.my_counters",
+        "locks_with_a_name_of_exactly_forty_eight_bytes__, counters_with_a_name_of_exactly_forty_eight_byte"
+    })
+    void plain_names_work(String locks, String counters) {
+        Applications.on(database.url())
+                .withPropertyValues(tables(locks, counters))
+                .run(application -> {
+                    assertThat(application).hasNotFailed();
+                    assertThat(locksAnything(application.getBean(LockTemplate.class)))
+                            .isTrue();
+                });
+        Applications.on(database.url())
+                .withPropertyValues(tables(locks, counters))
+                .withPropertyValues("syncguard.postgres.schema-management=none")
+                .run(again -> assertThat(again).hasNotFailed());
+    }
+
+    @Test
+    void tables_may_be_in_a_schema_outside_of_the_search_path() {
+        database.jdbc().execute("CREATE SCHEMA shop");
+
+        Applications.on(database.url())
+                .withPropertyValues(tables("shop.my_locks", "Shop.my_counters"))
+                .run(application -> {
+                    assertThat(application).hasNotFailed();
+                    assertThat(locksAnything(application.getBean(LockTemplate.class)))
+                            .isTrue();
+                    assertThat(database.jdbc()
+                                    .queryForList(
+                                            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
+                                            String.class))
+                            .isEmpty();
+                });
+    }
+
+    @Test
+    void a_schema_that_is_not_there_is_named() {
+        Applications.on(database.url())
+                .withPropertyValues(tables("nowhere.my_locks", "nowhere.my_counters"))
+                .run(application -> assertThat(application)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("schema \"nowhere\" does not exist"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "my_locks_with_a_name_of_exactly_forty_nine_bytes_",
+                "\"my_locks\"",
+                "my-locks",
+                "my locks",
+                "1locks",
+                "höchst",
+                "a.b.c",
+                ".my_locks",
+                "my_locks.",
+                "x (id int); DROP TABLE orders; --",
+                "x'; DROP TABLE orders; --"
+            })
+    void names_that_are_no_plain_identifiers_are_refused(String name) {
+        assertRefused("syncguard.postgres.locks-table", name, "my_counters");
+        assertRefused("syncguard.postgres.fence-counters-table", "my_locks", name);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "my_table, my_table",
+        "my_table, My_Table",
+        "shop.my_table, SHOP.my_table",
+        "my_table, public.my_table",
+        "public.my_table, my_table"
+    })
+    void one_table_for_both_is_refused(String locks, String counters) {
+        assertRefused("fence-counters-table", locks, counters);
+    }
+
+    private static void assertRefused(String property, String locks, String counters) {
+        Applications.on(database.url())
+                .withPropertyValues(tables(locks, counters))
+                .run(application -> assertThat(application)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOfSatisfying(
+                                LockException.class,
+                                failure -> assertThat(failure.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
+                        .hasMessageContaining(property));
+        assertThat(database.relationsAndFunctions()).isEmpty();
+    }
+
+    private static boolean locksAnything(LockTemplate locks) {
+        return locks.execute("order:1", lock -> locks.manager().isLocked("order:1"));
+    }
+
+    private static String[] tables(String locks, String counters) {
+        return new String[] {
+            "syncguard.postgres.locks-table=" + locks, "syncguard.postgres.fence-counters-table=" + counters
+        };
+    }
+}

@@ -1,0 +1,103 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresTables;
+import io.syncguard.testing.PostgresServer;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * A database of a test, and a look into it past the library.
+ */
+final class TestDatabase {
+
+    private static final String ROLE_PASSWORD = "secret";
+
+    private final String url = PostgresServer.newDatabaseUrl();
+    private final JdbcTemplate jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
+
+    private TestDatabase() {}
+
+    static TestDatabase empty() {
+        return new TestDatabase();
+    }
+
+    /** With the tables and functions of the library under their default names. */
+    static TestDatabase withSchema() {
+        TestDatabase database = new TestDatabase();
+        new PostgresSchema(PostgresServer.dataSource(database.url), PostgresTables.DEFAULT).initialize();
+        return database;
+    }
+
+    String url() {
+        return url;
+    }
+
+    JdbcTemplate jdbc() {
+        return jdbc;
+    }
+
+    String name() {
+        return jdbc.queryForObject("SELECT current_database()", String.class);
+    }
+
+    /** Makes a role that may log in and do nothing else. */
+    String newRole() {
+        String role = "role_of_" + name();
+        jdbc.execute("CREATE ROLE " + role + " LOGIN PASSWORD '" + ROLE_PASSWORD + "'");
+        return role;
+    }
+
+    /** What an application is told to log in as this role. */
+    String[] loginOf(String role) {
+        String anonymous =
+                Pattern.compile("(?<=[?&])(user|password)=[^&]*&?").matcher(url).replaceAll("");
+        return new String[] {
+            "spring.datasource.url=" + anonymous,
+            "spring.datasource.username=" + role,
+            "spring.datasource.password=" + ROLE_PASSWORD
+        };
+    }
+
+    /** The tables and functions in the order of their names. */
+    List<String> relationsAndFunctions() {
+        return jdbc.queryForList("""
+                SELECT name FROM (
+                    SELECT relnamespace, relname FROM pg_class WHERE relkind = 'r'
+                    UNION ALL SELECT pronamespace, proname FROM pg_proc) AS found (namespace, name)
+                WHERE namespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+                    AND namespace::regnamespace::text NOT LIKE 'pg_toast%'
+                ORDER BY name
+                """, String.class);
+    }
+
+    /** The row versions of everything in the catalogue that a schema script could change. */
+    List<Map<String, Object>> catalogue() {
+        return jdbc.queryForList("""
+                SELECT 'relation' AS kind, oid, xmin::text FROM pg_class
+                UNION ALL SELECT 'function', oid, xmin::text FROM pg_proc
+                UNION ALL SELECT 'namespace', oid, xmin::text FROM pg_namespace
+                ORDER BY kind, oid
+                """);
+    }
+
+    /** The leases that the server knows. */
+    List<String> lockedKeys() {
+        return jdbc.queryForList("SELECT key FROM syncguard_locks ORDER BY key", String.class);
+    }
+
+    /** The sessions of everybody else. */
+    int sessions() {
+        return jdbc.queryForObject(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+                Integer.class);
+    }
+
+    /** The transactions that an error or a rollback ended, in sessions that have ended. */
+    long rollbacks() {
+        return jdbc.queryForObject(
+                "SELECT xact_rollback FROM pg_stat_database WHERE datname = current_database()", Long.class);
+    }
+}
