@@ -67,7 +67,9 @@ public final class PostgresLockAutoConfiguration {
                 postgres.poolSize(),
                 postgres.networkTimeout());
         try {
-            prepare(new PostgresSchema(pools.operations(), tables), postgres.schemaManagement(), beans);
+            SchemaManagement management = postgres.schemaManagement();
+            boolean leftToFlyway = management.isLeftToFlyway(hasFlyway(beans), lockDataSource.getIfAvailable() != null);
+            prepare(new PostgresSchema(pools.operations(), tables), management, leftToFlyway);
         } catch (RuntimeException ex) {
             pools.close();
             throw ex;
@@ -82,16 +84,11 @@ public final class PostgresLockAutoConfiguration {
         });
     }
 
-    private static void prepare(PostgresSchema schema, SchemaManagement management, ListableBeanFactory beans) {
-        boolean initialize = switch (management) {
-            case INITIALIZE -> true;
-            case AUTO -> !hasFlyway(beans);
-            case FLYWAY, NONE -> false;
-        };
-        if (initialize) {
-            schema.initialize();
-        } else {
+    private static void prepare(PostgresSchema schema, SchemaManagement management, boolean leftToFlyway) {
+        if (leftToFlyway || management == SchemaManagement.NONE) {
             schema.check();
+        } else {
+            schema.initialize();
         }
     }
 
@@ -109,10 +106,12 @@ public final class PostgresLockAutoConfiguration {
 
         @Bean
         FlywayConfigurationCustomizer syncGuardFlywayConfigurationCustomizer(
-                SyncGuardProperties properties, PostgresTables tables) {
+                SyncGuardProperties properties,
+                PostgresTables tables,
+                @SyncGuardDataSource ObjectProvider<DataSource> lockDataSource) {
             SchemaManagement management = properties.postgres().schemaManagement();
             return configuration -> {
-                if (management == SchemaManagement.INITIALIZE || management == SchemaManagement.NONE) {
+                if (!management.isLeftToFlyway(true, lockDataSource.getIfAvailable() != null)) {
                     return;
                 }
                 requirePlaceholders(configuration);

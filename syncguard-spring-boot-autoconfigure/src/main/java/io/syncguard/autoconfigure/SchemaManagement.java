@@ -5,7 +5,7 @@ package io.syncguard.autoconfigure;
  */
 enum SchemaManagement {
 
-    /** Flyway where the application has it, else the library. */
+    /** Flyway where the application has it and the locks are in the same database, else the library. */
     AUTO,
 
     /** The library, at the start, under a lock; nothing is done when they are up to date. */
@@ -15,5 +15,14 @@ enum SchemaManagement {
     FLYWAY,
 
     /** Somebody else. The start fails when they are missing. */
-    NONE
+    NONE;
+
+    /**
+     * Whether the application's Flyway runs the script.
+     *
+     * @param marked whether the locks have a DataSource of their own, which is most likely another database
+     */
+    boolean isLeftToFlyway(boolean hasFlyway, boolean marked) {
+        return this == FLYWAY || this == AUTO && hasFlyway && !marked;
+    }
 }

@@ -66,6 +66,19 @@ class LockDataSourceTests {
     }
 
     @Test
+    void a_marked_data_source_is_set_up_by_the_library_and_the_applications_flyway_left_alone() {
+        TestDatabase orders = TestDatabase.empty();
+        Applications.withFlyway(orders.url())
+                .withPropertyValues("locks.url=" + database.url())
+                .withUserConfiguration(MarkedDataSource.class)
+                .run(application -> {
+                    assertThat(application).hasNotFailed();
+                    assertLocksIn(database, application.getBean(LockTemplate.class));
+                    assertThat(orders.relationsAndFunctions()).containsExactly("flyway_schema_history", "orders");
+                });
+    }
+
+    @Test
     void wrapped_pools_work() {
         DataSource pool = DataSourceBuilder.create()
                 .type(HikariDataSource.class)

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.transaction.interceptor.BeanFactoryTransactionAttributeSourceAdvisor;
 
 class PropertiesTests {
 
@@ -56,6 +57,17 @@ class PropertiesTests {
                     assertThat(application.getBean(DistributedLockAdvisor.class).getOrder())
                             .isEqualTo(16);
                 });
+    }
+
+    @Test
+    void the_advisor_stands_before_that_of_transactions_when_nobody_says_otherwise() {
+        Applications.on(database.url())
+                .run(application -> assertThat(application
+                                .getBean(DistributedLockAdvisor.class)
+                                .getOrder())
+                        .isLessThan(application
+                                .getBean(BeanFactoryTransactionAttributeSourceAdvisor.class)
+                                .getOrder()));
     }
 
     @Test
