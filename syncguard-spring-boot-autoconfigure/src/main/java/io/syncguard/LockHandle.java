@@ -73,7 +73,8 @@ public interface LockHandle extends AutoCloseable {
     boolean extend(Duration ttl);
 
     /**
-     * Gives the lock back. Inside a transaction, when that has ended. Interrupts do not keep it from being sent, and when the
+     * Gives the lock back. Inside a transaction that happens when it has ended; until then the handle stays
+     * {@link State#HELD}. Interrupts do not keep it from being sent, and when the
      * server cannot be reached it is sent again in the background until the ttl is over.
      *
      * @return whether the lock was held until now; {@code false} when it had been lost, or released before

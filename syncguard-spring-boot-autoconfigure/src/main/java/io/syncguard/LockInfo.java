@@ -6,7 +6,7 @@ import java.time.Instant;
  * What the server knows of one live grant, for people and diagnostics. Never a guard: it may be over when it arrives.
  *
  * <p>Key and lock id appear as the first 12 bytes of their SHA-256 in 24 hexadecimal digits, so that this can be shown and
- * logged.
+ * logged. Immutable.
  *
  * @param keyHash hash of the normalised key
  * @param lockIdHash hash of the lock id

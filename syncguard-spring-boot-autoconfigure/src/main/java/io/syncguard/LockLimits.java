@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 /**
  * What a caller may ask for. Every value is checked here and nowhere else, before anything is sent to a server.
  *
- * <p>Each method returns the value to use, or throws {@link LockException} with {@link LockErrorCode#INVALID_ARGUMENT}.
+ * <p>Threads may share it. Each method returns the value to use, or throws {@link LockException} with {@link LockErrorCode#INVALID_ARGUMENT}.
  */
 public final class LockLimits {
 
@@ -40,7 +40,7 @@ public final class LockLimits {
         return normalized;
     }
 
-    /** A lease time: a whole number of milliseconds from 1 ms to 365 days. */
+    /** A ttl: a whole number of milliseconds from 1 ms to 365 days. */
     public static Duration ttl(Duration ttl) {
         if (ttl.toNanosPart() % 1_000_000 != 0 || ttl.compareTo(Duration.ofMillis(1)) < 0 || isTooLong(ttl)) {
             throw invalid("A ttl is a whole number of milliseconds between 1 ms and 365 days, not " + ttl);

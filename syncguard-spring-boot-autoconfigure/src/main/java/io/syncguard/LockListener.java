@@ -3,7 +3,7 @@ package io.syncguard;
 /**
  * Is told what happens to the locks of this process. Every bean of this type is.
  *
- * <p>Methods run on the thread on which it happens, the caller's or one of the library's, and delay it: they have to be
+ * <p>Many threads call them at once. Methods run on the thread on which it happens, the caller's or one of the library's, and delay it: they have to be
  * quick. What they throw is logged and changes nothing. A request that joins an outer hold is no event.
  */
 public interface LockListener {
@@ -29,6 +29,10 @@ public interface LockListener {
     /** The lock was lost. The time is that from the grant. Told once, on a thread of its own. */
     default void lost(LockEvent event) {}
 
-    /** The server failed, or the caller was interrupted. After a failed extension or release the lock is still held. */
+    /**
+     * The server failed, the caller was interrupted, the application is shutting down, or the ttl was over before the grant
+     * arrived. After a failed extension the lock is still held. After a failed release {@link #released} follows: the handle
+     * has ended, and the key stays taken until the release gets through in the background or the ttl is over.
+     */
     default void failed(LockEvent event, LockOperation operation, LockException error) {}
 }

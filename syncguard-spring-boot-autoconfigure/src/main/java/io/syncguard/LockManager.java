@@ -52,16 +52,17 @@ public interface LockManager {
     boolean owns(String lockId);
 
     /**
-     * Releases by lock id alone: for a process that was handed the lock by another. A handle in that other process learns
-     * it at its next heartbeat.
+     * Releases by lock id alone: for a process that was handed the lock by another. A handle of this process is released as
+     * by {@link LockHandle#release()}. One in another process learns it at its next heartbeat, or without one at its
+     * deadline: until then it believes in the lock, and two may work.
      *
      * @return whether the grant was live and is released now; {@code false} also while a transaction of somebody else pins it
      */
     boolean release(String lockId);
 
     /**
-     * Extends by lock id alone: the lease ends one ttl from now. There is no heartbeat for it. Do not shorten what a handle
-     * in another process believes in.
+     * Extends by lock id alone: the lease ends one ttl from now. A handle of this process is extended as by
+     * {@link LockHandle#extend}; for others there is no heartbeat. Do not shorten what a handle in another process believes in.
      *
      * @return the new end of the lease on the server's clock; empty when the grant is not live any more
      */

@@ -27,11 +27,11 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
  */
 public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, AutoCloseable {
 
-    private final LockedMethods methods;
     private final DistributedLockInterceptor interceptor;
+    private final Pointcut pointcut;
     private final int order;
 
-    /** For futures: one waits for the end of each plain one, and sends its release. */
+    /** For futures: one waits for each plain one; all others only send releases. */
     private final ExecutorService threads;
 
     /**
@@ -47,7 +47,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
             LongSupplier nanoTime) {
         CustomizableThreadFactory factory = new CustomizableThreadFactory("syncguard-future-");
         factory.setDaemon(true);
-        // What comes after the shutdown runs where it comes from: a future that nobody completes would never end.
+        // A task that comes after the shutdown runs on the thread that brings it: dropped, its future would never be
+        // done.
         this.threads = new ThreadPoolExecutor(
                 0,
                 Integer.MAX_VALUE,
@@ -56,14 +57,15 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
                 new SynchronousQueue<>(),
                 factory,
                 (task, pool) -> task.run());
-        this.methods = new LockedMethods(beans, waitTime);
+        LockedMethods methods = new LockedMethods(beans, waitTime);
         this.interceptor = new DistributedLockInterceptor(methods, template, threads, nanoTime);
+        this.pointcut = new AnnotatedMethods(methods);
         this.order = order;
     }
 
     @Override
     public Pointcut getPointcut() {
-        return new AnnotatedMethods(methods);
+        return pointcut;
     }
 
     @Override
@@ -76,7 +78,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
         return order;
     }
 
-    /** Ends the threads. Locks that futures still hold end with their ttl. */
+    /** Ends idle threads; one that waits for a future ends with it. Locks were taken back before, when the engine stopped. */
     @Override
     public void close() {
         threads.shutdown();

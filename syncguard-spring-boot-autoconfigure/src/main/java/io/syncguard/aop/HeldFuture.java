@@ -29,7 +29,10 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         this.source = source;
     }
 
-    /** @param threads run what has to wait for the server, so that no thread of the application does */
+    /**
+     * @param threads run the release, so that the thread that completes the stage need not wait for the server; a stage that
+     *     is done already ends here, on the caller's thread
+     */
     static HeldFuture of(CompletionStage<?> stage, LockHandle lock, Executor threads) {
         HeldFuture held = new HeldFuture(lock, stage.toCompletableFuture());
         held.tellOfLoss();

@@ -87,10 +87,7 @@ record LockedMethod(
     private LockRequest request(MethodExpression expression, @Nullable Object value) {
         String text = value == null ? "" : value.toString();
         if (text.isBlank()) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "The key '" + expression + "' of @DistributedLock on " + description + " is "
-                            + (value == null ? "null" : "blank") + " for this call: it has to name what to lock");
+            throw refused("key", expression, value == null ? "null" : "blank", null);
         }
         if (isIdentity(text, value)) {
             throw refused("key", expression, "an object without a toString of its own, which differs each time", null);

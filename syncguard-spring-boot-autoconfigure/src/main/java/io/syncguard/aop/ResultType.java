@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
@@ -86,6 +87,7 @@ final class ResultType {
             return false;
         }
         return Future.class.isAssignableFrom(raw)
+                || CompletionStage.class.isAssignableFrom(raw)
                 || ReactiveAdapterRegistry.getSharedInstance().getAdapter(raw) != null
                 || Flow.Publisher.class.isAssignableFrom(raw)
                 || BaseStream.class.isAssignableFrom(raw)
@@ -116,13 +118,13 @@ final class ResultType {
     }
 
     private static @Nullable Object emptyContainer(Class<?> raw) {
-        return CONTAINERS.stream()
-                .filter(container -> container.isAssignableFrom(raw))
-                .flatMap(container -> EMPTY.stream())
-                .map(Supplier::get)
+        if (CONTAINERS.stream().noneMatch(container -> container.isAssignableFrom(raw))) {
+            return null;
+        }
+        return EMPTY.stream()
+                .<Object>map(Supplier::get)
                 .filter(raw::isInstance)
                 .findFirst()
-                .map(Object.class::cast)
                 .orElse(null);
     }
 }

@@ -14,7 +14,7 @@ final class LockLifecycle implements SmartLifecycle {
 
     private final LockEngine engine;
 
-    /** Written and read by the thread that starts or stops the application. */
+    /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean running;
 
     LockLifecycle(LockEngine engine) {

@@ -12,6 +12,8 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.configuration.FluentConfiguration;
 import org.postgresql.Driver;
@@ -46,6 +48,8 @@ import org.springframework.util.ClassUtils;
 @Import(DatabaseInitializationDependencyConfigurer.class)
 public final class PostgresLockAutoConfiguration {
 
+    private static final Log log = LogFactory.getLog(PostgresLockAutoConfiguration.class);
+
     @Bean
     PostgresTables syncGuardPostgresTables(SyncGuardProperties properties) {
         return new PostgresTables(
@@ -74,6 +78,8 @@ public final class PostgresLockAutoConfiguration {
             pools.close();
             throw ex;
         }
+        log.info("SyncGuard keeps its locks in the table '" + tables.locks() + "' of PostgreSQL, on up to "
+                + postgres.poolSize() + " + 1 connections of its own");
         return new PostgresLockBackend(pools.operations(), pools.heartbeats(), tables, pools.timeout(), pools::close);
     }
 

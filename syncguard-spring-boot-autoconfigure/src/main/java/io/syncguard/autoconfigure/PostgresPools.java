@@ -15,8 +15,8 @@ import org.springframework.boot.jdbc.UnsupportedDataSourcePropertyException;
 
 /**
  * The library's own connections, made from the connection details of the application's {@code DataSource}: a few for lock
- * operations and one for heartbeats. An application that has used up its pool cannot starve them, and callers in the queue
- * of a key cannot starve the heartbeat.
+ * operations and one for heartbeats. An application that has used up its pool cannot starve them, and callers who
+ * acquire cannot starve the heartbeat.
  */
 final class PostgresPools implements AutoCloseable {
 
@@ -124,7 +124,7 @@ final class PostgresPools implements AutoCloseable {
         config.setPoolName(name);
         config.setMaximumPoolSize(size);
         config.setMinimumIdle(1);
-        config.setConnectionTimeout(Math.max(SHORTEST_WAIT_MILLIS, timeout.toMillis()));
+        config.setConnectionTimeout(timeout.toMillis());
         config.setValidationTimeout(SHORTEST_WAIT_MILLIS);
         // The first statement, which sets up the schema, says better what is wrong than a pool that cannot be filled.
         config.setInitializationFailTimeout(-1);

@@ -10,13 +10,13 @@ import org.springframework.core.Ordered;
 /**
  * {@code syncguard.*}.
  *
- * @param enabled Whether locks are configured. When they are not, methods annotated with DistributedLock run without.
+ * @param enabled Whether locks are configured. Without them, annotated methods run unlocked.
  * @param ttl How long a lock lives without an extension when nobody says otherwise. From 1 ms to 365 days.
- * @param waitTime How long a caller waits for a lock when nobody says otherwise. Zero is a single attempt.
- * @param owner Label of this process in the lock table, for people only. The application's name, host and process id if left out.
- * @param shutdownTimeout How long a stopping application waits for running bodies before it takes their locks away.
+ * @param waitTime How long a caller waits for a lock when nobody says otherwise. Zero is a single attempt; at most 365 days.
+ * @param owner Label of this process in the lock table, for people only.
+ * @param shutdownTimeout How long a stopping application waits for running bodies before it takes their locks away. At most 365 days.
  * @param retry Pauses between the attempts of a waiting caller.
- * @param aop The annotation.
+ * @param aop Settings of the annotation.
  * @param postgres Locks in PostgreSQL.
  */
 @ConfigurationProperties("syncguard")
@@ -44,7 +44,7 @@ record SyncGuardProperties(
      * {@code syncguard.retry.*}.
      *
      * @param firstDelay Longest pause after the first refusal; doubled after each further one. At least 1 ms.
-     * @param maxDelay Longest pause between two attempts.
+     * @param maxDelay Longest pause between two attempts. At least the first delay.
      */
     record Retry(
             @DefaultValue("20ms") Duration firstDelay,
@@ -53,7 +53,7 @@ record SyncGuardProperties(
     /**
      * {@code syncguard.aop.*}.
      *
-     * @param order Order of the advisor. It has to be smaller than that of transactions for locks to be outside of them.
+     * @param order Order of the advisor. Smaller than the order of transactions, so that locks are outside of them.
      */
     record Aop(@DefaultValue("" + DEFAULT_ORDER) int order) {
 
@@ -67,8 +67,8 @@ record SyncGuardProperties(
      * @param locksTable Table of the locks, with an optional schema in front. A plain identifier of at most 48 bytes; the functions are named after it.
      * @param fenceCountersTable Table of the fence counters, with an optional schema in front. Never delete rows from it.
      * @param schemaManagement Who makes the tables and functions.
-     * @param poolSize Connections for lock operations, besides one for heartbeats. They are not taken from the application's pool.
-     * @param networkTimeout How long an operation waits for a connection and an answer together. Less for a short ttl.
+     * @param poolSize Maximum number of connections for lock operations, besides one for heartbeats. At least 1; not taken from the application's pool.
+     * @param networkTimeout How long an operation waits, half for a connection and half for the answer. From 500 ms to 10 minutes; the answer to a lock with a short ttl has less.
      */
     record Postgres(
             @DefaultValue("syncguard_locks") String locksTable,

@@ -65,14 +65,20 @@ final class Acquirer {
     @Nullable
     Hold acquire(LockRequest request, Duration waitTime) {
         Acquisition acquisition = new Acquisition(request, waitTime);
+        Hold hold;
         try {
-            Hold hold = acquisition.attemptUntilDeadline();
-            acquisition.tell(hold == null ? LockListener::refused : LockListener::acquired, hold);
-            return hold;
+            hold = acquisition.attemptUntilDeadline();
         } catch (LockException ex) {
             acquisition.tell((listener, event) -> listener.failed(event, LockOperation.ACQUIRE, ex), null);
             throw ex;
         }
+        acquisition.tell(hold == null ? LockListener::refused : LockListener::acquired, hold);
+        // Asked after the hold was made known: either the engine that stops finds it, or we find that it stops.
+        if (hold != null && !engine.grantsLocks()) {
+            engine.release(hold);
+            throw acquisition.shuttingDown();
+        }
+        return hold;
     }
 
     private void warnOf(Fence fence, String key) {
@@ -116,6 +122,7 @@ final class Acquirer {
                     }
                     if (!waits) {
                         waits = true;
+                        log.debug("Lock '" + claim.key() + "' is held by somebody else; waiting");
                         tell(LockListener::waitStarted, null);
                     }
                     pause(attempt, ((Attempt.Refusal) answer).timeLeft());
@@ -138,7 +145,7 @@ final class Acquirer {
                 return backend.acquire(claim);
             } catch (RuntimeException | Error ex) {
                 if (outcomeIsUnknown(ex)) {
-                    engine.releaseLate(claim);
+                    engine.releaseUnknown(claim);
                 }
                 // A driver or pool that was interrupted reports a broken connection.
                 if (Thread.currentThread().isInterrupted()) {
@@ -159,7 +166,7 @@ final class Acquirer {
         private Hold hold(Attempt.Grant grant, long sentAt) {
             Hold.Lease lease = new Hold.Lease(sentAt, claim.ttl(), grant.expiresAt());
             if (time.nanoTime() >= lease.deadline()) {
-                engine.releaseLate(claim);
+                engine.releaseUnknown(claim);
                 throw new LockLostException(
                         claim.key(),
                         "Lock '" + claim.key() + "' was granted, but its ttl of "
@@ -167,11 +174,6 @@ final class Acquirer {
             }
             Hold hold = new Hold(engine, time, request, claim.lockId(), grant.fence(), lease);
             engine.granted(hold);
-            // Asked after the hold was made known: either the engine that stops finds it, or we find that it stops.
-            if (!engine.grantsLocks()) {
-                engine.release(hold);
-                throw shuttingDown();
-            }
             warnOf(grant.fence(), claim.key());
             return hold;
         }
@@ -179,8 +181,10 @@ final class Acquirer {
         /** Half of the pause is random, so that callers who were refused together do not come back together. */
         private void pause(int attempt, Duration timeLeft) {
             long longest = settings.longestRetry().toNanos();
-            long doubled = settings.firstRetry().toNanos() << Math.min(attempt - 1, 20);
-            long backoff = Math.min(longest, doubled);
+            long first = settings.firstRetry().toNanos();
+            int doublings = Math.min(attempt - 1, 20);
+            // Compared the other way round, because the doubled one could overflow.
+            long backoff = first > longest >> doublings ? longest : first << doublings;
             long pause = backoff / 2 + ThreadLocalRandom.current().nextLong(backoff / 2 + 1);
             long untilDeadline = deadline - time.nanoTime();
             try {

@@ -27,10 +27,11 @@ public record EngineSettings(
         LockLimits.ttl(ttl);
         LockLimits.time("wait time", waitTime);
         LockLimits.time("shutdown timeout", shutdownTimeout);
+        LockLimits.time("longest retry delay", longestRetry);
         if (firstRetry.compareTo(Duration.ofMillis(1)) < 0 || longestRetry.compareTo(firstRetry) < 0) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
-                    "The first retry delay is at least 1 ms and at most the longest one, not " + firstRetry + " and "
+                    "syncguard.retry.first-delay is at least 1 ms and at most max-delay, not " + firstRetry + " and "
                             + longestRetry);
         }
     }

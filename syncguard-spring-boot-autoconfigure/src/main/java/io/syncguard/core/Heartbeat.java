@@ -15,10 +15,10 @@ import org.apache.commons.logging.LogFactory;
 /**
  * Extends leases: of all held locks together a third of the ttl after the last time, and of one when its holder asks.
  *
- * <p>One thread sends one statement per tick, or one per {@value #CHUNK} locks. A lock that is due soon is taken along, so
- * that locks which were acquired at different times travel together from their first tick on. A tick that fails is tried
- * again sooner, a lock that the server could not touch at once, and one that the server no longer knows is lost; the others
- * go on in each case.
+ * <p>The thread {@code syncguard-heartbeat} sends one statement per tick, or one per {@value #CHUNK} locks; what a holder asks
+ * for is sent on the holder's thread. A lock that is due soon is taken along, so that locks which were acquired at different
+ * times travel together from their first tick on. A tick that fails is tried again sooner. A lock whose row is pinned is tried
+ * again after 10 ms. One that the server no longer knows is lost. The others go on in each case.
  */
 final class Heartbeat implements AutoCloseable {
 
@@ -28,11 +28,12 @@ final class Heartbeat implements AutoCloseable {
     static final int CHUNK = 500;
 
     /** A lock is taken along when no more than a quarter of its interval is missing; a failed one rests as long. */
-    private static final int FRACTION = 4;
+    private static final int SLACK_DIVISOR = 4;
 
-    /** The pause before a lock that somebody has pinned is tried again, 10 ms, and how often its holder's own call tries. */
+    /** The pause before a lock that somebody has pinned is tried again, 10 ms. */
     private static final long BUSY_NANOS = 10_000_000L;
 
+    /** How often a holder's own call tries a pinned lock: about half a second in all. */
     private static final int BUSY_TRIES = 50;
 
     private final LockBackend backend;
@@ -50,7 +51,7 @@ final class Heartbeat implements AutoCloseable {
     }
 
     /** Takes notice of a hold that wants to be extended. */
-    void add(Hold hold) {
+    void schedule(Hold hold) {
         if (hold.hasHeartbeat()) {
             alarm.ringAt(hold.renewAt());
         }
@@ -68,7 +69,7 @@ final class Heartbeat implements AutoCloseable {
             for (int tries = 1; hold.isHeld(); tries++) {
                 long sentAt = time.nanoTime();
                 Hold.Lease before = hold.expectAtMost(sentAt, ttl);
-                held.deadlineOf(hold);
+                held.watch(hold);
                 ExtendOutcome outcome = backend.extend(List.of(new Extension(hold.lockId(), ttl)))
                         .get(0);
                 if (!(outcome instanceof ExtendOutcome.Busy)) {
@@ -83,7 +84,7 @@ final class Heartbeat implements AutoCloseable {
             throw ex;
         } finally {
             hold.extending.unlock();
-            add(hold);
+            schedule(hold);
         }
     }
 
@@ -143,14 +144,14 @@ final class Heartbeat implements AutoCloseable {
     }
 
     private static long rest(Hold hold) {
-        return hold.renewalInterval() / FRACTION;
+        return hold.renewalInterval() / SLACK_DIVISOR;
     }
 
     private boolean accept(Hold hold, ExtendOutcome outcome, long sentAt, Duration ttl) {
         if (outcome instanceof ExtendOutcome.Extended extended) {
             boolean stillHeld = hold.extended(new Hold.Lease(sentAt, ttl, extended.expiresAt()));
             if (stillHeld) {
-                held.deadlineOf(hold);
+                held.watch(hold);
                 events.of(hold, LockListener::extended);
             }
             return stillHeld;

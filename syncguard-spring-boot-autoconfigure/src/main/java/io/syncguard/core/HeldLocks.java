@@ -18,23 +18,23 @@ final class HeldLocks implements AutoCloseable {
 
     private final ConcurrentMap<String, Hold> holds = new ConcurrentHashMap<>();
     private final Time time;
-    private final Alarm watch;
+    private final Alarm alarm;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition noneLeft = lock.newCondition();
 
     HeldLocks(Time time) {
         this.time = time;
-        this.watch = new Alarm("syncguard-watch", time, this::endBeliefs);
+        this.alarm = new Alarm("syncguard-watch", time, this::endBeliefs);
     }
 
     void add(Hold hold) {
         holds.put(hold.lockId(), hold);
-        deadlineOf(hold);
+        watch(hold);
     }
 
     /** Takes notice of the deadline of a hold, which may be earlier than it was. */
-    void deadlineOf(Hold hold) {
-        watch.ringAt(hold.deadline());
+    void watch(Hold hold) {
+        alarm.ringAt(hold.deadline());
     }
 
     void remove(Hold hold) {
@@ -75,7 +75,7 @@ final class HeldLocks implements AutoCloseable {
 
     @Override
     public void close() {
-        watch.close();
+        alarm.close();
     }
 
     private long endBeliefs() {

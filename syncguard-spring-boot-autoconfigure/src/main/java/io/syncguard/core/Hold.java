@@ -63,14 +63,18 @@ final class Hold implements LockHandle {
     /** Written by whoever holds {@link #extending}, read by all. */
     private volatile Lease lease;
 
-    /** When the heartbeat wants to extend next. Written and read by the heartbeat, and once by whoever switches it on. */
+    /**
+     * When the heartbeat wants to extend next. Written by whoever holds {@link #extending}, and by the heartbeat when another
+     * thread has that; read by the heartbeat.
+     */
     private volatile long renewAt;
 
+    /** Switched on by a nested request; read by the heartbeat. */
     private volatile boolean heartbeat;
 
     private final Set<RunningBody> bodies = ConcurrentHashMap.newKeySet(1);
 
-    /** Guarded by itself; {@code null} elements never occur. */
+    /** Guarded by itself. */
     private final List<Runnable> callbacks = new ArrayList<>(0);
 
     Hold(LockEngine engine, Time time, LockRequest request, String lockId, Fence fence, Lease lease) {
@@ -187,7 +191,8 @@ final class Hold implements LockHandle {
         if (!view.isHeld()) {
             throw phase() == Phase.LOST
                     ? lostException()
-                    : new LockLostException(key(), "Lock '" + key() + "' had been released before this task began");
+                    : new LockLostException(
+                            key(), "Lock '" + key() + "' is not held any more: it had been released before");
         }
     }
 
@@ -306,7 +311,7 @@ final class Hold implements LockHandle {
         }
     }
 
-    private LockLostException lostException() {
+    LockLostException lostException() {
         return new LockLostException(
                 key(),
                 "Lock '" + key() + "' was lost while it was in use: what was done last under it may have met another"

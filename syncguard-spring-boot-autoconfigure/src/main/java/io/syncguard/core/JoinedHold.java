@@ -83,7 +83,7 @@ final class JoinedHold implements LockHandle {
     public void close() {
         release();
         if (outer.state() == State.LOST) {
-            outer.requireHeld(this);
+            throw outer.lostException();
         }
     }
 

@@ -13,8 +13,9 @@ import java.util.Optional;
  * <p>Expiry is judged by the server's clock: a lease is live until {@value #TOLERANCE_MILLIS} ms after its end, so that a
  * holder, who stops at the end by its own clock, knows that it lost the lock before anyone else can win it.
  *
- * <p>Contention is an answer. Every failure is a {@link LockBackendException}; its outcome is unknown unless the code says
- * otherwise, and the engine sees to it that nothing stays behind.
+ * <p>Contention is an answer. Every failure is a {@link LockBackendException}. Its outcome is unknown with the codes
+ * {@code SERVICE_UNAVAILABLE}, {@code NETWORK_TIMEOUT}, {@code ABORTED} and {@code INTERNAL}, and the engine sees to it that
+ * nothing stays behind; with every other code nothing was done.
  */
 public interface LockBackend extends AutoCloseable {
 
@@ -24,7 +25,10 @@ public interface LockBackend extends AutoCloseable {
     /** The name in meters, such as {@code postgres}. */
     String name();
 
-    /** Grants the key to the claimant, or refuses because somebody else's lease is live. A refusal writes nothing. */
+    /**
+     * Grants the key to the claimant, or refuses because somebody else's lease is live. A refusal leaves nothing behind, and
+     * writes nothing where the key was taken at the first look.
+     */
     Attempt acquire(Claim claim);
 
     /** Ends the lease with this lock id and no other one. */

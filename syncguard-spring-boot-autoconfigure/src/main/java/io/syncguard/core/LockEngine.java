@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Each hold passes the rooms in one direction: {@link Acquirer} gets it from the server, {@link HeldLocks} watches its
  * deadline, {@link Heartbeat} moves that on, {@link Releases} gives it back.
  *
- * <p>Its threads are daemons: {@code syncguard-watch}, {@code syncguard-heartbeat}, {@code syncguard-release} and, for
+ * <p>Threads may share it. Its own are daemons: {@code syncguard-watch}, {@code syncguard-heartbeat}, {@code syncguard-release} and, for
  * callbacks of lost locks, {@code syncguard-lost-n}.
  */
 public final class LockEngine implements LockManager, AutoCloseable {
@@ -144,8 +144,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     /**
-     * Grants no more locks, waits for those that are held until the shutdown timeout, with heartbeats going on, and releases
-     * what is left: its holders learn that they lost it. Callers who wait for a lock are aborted.
+     * Grants no more locks, waits up to the shutdown timeout for those that are held to be released, with heartbeats going
+     * on, and takes back what is left: its holders learn that they lost it. Callers who wait for a lock are aborted.
      */
     public void stop() {
         grantsLocks = false;
@@ -180,7 +180,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     void granted(Hold hold) {
         held.add(hold);
-        heartbeat.add(hold);
+        heartbeat.schedule(hold);
     }
 
     boolean extend(Hold hold, Duration ttl) {
@@ -195,7 +195,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     /** For a claim of which nobody knows whether it was or will be granted. */
-    void releaseLate(Claim claim) {
+    void releaseUnknown(Claim claim) {
         releases.releaseUnknown(claim);
     }
 
@@ -248,7 +248,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         outer.requireHeld(joined);
         if (request.heartbeat()) {
             outer.switchHeartbeatOn();
-            heartbeat.add(outer);
+            heartbeat.schedule(outer);
         }
         return joined;
     }

@@ -99,6 +99,7 @@ final class Releases implements AutoCloseable {
                     ? known
                     : new LockBackendException(LockErrorCode.INTERNAL, "The release failed: " + ex.getMessage(), ex);
             events.failed(hold, LockOperation.RELEASE, failure);
+            // Like busy: the lease is as it was, and the release is sent again.
             return ReleaseOutcome.BUSY;
         }
     }
@@ -126,6 +127,7 @@ final class Releases implements AutoCloseable {
         if (missing.compareTo(Duration.ZERO) <= 0) {
             return backend.release(hold.lockId());
         }
+        // A heartbeat that is under way must not overtake this and lengthen the lease again.
         hold.extending.lock();
         try {
             Extension rest = new Extension(hold.lockId(), Duration.ofMillis(missing.toMillis() + 1));
@@ -155,7 +157,10 @@ final class Releases implements AutoCloseable {
         boolean send();
     }
 
-    /** What is still to get through. Its times are written by the background thread. */
+    /**
+     * What is still to get through. Its times are written by the background thread, and by the thread that stops the engine;
+     * a release that both send does no harm.
+     */
     private final class Late {
 
         private final String key;

@@ -162,11 +162,19 @@ public final class PostgresSchema {
             statement.execute("SELECT pg_advisory_xact_lock(" + ADVISORY_LOCK + ")");
             statement.execute(tables.fill(script()));
             connection.commit();
-        } catch (SQLException ex) {
-            connection.rollback();
-            throw ex;
-        } finally {
             connection.setAutoCommit(true);
+        } catch (SQLException ex) {
+            undo(connection, ex);
+            throw ex;
+        }
+    }
+
+    private static void undo(Connection connection, SQLException failure) {
+        try {
+            connection.rollback();
+            connection.setAutoCommit(true);
+        } catch (SQLException ex) {
+            failure.addSuppressed(ex);
         }
     }
 

@@ -204,6 +204,7 @@ class AcquireTests {
                 .isThrownBy(() -> locks.acquire(REQUEST))
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
 
+        assertThat(fixture.events).as("no gauge is left behind").containsExactly("acquired", "released");
         assertThat(fixture.backend.isLocked("order:42")).isFalse();
     }
 
