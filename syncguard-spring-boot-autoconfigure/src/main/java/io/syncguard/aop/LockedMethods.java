@@ -199,12 +199,13 @@ final class LockedMethods {
         private Map<String, Integer> parameters() {
             Map<String, Integer> positions = new HashMap<>();
             for (Method each : new Method[] {ClassUtils.getInterfaceMethodIfPossible(method, targetClass), method}) {
-                String[] names = parameterNames.getParameterNames(each);
+                @Nullable String @Nullable [] names = parameterNames.getParameterNames(each);
                 for (int i = 0; i < each.getParameterCount(); i++) {
                     positions.put("p" + i, i);
                     positions.put("a" + i, i);
-                    if (names != null) {
-                        positions.put(names[i], i);
+                    String name = names == null ? null : names[i];
+                    if (name != null) {
+                        positions.put(name, i);
                     }
                 }
             }

@@ -8,7 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -22,7 +21,6 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.stream.BaseStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
@@ -96,8 +94,12 @@ final class ResultType {
 
     /** An SseEmitter is a ResponseBodyEmitter, for instance. */
     private static boolean isDeferredByWeb(Class<?> raw) {
-        return Stream.<@Nullable Class<?>>iterate(raw, Objects::nonNull, Class::getSuperclass)
-                .anyMatch(each -> DEFERRED_BY_WEB.contains(each.getName()));
+        for (Class<?> each = raw; each != null; each = each.getSuperclass()) {
+            if (DEFERRED_BY_WEB.contains(each.getName())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static @Nullable Object nothing(ResolvableType type) {
