@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -34,6 +35,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 class ApplicationShutdownTests {
+
+    /** The common pool may have one thread, which a body keeps. */
+    private static final Executor IN_A_THREAD = task -> new Thread(task, "closing").start();
 
     private static final LockRequest ORDER = LockRequest.of("order:1");
 
@@ -77,7 +81,7 @@ class ApplicationShutdownTests {
                             }));
                     await().atMost(Duration.ofSeconds(5)).until(() -> running.getCount() == 0);
 
-                    CompletableFuture<Void> close = CompletableFuture.runAsync(application::close);
+                    CompletableFuture<Void> close = CompletableFuture.runAsync(application::close, IN_A_THREAD);
                     await().atMost(Duration.ofSeconds(5))
                             .untilAsserted(() -> assertAborted(() -> locks.acquire(LockRequest.of("order:2"))));
                     int extended = extensions();
@@ -258,7 +262,7 @@ class ApplicationShutdownTests {
                     CompletableFuture<String> work = new CompletableFuture<>();
                     CompletableFuture<String> report =
                             application.getBean(Report.class).write(work);
-                    CompletableFuture<Void> close = CompletableFuture.runAsync(application::close);
+                    CompletableFuture<Void> close = CompletableFuture.runAsync(application::close, IN_A_THREAD);
                     await().atMost(Duration.ofSeconds(5))
                             .untilAsserted(() -> assertAborted(
                                     () -> application.getBean(LockManager.class).acquire(ORDER)));
