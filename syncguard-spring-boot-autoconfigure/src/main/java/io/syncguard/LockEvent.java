@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param mode how the grant stands beside others
  * @param backend the name of the backend, such as {@code postgres}
  * @param fence the number of the grant; {@code null} while there is none
+ * @param reason why it was refused or lost, or failed because it was lost; {@code null} otherwise
  * @param elapsed the time since the acquisition began; since the grant once there is one
  */
 public record LockEvent(
@@ -19,4 +20,5 @@ public record LockEvent(
         LockMode mode,
         String backend,
         @Nullable Fence fence,
+        @Nullable LockReason reason,
         Duration elapsed) {}

@@ -3,8 +3,12 @@ package io.syncguard;
 /**
  * Is told what happens to the locks of this process. Every bean of this type is.
  *
- * <p>Many threads call them at once. Methods run on the thread on which it happens, the caller's or one of the library's, and delay it: they have to be
- * quick. What they throw is logged and changes nothing. A request that joins an outer hold is no event.
+ * <p>Many threads call them at once. What a caller does is told on the caller's thread, and delays this caller alone. What the
+ * heartbeat does is told on {@code syncguard-events}, one event after the other, and a loss on {@code syncguard-lost-n}: so a
+ * listener that blocks delays other listeners, and never a lock. When a hundred ticks of the heartbeat are still to be told,
+ * further ones are left out with a warning. What a listener throws is logged and changes nothing.
+ *
+ * <p>No events are: a request that joins an outer hold, and what is done by lock id alone to a lock of another process.
  */
 public interface LockListener {
 
@@ -17,7 +21,7 @@ public interface LockListener {
     /** The lock was granted. The time is that from the call to the grant. */
     default void acquired(LockEvent event) {}
 
-    /** Somebody else held the key to the end of the wait time. */
+    /** Somebody else held the key to the end of the wait time: {@link LockReason#LOCKED}. */
     default void refused(LockEvent event) {}
 
     /** The lease was extended, by the heartbeat or by hand. */
@@ -26,7 +30,7 @@ public interface LockListener {
     /** The lock was given back while it was held. The time is that from the grant. */
     default void released(LockEvent event) {}
 
-    /** The lock was lost. The time is that from the grant. Told once, on a thread of its own. */
+    /** The lock was lost, for one of the other {@link LockReason reasons}. The time is that from the grant. Told once. */
     default void lost(LockEvent event) {}
 
     /**

@@ -48,6 +48,20 @@ public interface LockManager {
     /** The live grant with this lock id, for diagnostics. */
     Optional<LockInfo> lookupById(String lockId);
 
+    /**
+     * All live grants of the key with their lock ids, for debugging by hand. Do not log them.
+     *
+     * @see #holders
+     */
+    List<RawLockInfo> debugLookup(String key);
+
+    /**
+     * The live grant with this lock id and its key, for debugging by hand.
+     *
+     * @see #lookupById
+     */
+    Optional<RawLockInfo> debugLookupById(String lockId);
+
     /** Whether the server knows a live grant with this lock id. */
     boolean owns(String lockId);
 
@@ -56,7 +70,8 @@ public interface LockManager {
      * by {@link LockHandle#release()}. One in another process learns it at its next heartbeat, or without one at its
      * deadline: until then it believes in the lock, and two may work.
      *
-     * @return whether the grant was live and is released now; {@code false} also while a transaction of somebody else pins it
+     * @return whether the grant was live until now. While a transaction of somebody else pins it, the release is sent again in
+     *     the background, for {@code syncguard.ttl} at most
      */
     boolean release(String lockId);
 

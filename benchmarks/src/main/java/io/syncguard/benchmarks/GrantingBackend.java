@@ -1,7 +1,7 @@
 package io.syncguard.benchmarks;
 
 import io.syncguard.Fence;
-import io.syncguard.LockInfo;
+import io.syncguard.RawLockInfo;
 import io.syncguard.core.Attempt;
 import io.syncguard.core.Claim;
 import io.syncguard.core.ExtendOutcome;
@@ -46,12 +46,12 @@ final class GrantingBackend implements LockBackend {
     }
 
     @Override
-    public Optional<LockInfo> lookup(String key) {
+    public Optional<RawLockInfo> lookup(String key) {
         return Optional.empty();
     }
 
     @Override
-    public Optional<LockInfo> lookupById(String lockId) {
+    public Optional<RawLockInfo> lookupById(String lockId) {
         return Optional.empty();
     }
 

@@ -6,6 +6,7 @@ import io.syncguard.LockException;
 import io.syncguard.core.LockBackend;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -71,16 +72,18 @@ public final class PostgresLockAutoConfiguration {
                 postgres.poolSize(),
                 postgres.networkTimeout());
         try {
+            PostgresSettings settings = new PostgresSettings(
+                    tables, pools.timeout(), postgres.cleanupInterval(), postgres.cleanupInIsLocked());
             SchemaManagement management = postgres.schemaManagement();
             boolean leftToFlyway = management.isLeftToFlyway(hasFlyway(beans), lockDataSource.getIfAvailable() != null);
             prepare(new PostgresSchema(pools.operations(), tables), management, leftToFlyway);
+            log.info("SyncGuard keeps its locks in the table '" + tables.locks() + "' of PostgreSQL, on up to "
+                    + postgres.poolSize() + " + 1 connections of its own");
+            return new PostgresLockBackend(pools.operations(), pools.heartbeats(), settings, pools::close);
         } catch (RuntimeException ex) {
             pools.close();
             throw ex;
         }
-        log.info("SyncGuard keeps its locks in the table '" + tables.locks() + "' of PostgreSQL, on up to "
-                + postgres.poolSize() + " + 1 connections of its own");
-        return new PostgresLockBackend(pools.operations(), pools.heartbeats(), tables, pools.timeout(), pools::close);
     }
 
     private static DataSource theOnlyOne(ObjectProvider<DataSource> dataSource) {

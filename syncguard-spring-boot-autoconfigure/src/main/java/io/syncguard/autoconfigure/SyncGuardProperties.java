@@ -69,11 +69,15 @@ record SyncGuardProperties(
      * @param schemaManagement Who makes the tables and functions.
      * @param poolSize Maximum number of connections for lock operations, besides one for heartbeats. At least 1; not taken from the application's pool.
      * @param networkTimeout How long an operation waits, half for a connection and half for the answer. From 500 ms to 10 minutes; the answer to a lock with a short ttl has less.
+     * @param cleanupInterval How often lapsed locks are deleted that nobody has taken over. At least 1 minute; 0 turns it off.
+     * @param cleanupInIsLocked Whether a lapsed lock is deleted when somebody asks whether its key is locked, after the answer.
      */
     record Postgres(
             @DefaultValue("syncguard_locks") String locksTable,
             @DefaultValue("syncguard_fence_counters") String fenceCountersTable,
             @DefaultValue("auto") SchemaManagement schemaManagement,
             @DefaultValue("8") int poolSize,
-            @DefaultValue("5s") Duration networkTimeout) {}
+            @DefaultValue("5s") Duration networkTimeout,
+            @DefaultValue("1m") Duration cleanupInterval,
+            @DefaultValue("false") boolean cleanupInIsLocked) {}
 }

@@ -3,16 +3,13 @@ package io.syncguard.core;
 import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
-import io.syncguard.LockOperation;
 import io.syncguard.LockRequest;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiConsumer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -69,12 +66,16 @@ final class Acquirer {
         try {
             hold = acquisition.attemptUntilDeadline();
         } catch (LockException ex) {
-            acquisition.tell((listener, event) -> listener.failed(event, LockOperation.ACQUIRE, ex), null);
+            engine.events().failed(request, acquisition.elapsed(), ex);
             throw ex;
         }
-        acquisition.tell(hold == null ? LockListener::refused : LockListener::acquired, hold);
+        if (hold == null) {
+            engine.events().refused(request, acquisition.elapsed());
+            return null;
+        }
+        engine.events().of(request, hold.fence(), acquisition.elapsed(), LockListener::acquired);
         // Asked after the hold was made known: either the engine that stops finds it, or we find that it stops.
-        if (hold != null && !engine.grantsLocks()) {
+        if (!engine.grantsLocks()) {
             engine.release(hold);
             throw acquisition.shuttingDown();
         }
@@ -123,13 +124,13 @@ final class Acquirer {
                     if (!waits) {
                         waits = true;
                         log.debug("Lock '" + claim.key() + "' is held by somebody else; waiting");
-                        tell(LockListener::waitStarted, null);
+                        engine.events().of(request, null, elapsed(), LockListener::waitStarted);
                     }
                     pause(attempt, ((Attempt.Refusal) answer).timeLeft());
                 }
             } finally {
                 if (waits) {
-                    tell(LockListener::waitEnded, null);
+                    engine.events().of(request, null, elapsed(), LockListener::waitEnded);
                 }
             }
         }
@@ -206,9 +207,8 @@ final class Acquirer {
                     LockErrorCode.ABORTED, "Interrupted while acquiring lock '" + claim.key() + "'", cause);
         }
 
-        private void tell(BiConsumer<LockListener, LockEvent> event, @Nullable Hold hold) {
-            Duration elapsed = Duration.ofNanos(time.nanoTime() - began);
-            engine.events().tell(request, hold == null ? null : hold.fence(), elapsed, event);
+        Duration elapsed() {
+            return Duration.ofNanos(time.nanoTime() - began);
         }
     }
 }

@@ -7,10 +7,10 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * One daemon thread that runs one task whenever its time has come. The task answers when it wants to run next; anybody may
+ * Works for the engine, and for a backend that has something to do in the background: one daemon thread that runs one task whenever its time has come. The task answers when it wants to run next; anybody may
  * ask for an earlier time. Nothing runs, and nothing wakes up, while there is nothing to do.
  */
-final class Alarm implements AutoCloseable {
+public final class Alarm implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(Alarm.class);
 
@@ -33,7 +33,7 @@ final class Alarm implements AutoCloseable {
      * @param threadName the name of the thread, which starts now
      * @param task runs on that thread; returns the {@link Time#nanoTime} of its next run, or {@link Time#NEVER}
      */
-    Alarm(String threadName, Time time, LongSupplier task) {
+    public Alarm(String threadName, Time time, LongSupplier task) {
         this.time = time;
         this.task = task;
         this.thread = new Thread(this::run, threadName);
@@ -42,7 +42,7 @@ final class Alarm implements AutoCloseable {
     }
 
     /** Has the task run no later than at this time. Cheap when it does anyway. */
-    void ringAt(long nanoTime) {
+    public void ringAt(long nanoTime) {
         if (nanoTime >= ringsAt) {
             return;
         }

@@ -4,34 +4,62 @@ import io.syncguard.Fence;
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockListener;
+import io.syncguard.LockLostException;
 import io.syncguard.LockMode;
 import io.syncguard.LockOperation;
+import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells all listeners, each shielded from what the others throw.
+ * Tells all listeners, each shielded from what the others throw, and the heartbeat from those that block.
  */
-final class Events {
+final class Events implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(LockListener.class);
+
+    /** How many ticks of the heartbeat may wait to be told. */
+    static final int MAX_PENDING = 100;
 
     private final String backend;
     private final List<LockListener> listeners;
 
+    /** One thread, {@code syncguard-events}, that ends when there has been nothing to tell for a while. */
+    private final ThreadPoolExecutor teller;
+
     Events(String backend, List<LockListener> listeners) {
         this.backend = backend;
         this.listeners = List.copyOf(listeners);
+        this.teller = new ThreadPoolExecutor(
+                1,
+                1,
+                10,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(MAX_PENDING),
+                task -> {
+                    Thread thread = new Thread(task, "syncguard-events");
+                    thread.setDaemon(true);
+                    return thread;
+                },
+                (task, executor) -> leaveOut(executor));
+        teller.allowCoreThreadTimeOut(true);
     }
 
     /** Tells of a grant. */
     void of(Hold hold, BiConsumer<LockListener, LockEvent> event) {
-        tell(hold.request(), hold.fence(), hold.held(), event);
+        tell(describe(hold, null), event);
+    }
+
+    void lost(Hold hold, LockReason reason) {
+        tell(describe(hold, reason), LockListener::lost);
     }
 
     void failed(Hold hold, LockOperation operation, LockException error) {
@@ -39,11 +67,50 @@ final class Events {
     }
 
     /** Tells of a request, and of its grant if there is one. */
-    void tell(LockRequest request, @Nullable Fence fence, Duration elapsed, BiConsumer<LockListener, LockEvent> event) {
-        if (listeners.isEmpty()) {
-            return;
+    void of(LockRequest request, @Nullable Fence fence, Duration elapsed, BiConsumer<LockListener, LockEvent> event) {
+        tell(describe(request, fence, null, elapsed), event);
+    }
+
+    void refused(LockRequest request, Duration elapsed) {
+        tell(describe(request, null, LockReason.LOCKED, elapsed), LockListener::refused);
+    }
+
+    void failed(LockRequest request, Duration elapsed, LockException error) {
+        LockReason reason = error instanceof LockLostException ? LockReason.EXPIRED : null;
+        tell(
+                describe(request, null, reason, elapsed),
+                (listener, event) -> listener.failed(event, LockOperation.ACQUIRE, error));
+    }
+
+    /** Runs this, which tells listeners, on a thread that nothing waits for. */
+    void later(Runnable telling) {
+        if (!listeners.isEmpty()) {
+            teller.execute(telling);
         }
-        LockEvent what = new LockEvent(request.name(), request.key(), LockMode.EXCLUSIVE, backend, fence, elapsed);
+    }
+
+    @Override
+    public void close() {
+        teller.shutdown();
+    }
+
+    private static void leaveOut(ThreadPoolExecutor executor) {
+        if (!executor.isShutdown()) {
+            log.warn(
+                    "Lock listeners are too slow: events of the heartbeat are left out, which changes nothing for the locks");
+        }
+    }
+
+    private LockEvent describe(Hold hold, @Nullable LockReason reason) {
+        return describe(hold.request(), hold.fence(), reason, hold.held());
+    }
+
+    private LockEvent describe(
+            LockRequest request, @Nullable Fence fence, @Nullable LockReason reason, Duration elapsed) {
+        return new LockEvent(request.name(), request.key(), LockMode.EXCLUSIVE, backend, fence, reason, elapsed);
+    }
+
+    private void tell(LockEvent what, BiConsumer<LockListener, LockEvent> event) {
         for (LockListener listener : listeners) {
             try {
                 event.accept(listener, what);

@@ -17,6 +17,9 @@ public sealed interface ExtendOutcome {
     /** A transaction of somebody else has the row locked. The lease is as it was; ask again at once. */
     record Busy() implements ExtendOutcome {}
 
-    /** There is no live lease with this lock id: released, lapsed, or granted to somebody else. */
-    record NotHeld() implements ExtendOutcome {}
+    /** The lease with this lock id had lapsed before, and was not revived. */
+    record Expired() implements ExtendOutcome {}
+
+    /** There is no lease with this lock id: released, swept, or deleted when the key was granted to somebody else. */
+    record NotFound() implements ExtendOutcome {}
 }

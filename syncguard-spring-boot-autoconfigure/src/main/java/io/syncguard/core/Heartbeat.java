@@ -6,6 +6,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockLimits;
 import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
+import io.syncguard.LockReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,6 +65,24 @@ final class Heartbeat implements AutoCloseable {
      */
     boolean extend(Hold hold, Duration ttl) {
         LockLimits.ttl(ttl);
+        try {
+            boolean extended = extendAlone(hold, ttl);
+            if (extended) {
+                events.of(hold, LockListener::extended);
+            }
+            return extended;
+        } catch (LockException ex) {
+            events.failed(hold, LockOperation.EXTEND, ex);
+            throw ex;
+        }
+    }
+
+    @Override
+    public void close() {
+        alarm.close();
+    }
+
+    private boolean extendAlone(Hold hold, Duration ttl) {
         hold.extending.lock();
         try {
             for (int tries = 1; hold.isHeld(); tries++) {
@@ -79,18 +98,10 @@ final class Heartbeat implements AutoCloseable {
                 pauseWhileBusy(hold, tries);
             }
             return false;
-        } catch (LockException ex) {
-            events.failed(hold, LockOperation.EXTEND, ex);
-            throw ex;
         } finally {
             hold.extending.unlock();
             schedule(hold);
         }
-    }
-
-    @Override
-    public void close() {
-        alarm.close();
     }
 
     private long tick() {
@@ -122,15 +133,24 @@ final class Heartbeat implements AutoCloseable {
     }
 
     private void send(List<Hold> holds) {
+        if (holds.isEmpty()) {
+            return;
+        }
         List<Extension> extensions = holds.stream()
                 .map(hold -> new Extension(hold.lockId(), hold.ttl()))
                 .toList();
         long sentAt = time.nanoTime();
         try {
             List<ExtendOutcome> outcomes = backend.extend(extensions);
+            List<Hold> extended = new ArrayList<>();
             for (int i = 0; i < holds.size(); i++) {
-                accept(holds.get(i), outcomes.get(i), sentAt, extensions.get(i).ttl());
+                boolean held = accept(
+                        holds.get(i), outcomes.get(i), sentAt, extensions.get(i).ttl());
+                if (held && outcomes.get(i) instanceof ExtendOutcome.Extended) {
+                    extended.add(holds.get(i));
+                }
             }
+            events.later(() -> extended.forEach(hold -> events.of(hold, LockListener::extended)));
         } catch (LockBackendException ex) {
             log.warn(
                     "The heartbeat could not extend " + holds.size() + " lock(s) and will try again soon; they are held"
@@ -138,8 +158,8 @@ final class Heartbeat implements AutoCloseable {
                     ex);
             for (Hold hold : holds) {
                 hold.renewAt(time.nanoTime() + rest(hold));
-                events.failed(hold, LockOperation.EXTEND, ex);
             }
+            events.later(() -> holds.forEach(hold -> events.failed(hold, LockOperation.EXTEND, ex)));
         }
     }
 
@@ -152,12 +172,15 @@ final class Heartbeat implements AutoCloseable {
             boolean stillHeld = hold.extended(new Hold.Lease(sentAt, ttl, extended.expiresAt()));
             if (stillHeld) {
                 held.watch(hold);
-                events.of(hold, LockListener::extended);
             }
             return stillHeld;
         }
-        if (outcome instanceof ExtendOutcome.NotHeld) {
-            hold.lose("the server does not know it any more");
+        if (outcome instanceof ExtendOutcome.Expired) {
+            hold.lose(LockReason.EXPIRED, "its lease had lapsed at the server");
+            return false;
+        }
+        if (outcome instanceof ExtendOutcome.NotFound) {
+            hold.lose(LockReason.NOT_FOUND, "the server does not know it any more");
             return false;
         }
         hold.renewAt(time.nanoTime() + Math.min(BUSY_NANOS, hold.renewalInterval()));

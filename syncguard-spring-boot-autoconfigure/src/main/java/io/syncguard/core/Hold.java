@@ -5,6 +5,7 @@ import io.syncguard.Fence;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockMode;
+import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.OnLost;
 import java.time.Duration;
@@ -270,18 +271,18 @@ final class Hold implements LockHandle {
     /** Loses the lock if its deadline has passed. */
     void loseIfOver() {
         if (phase() == Phase.HELD && time.nanoTime() >= deadline()) {
-            lose("no extension was confirmed in time");
+            lose(LockReason.EXPIRED, "no extension was confirmed in time");
         }
     }
 
     /** Ends the belief for good. Only the first caller makes a difference, and none once a release has begun. */
-    void lose(String reason) {
-        lose(Phase.HELD, reason);
+    void lose(LockReason reason, String explanation) {
+        lose(Phase.HELD, reason, explanation);
     }
 
     /** The release found that the lease had been lost before. */
-    void loseAtRelease(String reason) {
-        lose(Phase.ENDING, reason);
+    void loseAtRelease(LockReason reason, String explanation) {
+        lose(Phase.ENDING, reason, explanation);
     }
 
     /** Leaves {@code HELD} for a release. Only one caller is told that it has to send it. */
@@ -294,10 +295,10 @@ final class Hold implements LockHandle {
         phase.compareAndSet(Phase.ENDING, Phase.RELEASED);
     }
 
-    private void lose(Phase from, String reason) {
+    private void lose(Phase from, LockReason reason, String explanation) {
         if (phase.compareAndSet(from, Phase.LOST)) {
             bodies.forEach(RunningBody::interrupt);
-            engine.lost(this, reason, takeCallbacks());
+            engine.lost(this, reason, explanation, takeCallbacks());
         }
     }
 

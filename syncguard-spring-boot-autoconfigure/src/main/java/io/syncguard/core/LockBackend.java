@@ -1,7 +1,7 @@
 package io.syncguard.core;
 
 import io.syncguard.LockBackendException;
-import io.syncguard.LockInfo;
+import io.syncguard.RawLockInfo;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -44,10 +44,10 @@ public interface LockBackend extends AutoCloseable {
     boolean isLocked(String key);
 
     /** The live grant of the key. */
-    Optional<LockInfo> lookup(String key);
+    Optional<RawLockInfo> lookup(String key);
 
     /** The live grant with this lock id. */
-    Optional<LockInfo> lookupById(String lockId);
+    Optional<RawLockInfo> lookupById(String lockId);
 
     /**
      * How long after its answer was given up an {@link #acquire} may still be granted by the server. The engine goes on

@@ -7,14 +7,17 @@ import io.syncguard.LockLimits;
 import io.syncguard.LockListener;
 import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
+import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
+import io.syncguard.RawLockInfo;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -33,6 +36,9 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     private static final Log log = LogFactory.getLog(LockEngine.class);
 
+    /** How many callbacks of lost locks run at once: a paused process may lose ten thousand in one moment. */
+    private static final int TELLERS = 16;
+
     private final LockBackend backend;
     private final EngineSettings settings;
     private final Events events;
@@ -41,7 +47,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     private final Releases releases;
     private final Acquirer acquirer;
     private final DeferredReleases deferred;
-    private final ExecutorService tellers;
+    private final ThreadPoolExecutor tellers;
 
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean grantsLocks = true;
@@ -69,12 +75,19 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.releases = new Releases(backend, events, time);
         this.acquirer = new Acquirer(this, backend, settings, time);
         this.deferred = new DeferredReleases(transactions);
+        this.tellers = tellers();
+    }
+
+    private static ThreadPoolExecutor tellers() {
         AtomicInteger number = new AtomicInteger();
-        this.tellers = Executors.newCachedThreadPool(task -> {
-            Thread thread = new Thread(task, "syncguard-lost-" + number.incrementAndGet());
-            thread.setDaemon(true);
-            return thread;
-        });
+        ThreadPoolExecutor threads =
+                new ThreadPoolExecutor(TELLERS, TELLERS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                    Thread thread = new Thread(task, "syncguard-lost-" + number.incrementAndGet());
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        threads.allowCoreThreadTimeOut(true);
+        return threads;
     }
 
     @Override
@@ -102,16 +115,26 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     @Override
     public Optional<LockInfo> lookup(String key) {
-        return backend.lookup(LockLimits.key(key));
+        return holders(key).stream().findFirst();
     }
 
     @Override
     public List<LockInfo> holders(String key) {
-        return lookup(key).stream().toList();
+        return debugLookup(key).stream().map(LockEngine::sanitised).toList();
     }
 
     @Override
     public Optional<LockInfo> lookupById(String lockId) {
+        return debugLookupById(lockId).map(LockEngine::sanitised);
+    }
+
+    @Override
+    public List<RawLockInfo> debugLookup(String key) {
+        return backend.lookup(LockLimits.key(key)).stream().toList();
+    }
+
+    @Override
+    public Optional<RawLockInfo> debugLookupById(String lockId) {
         return backend.lookupById(LockLimits.lockId(lockId));
     }
 
@@ -123,7 +146,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     @Override
     public boolean release(String lockId) {
         Hold own = held.find(LockLimits.lockId(lockId));
-        return own == null ? backend.release(lockId) == ReleaseOutcome.RELEASED : own.release();
+        return own == null ? releases.release(lockId, settings.ttl()) : own.release();
     }
 
     @Override
@@ -151,7 +174,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         grantsLocks = false;
         held.awaitNone(settings.shutdownTimeout());
         for (Hold hold : held.all()) {
-            hold.lose("it was still held when the application shut down");
+            hold.lose(LockReason.SHUTDOWN, "it was still held when the application shut down");
             releases.releaseLate(hold);
         }
         releases.flush();
@@ -167,6 +190,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         heartbeat.close();
         held.close();
         tellers.shutdown();
+        events.close();
         backend.close();
     }
 
@@ -200,13 +224,11 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     /** Called once for a hold that has just been lost. */
-    void lost(Hold hold, String reason, List<Runnable> callbacks) {
+    void lost(Hold hold, LockReason reason, String explanation, List<Runnable> callbacks) {
         held.remove(hold);
-        log.warn("Lost lock '" + hold.key() + "' after " + hold.held().toMillis() + " ms: " + reason);
-        tell(() -> {
-            events.of(hold, LockListener::lost);
-            callbacks.forEach(this::run);
-        });
+        log.warn("Lost lock '" + hold.key() + "' after " + hold.held().toMillis() + " ms: " + explanation);
+        callbacks.forEach(this::tell);
+        tell(() -> events.lost(hold, reason));
     }
 
     /** Runs a callback of a lost lock on a thread of its own. */
@@ -216,6 +238,17 @@ public final class LockEngine implements LockManager, AutoCloseable {
         } catch (RejectedExecutionException ex) {
             log.debug("A callback for a lost lock was left out: the application has shut down", ex);
         }
+    }
+
+    private static LockInfo sanitised(RawLockInfo raw) {
+        return new LockInfo(
+                Hashes.shown(raw.key()),
+                Hashes.shown(raw.lockId()),
+                raw.mode(),
+                raw.acquiredAt(),
+                raw.expiresAt(),
+                raw.fence(),
+                raw.owner());
     }
 
     private @Nullable LockHandle joinOrAcquire(LockRequest request, Duration waitTime) {

@@ -8,8 +8,11 @@ public enum ReleaseOutcome {
     /** The lease was live and is over now. */
     RELEASED,
 
-    /** There is no live lease with this lock id. */
-    NOT_HELD,
+    /** The lease with this lock id had lapsed before. */
+    EXPIRED,
+
+    /** There is no lease with this lock id: released, swept, or deleted when the key was granted to somebody else. */
+    NOT_FOUND,
 
     /** A transaction of somebody else has the row locked. The lease is as it was; ask again. */
     BUSY

@@ -4,10 +4,12 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
+import io.syncguard.LockReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -43,15 +45,26 @@ final class Releases implements AutoCloseable {
      * @return whether it was held until now
      */
     boolean release(Hold hold) {
-        // A pool gives no connection to an interrupted thread.
-        boolean interrupted = Thread.interrupted();
-        try {
-            return accept(hold, send(hold));
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+        return uninterrupted(() -> accept(hold, send(hold)));
+    }
+
+    /**
+     * Sends the release of a lock that was acquired elsewhere. Interrupts do not keep it from being sent.
+     *
+     * @param patience how long it is sent again while a transaction of somebody else has the row locked
+     * @return whether it was held until now
+     */
+    boolean release(String lockId, Duration patience) {
+        ReleaseOutcome outcome = uninterrupted(() -> backend.release(lockId));
+        if (outcome == ReleaseOutcome.BUSY) {
+            add(
+                    lockId,
+                    new Late(
+                            "of another process",
+                            () -> backend.release(lockId) != ReleaseOutcome.BUSY,
+                            time.nanoTime() + patience.toNanos()));
         }
+        return outcome == ReleaseOutcome.RELEASED || outcome == ReleaseOutcome.BUSY;
     }
 
     /** Releases in the background what nobody holds any more, until it has got through or the ttl is over. */
@@ -90,6 +103,18 @@ final class Releases implements AutoCloseable {
         alarm.close();
     }
 
+    /** A pool gives no connection to an interrupted thread. */
+    private static <T> T uninterrupted(Supplier<T> work) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            return work.get();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
     private ReleaseOutcome send(Hold hold) {
         try {
             return end(hold);
@@ -105,8 +130,12 @@ final class Releases implements AutoCloseable {
     }
 
     private boolean accept(Hold hold, ReleaseOutcome outcome) {
-        if (outcome == ReleaseOutcome.NOT_HELD) {
-            hold.loseAtRelease("the server did not know it any more when it was released");
+        if (outcome == ReleaseOutcome.EXPIRED) {
+            hold.loseAtRelease(LockReason.EXPIRED, "its lease had lapsed at the server when it was released");
+            return false;
+        }
+        if (outcome == ReleaseOutcome.NOT_FOUND) {
+            hold.loseAtRelease(LockReason.NOT_FOUND, "the server did not know it any more when it was released");
             return false;
         }
         if (outcome == ReleaseOutcome.BUSY) {
@@ -132,12 +161,20 @@ final class Releases implements AutoCloseable {
         try {
             Extension rest = new Extension(hold.lockId(), Duration.ofMillis(missing.toMillis() + 1));
             ExtendOutcome outcome = backend.extend(List.of(rest)).get(0);
-            return outcome instanceof ExtendOutcome.Extended
-                    ? ReleaseOutcome.RELEASED
-                    : outcome instanceof ExtendOutcome.Busy ? ReleaseOutcome.BUSY : ReleaseOutcome.NOT_HELD;
+            return asRelease(outcome);
         } finally {
             hold.extending.unlock();
         }
+    }
+
+    private static ReleaseOutcome asRelease(ExtendOutcome outcome) {
+        if (outcome instanceof ExtendOutcome.Extended) {
+            return ReleaseOutcome.RELEASED;
+        }
+        if (outcome instanceof ExtendOutcome.Busy) {
+            return ReleaseOutcome.BUSY;
+        }
+        return outcome instanceof ExtendOutcome.Expired ? ReleaseOutcome.EXPIRED : ReleaseOutcome.NOT_FOUND;
     }
 
     private void add(String lockId, Late release) {

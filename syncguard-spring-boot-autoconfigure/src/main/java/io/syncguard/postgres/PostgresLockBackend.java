@@ -3,16 +3,16 @@ package io.syncguard.postgres;
 import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
+import io.syncguard.RawLockInfo;
 import io.syncguard.core.Attempt;
 import io.syncguard.core.Claim;
 import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.Extension;
-import io.syncguard.core.Hashes;
 import io.syncguard.core.LockBackend;
 import io.syncguard.core.ReleaseOutcome;
 import io.syncguard.core.StorageKeys;
+import io.syncguard.core.Time;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -47,9 +47,9 @@ public final class PostgresLockBackend implements LockBackend {
             """;
 
     private static final String IS_LOCKED = """
-            SELECT EXISTS (
-                SELECT FROM ${syncguard_locks}
-                WHERE key = ? AND expires_at_ms > ${syncguard_locks}_now() - 1000)
+            SELECT expires_at_ms > ${syncguard_locks}_now() - 1000
+            FROM ${syncguard_locks}
+            WHERE key = ?
             """;
 
     private static final String LOOKUP = """
@@ -66,6 +66,7 @@ public final class PostgresLockBackend implements LockBackend {
 
     private final PostgresConnections connections;
     private final PostgresConnections heartbeatConnections;
+    private final PostgresSweeper sweeper;
     private final Duration timeout;
     private final Runnable onClose;
 
@@ -79,20 +80,26 @@ public final class PostgresLockBackend implements LockBackend {
     /**
      * @param dataSource connections in autocommit, for everything but extensions
      * @param heartbeatDataSource connections in autocommit, for extensions: they must not queue behind acquisitions
-     * @param tables whose names
-     * @param timeout how long the server may be silent, at most
+     * @param settings names and times
      * @param onClose closes the two pools, if they are to be closed
      */
     public PostgresLockBackend(
+            DataSource dataSource, DataSource heartbeatDataSource, PostgresSettings settings, Runnable onClose) {
+        this(dataSource, heartbeatDataSource, settings, onClose, Time.SYSTEM);
+    }
+
+    PostgresLockBackend(
             DataSource dataSource,
             DataSource heartbeatDataSource,
-            PostgresTables tables,
-            Duration timeout,
-            Runnable onClose) {
+            PostgresSettings settings,
+            Runnable onClose,
+            Time time) {
+        this.timeout = settings.timeout();
         this.connections = new PostgresConnections(dataSource, timeout);
         this.heartbeatConnections = new PostgresConnections(heartbeatDataSource, timeout);
-        this.timeout = timeout;
+        this.sweeper = new PostgresSweeper(connections, settings, time);
         this.onClose = onClose;
+        PostgresTables tables = settings.tables();
         this.acquire = tables.fill(ACQUIRE);
         this.extend = tables.fill(EXTEND);
         this.release = tables.fill(RELEASE);
@@ -131,7 +138,9 @@ public final class PostgresLockBackend implements LockBackend {
                     return switch (rows.getString(1)) {
                         case "released" -> ReleaseOutcome.RELEASED;
                         case "busy" -> ReleaseOutcome.BUSY;
-                        default -> ReleaseOutcome.NOT_HELD;
+                        case "expired" -> ReleaseOutcome.EXPIRED;
+                        case "not_found" -> ReleaseOutcome.NOT_FOUND;
+                        default -> throw malformed(rows.getString(1));
                     };
                 });
     }
@@ -157,15 +166,20 @@ public final class PostgresLockBackend implements LockBackend {
 
     @Override
     public boolean isLocked(String key) {
-        return connections.query(
+        String storageKey = STORAGE_KEYS.of(key);
+        Optional<Boolean> live = connections.query(
                 "looking at lock '" + key + "'",
                 isLocked,
-                (connection, statement) -> statement.setString(1, STORAGE_KEYS.of(key)),
-                rows -> rows.next() && rows.getBoolean(1));
+                (connection, statement) -> statement.setString(1, storageKey),
+                rows -> rows.next() ? Optional.of(rows.getBoolean(1)) : Optional.empty());
+        if (live.isPresent() && !live.get()) {
+            sweeper.lapsed(storageKey);
+        }
+        return live.orElse(false);
     }
 
     @Override
-    public Optional<LockInfo> lookup(String key) {
+    public Optional<RawLockInfo> lookup(String key) {
         return connections.query(
                 "looking up lock '" + key + "'",
                 lookup,
@@ -174,7 +188,7 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public Optional<LockInfo> lookupById(String lockId) {
+    public Optional<RawLockInfo> lookupById(String lockId) {
         return connections.query(
                 "looking up a lock by its id",
                 lookupById,
@@ -190,6 +204,7 @@ public final class PostgresLockBackend implements LockBackend {
 
     @Override
     public void close() {
+        sweeper.close();
         onClose.run();
     }
 
@@ -216,20 +231,30 @@ public final class PostgresLockBackend implements LockBackend {
                     switch (rows.getString(1)) {
                         case "extended" -> new ExtendOutcome.Extended(Instant.ofEpochMilli(rows.getLong(2)));
                         case "busy" -> new ExtendOutcome.Busy();
-                        default -> new ExtendOutcome.NotHeld();
+                        case "expired" -> new ExtendOutcome.Expired();
+                        case "not_found" -> new ExtendOutcome.NotFound();
+                        default -> throw malformed(rows.getString(1));
                     });
         }
         return outcomes;
     }
 
-    private static Optional<LockInfo> readInfo(ResultSet rows) throws SQLException {
+    private static LockBackendException malformed(String answer) {
+        return new LockBackendException(
+                LockErrorCode.INTERNAL,
+                "The functions of SyncGuard answered '" + answer + "', which this version does not know. Run the schema"
+                        + " script of this version",
+                null);
+    }
+
+    private static Optional<RawLockInfo> readInfo(ResultSet rows) throws SQLException {
         if (!rows.next()) {
             return Optional.empty();
         }
         String owner = rows.getString("owner");
-        return Optional.of(new LockInfo(
-                Hashes.shown(rows.getString("user_key")),
-                Hashes.shown(rows.getString("lock_id")),
+        return Optional.of(new RawLockInfo(
+                rows.getString("user_key"),
+                rows.getString("lock_id"),
                 LockMode.EXCLUSIVE,
                 Instant.ofEpochMilli(rows.getLong("acquired_at_ms")),
                 Instant.ofEpochMilli(rows.getLong("expires_at_ms")),

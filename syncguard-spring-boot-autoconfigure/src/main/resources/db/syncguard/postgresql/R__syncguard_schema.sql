@@ -106,15 +106,16 @@ BEGIN
 END
 $function$;
 
--- Answers 'released', 'not_held' or 'busy'.
+-- Answers 'released', 'busy', or why there is nothing to release: 'expired' or 'not_found'.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release(p_lock_id TEXT) RETURNS TEXT
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_key TEXT;
+    v_key     TEXT;
+    v_expires BIGINT;
 BEGIN
     SELECT l.key INTO v_key FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id;
     IF NOT FOUND THEN
-        RETURN 'not_held';
+        RETURN 'not_found';
     END IF;
 
     -- A release that is lost in a crash only means that the ttl runs out: it need not wait for the disk. Whatever is granted
@@ -134,13 +135,16 @@ BEGIN
     IF FOUND THEN
         RETURN 'released';
     END IF;
-    PERFORM 1 FROM ${syncguard_locks} l
-    WHERE l.lock_id = p_lock_id AND l.expires_at_ms > ${syncguard_locks}_now() - 1000;
-    RETURN CASE WHEN FOUND THEN 'busy' ELSE 'not_held' END;
+    SELECT l.expires_at_ms INTO v_expires FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id;
+    RETURN CASE
+               WHEN NOT FOUND THEN 'not_found'
+               WHEN v_expires > ${syncguard_locks}_now() - 1000 THEN 'busy'
+               ELSE 'expired'
+           END;
 END
 $function$;
 
--- Many leases at once, answered one by one in the order asked: 'extended' with the new end, 'busy' or 'not_held'.
+-- Many leases at once, answered one by one in the order asked: 'extended' with the new end, 'busy', 'expired' or 'not_found'.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_extend(p_lock_ids TEXT[], p_ttls_ms BIGINT[])
 RETURNS TABLE (outcome TEXT, extended_until_ms BIGINT)
 LANGUAGE plpgsql AS $function$
@@ -165,8 +169,9 @@ BEGIN
     )
     SELECT CASE
                WHEN e.lock_id IS NOT NULL THEN 'extended'
+               WHEN l.lock_id IS NULL THEN 'not_found'
                WHEN f.lock_id IS NULL AND l.expires_at_ms > ${syncguard_locks}_now() - 1000 THEN 'busy'
-               ELSE 'not_held'
+               ELSE 'expired'
            END,
            e.expires_at_ms
     FROM wanted w
@@ -177,8 +182,38 @@ BEGIN
 END
 $function$;
 
+-- Deletes those leases of these keys that lapsed more than two seconds ago, and answers how many. Counters are out of its reach.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_sweep(p_keys TEXT[]) RETURNS INTEGER
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_keys  TEXT[];
+    v_swept INTEGER;
+BEGIN
+    -- Lost in a crash, it is done again.
+    PERFORM set_config('synchronous_commit', 'off', true);
+
+    -- The serialising rows first, like everybody who changes the grants of a key: whoever acquires one of these keys waits for
+    -- this short transaction, and does not mistake the row that is being deleted for contention. What is in use is left alone.
+    v_keys := ARRAY(
+        SELECT k.key
+        FROM unnest(p_keys) AS k (key) JOIN ${syncguard_fence_counters} c ON c.fence_key = 'fence:' || k.key
+        ORDER BY c.fence_key
+        FOR NO KEY UPDATE OF c SKIP LOCKED
+    );
+
+    -- In a fresh snapshot and by a clock read now: one of them may have been granted again meanwhile.
+    DELETE FROM ${syncguard_locks} l WHERE l.key = ANY (ARRAY(
+        SELECT s.key FROM ${syncguard_locks} s
+        WHERE s.key = ANY (v_keys) AND s.expires_at_ms < ${syncguard_locks}_now() - 2000
+        FOR UPDATE SKIP LOCKED
+    )) AND l.expires_at_ms < ${syncguard_locks}_now() - 2000;
+    GET DIAGNOSTICS v_swept = ROW_COUNT;
+    RETURN v_swept;
+END
+$function$;
+
 -- What the library asks at its start. It works with this version and later ones; raised when it needs something new from here.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER
 LANGUAGE sql IMMUTABLE AS $function$
-    SELECT 1
+    SELECT 2
 $function$;

@@ -37,7 +37,9 @@ class PropertiesTests {
                         "syncguard.postgres.fence-counters-table=bound_counters",
                         "syncguard.postgres.schema-management=initialize",
                         "syncguard.postgres.pool-size=17",
-                        "syncguard.postgres.network-timeout=1800ms")
+                        "syncguard.postgres.network-timeout=1800ms",
+                        "syncguard.postgres.cleanup-interval=19m",
+                        "syncguard.postgres.cleanup-in-is-locked=true")
                 .run(application -> {
                     assertThat(application.getBean(SyncGuardProperties.class))
                             .isEqualTo(new SyncGuardProperties(
@@ -53,7 +55,9 @@ class PropertiesTests {
                                             "bound_counters",
                                             SchemaManagement.INITIALIZE,
                                             17,
-                                            Duration.ofMillis(1800))));
+                                            Duration.ofMillis(1800),
+                                            Duration.ofMinutes(19),
+                                            true)));
                     assertThat(application.getBean(DistributedLockAdvisor.class).getOrder())
                             .isEqualTo(16);
                 });
@@ -116,6 +120,9 @@ class PropertiesTests {
         "syncguard.postgres.network-timeout, 0s, network-timeout",
         "syncguard.postgres.network-timeout, -5s, network-timeout",
         "syncguard.postgres.network-timeout, 60d, network-timeout",
+        "syncguard.postgres.cleanup-interval, 59s, syncguard.postgres.cleanup-interval",
+        "syncguard.postgres.cleanup-interval, -1m, syncguard.postgres.cleanup-interval",
+        "syncguard.postgres.cleanup-interval, 366d, syncguard.postgres.cleanup-interval",
         "syncguard.postgres.schema-management, sometimes, syncguard.postgres.schema-management",
         "syncguard.postgres.locks-table, '', syncguard.postgres.locks-table"
     })

@@ -14,6 +14,7 @@ import io.syncguard.core.LockBackend;
 import io.syncguard.core.ReleaseOutcome;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.PostgresServer;
@@ -49,7 +50,10 @@ class RoundTripTests {
         pools = new PostgresPools(application, 1, Duration.ofSeconds(2));
         new PostgresSchema(pools.operations(), PostgresTables.DEFAULT).initialize();
         backend = new PostgresLockBackend(
-                pools.operations(), pools.heartbeats(), PostgresTables.DEFAULT, pools.timeout(), pools::close);
+                pools.operations(),
+                pools.heartbeats(),
+                new PostgresSettings(PostgresTables.DEFAULT, pools.timeout(), Duration.ZERO, false),
+                pools::close);
         admin.execute("CREATE EXTENSION pg_stat_statements");
     }
 
@@ -71,7 +75,7 @@ class RoundTripTests {
         costsOne(() -> assertThat(backend.lookup("a")).isPresent());
         costsOne(() -> assertThat(backend.lookupById("1---------------------")).isPresent());
         costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseOutcome.RELEASED));
-        costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseOutcome.NOT_HELD));
+        costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseOutcome.NOT_FOUND));
     }
 
     @Test

@@ -41,6 +41,7 @@ class SchemaInitializationTests {
         "syncguard_locks_extend",
         "syncguard_locks_now",
         "syncguard_locks_release",
+        "syncguard_locks_sweep",
         "syncguard_locks_version"
     };
 

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 
@@ -33,8 +34,20 @@ final class EngineFixture implements AutoCloseable {
     }
 
     EngineFixture(TransactionBoundary transactions) {
-        this.engine =
-                new LockEngine(backend, EngineSettings.defaults("test"), transactions, List.of(new Recorder()), time);
+        this(transactions, List.of());
+    }
+
+    EngineFixture(LockListener listener) {
+        this(TransactionBoundary.NONE, List.of(listener));
+    }
+
+    private EngineFixture(TransactionBoundary transactions, List<LockListener> listeners) {
+        this.engine = new LockEngine(
+                backend,
+                EngineSettings.defaults("test"),
+                transactions,
+                Stream.concat(listeners.stream(), Stream.of(new Recorder())).toList(),
+                time);
     }
 
     /** Has another process hold the key. */

@@ -7,9 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockErrorCode;
-import io.syncguard.LockEvent;
 import io.syncguard.LockHandle;
-import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
@@ -366,19 +364,6 @@ class HoldTests {
         assertThat(locks.isLocked("order:42")).isFalse();
     }
 
-    @Test
-    void a_listener_that_throws_changes_nothing() {
-        try (LockEngine other = new LockEngine(
-                new InMemoryLockBackend(fixture.store),
-                EngineSettings.defaults("other"),
-                TransactionBoundary.NONE,
-                List.of(new ThrowingListener()))) {
-            try (LockHandle lock = other.acquire(LockRequest.of("listened"))) {
-                assertThat(lock.isHeld()).isTrue();
-            }
-        }
-    }
-
     /** Waits on the thread itself, whose flag a library that waits would take down. */
     private static final class Spin {
 
@@ -388,19 +373,6 @@ class HoldTests {
                 Thread.onSpinWait();
             }
             return condition.getAsBoolean();
-        }
-    }
-
-    private static final class ThrowingListener implements LockListener {
-
-        @Override
-        public void acquired(LockEvent event) {
-            throw new AssertionError("from the listener");
-        }
-
-        @Override
-        public void released(LockEvent event) {
-            throw new IllegalStateException("from the listener");
         }
     }
 }

@@ -1,8 +1,8 @@
 package io.syncguard.core;
 
 import io.syncguard.Fence;
-import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
+import io.syncguard.RawLockInfo;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -54,9 +54,12 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public ReleaseOutcome release(String lockId) {
         synchronized (store) {
-            Row row = live(lockId);
+            Row row = row(lockId);
             if (row == null) {
-                return ReleaseOutcome.NOT_HELD;
+                return ReleaseOutcome.NOT_FOUND;
+            }
+            if (!row.isLive(store.millis.getAsLong())) {
+                return ReleaseOutcome.EXPIRED;
             }
             store.rows.remove(row.claim.key());
             return ReleaseOutcome.RELEASED;
@@ -76,7 +79,7 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
-    public Optional<LockInfo> lookup(String key) {
+    public Optional<RawLockInfo> lookup(String key) {
         synchronized (store) {
             return Optional.ofNullable(store.rows.get(key))
                     .filter(row -> row.isLive(store.millis.getAsLong()))
@@ -85,9 +88,11 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
-    public Optional<LockInfo> lookupById(String lockId) {
+    public Optional<RawLockInfo> lookupById(String lockId) {
         synchronized (store) {
-            return Optional.ofNullable(live(lockId)).map(Row::info);
+            return Optional.ofNullable(row(lockId))
+                    .filter(row -> row.isLive(store.millis.getAsLong()))
+                    .map(Row::info);
         }
     }
 
@@ -100,17 +105,20 @@ public final class InMemoryLockBackend implements LockBackend {
     public void close() {}
 
     private ExtendOutcome extend(Extension extension) {
-        Row row = live(extension.lockId());
+        Row row = row(extension.lockId());
         if (row == null) {
-            return new ExtendOutcome.NotHeld();
+            return new ExtendOutcome.NotFound();
+        }
+        if (!row.isLive(store.millis.getAsLong())) {
+            return new ExtendOutcome.Expired();
         }
         row.expiresAt = store.millis.getAsLong() + extension.ttl().toMillis();
         return new ExtendOutcome.Extended(Instant.ofEpochMilli(row.expiresAt));
     }
 
-    private @Nullable Row live(String lockId) {
+    private @Nullable Row row(String lockId) {
         return store.rows.values().stream()
-                .filter(row -> row.claim.lockId().equals(lockId) && row.isLive(store.millis.getAsLong()))
+                .filter(row -> row.claim.lockId().equals(lockId))
                 .findFirst()
                 .orElse(null);
     }
@@ -159,10 +167,10 @@ public final class InMemoryLockBackend implements LockBackend {
             return expiresAt > now - TOLERANCE_MILLIS;
         }
 
-        LockInfo info() {
-            return new LockInfo(
-                    Hashes.shown(claim.key()),
-                    Hashes.shown(claim.lockId()),
+        RawLockInfo info() {
+            return new RawLockInfo(
+                    claim.key(),
+                    claim.lockId(),
                     LockMode.EXCLUSIVE,
                     Instant.ofEpochMilli(acquiredAt),
                     Instant.ofEpochMilli(expiresAt),

@@ -2,7 +2,7 @@ package io.syncguard.core;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.LockInfo;
+import io.syncguard.RawLockInfo;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -86,12 +86,12 @@ final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public Optional<LockInfo> lookup(String key) {
+    public Optional<RawLockInfo> lookup(String key) {
         return store.lookup(key);
     }
 
     @Override
-    public Optional<LockInfo> lookupById(String lockId) {
+    public Optional<RawLockInfo> lookupById(String lockId) {
         return store.lookupById(lockId);
     }
 

@@ -7,6 +7,7 @@ import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.RawLockInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -123,10 +124,10 @@ public abstract class LockBackendContract {
         Claim claim = claim(KEY);
         grant(claim);
 
-        assertThat(backend.release(lockIds.next())).isEqualTo(ReleaseOutcome.NOT_HELD);
+        assertThat(backend.release(lockIds.next())).isEqualTo(ReleaseOutcome.NOT_FOUND);
         assertThat(backend.isLocked(KEY)).isTrue();
         assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.NOT_HELD);
+        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
     }
 
     @Test
@@ -146,7 +147,7 @@ public abstract class LockBackendContract {
         Claim next = claim(KEY);
         grant(next);
 
-        assertThat(backend.release(stale.lockId())).isEqualTo(ReleaseOutcome.NOT_HELD);
+        assertThat(backend.release(stale.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
 
         assertThat(backend.lookupById(next.lockId())).isPresent();
     }
@@ -157,8 +158,8 @@ public abstract class LockBackendContract {
         grant(claim);
         expire(KEY);
 
-        assertThat(extend(claim, TTL)).isInstanceOf(ExtendOutcome.NotHeld.class);
-        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.NOT_HELD);
+        assertThat(extend(claim, TTL)).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.EXPIRED);
         assertThat(backend.isLocked(KEY)).isFalse();
     }
 
@@ -170,7 +171,7 @@ public abstract class LockBackendContract {
         Claim next = claim(KEY);
         Attempt.Grant grant = grant(next);
 
-        assertThat(extend(stale, Duration.ofHours(1))).isInstanceOf(ExtendOutcome.NotHeld.class);
+        assertThat(extend(stale, Duration.ofHours(1))).isInstanceOf(ExtendOutcome.NotFound.class);
 
         assertThat(backend.lookup(KEY).orElseThrow().expiresAt()).isEqualTo(grant.expiresAt());
     }
@@ -182,7 +183,7 @@ public abstract class LockBackendContract {
 
         ExtendOutcome outcome = extend(claim, Duration.ofHours(1));
 
-        LockInfo info = backend.lookup(KEY).orElseThrow();
+        RawLockInfo info = backend.lookup(KEY).orElseThrow();
         assertThat(outcome).isEqualTo(new ExtendOutcome.Extended(info.expiresAt()));
         assertThat(info.expiresAt()).isAfterOrEqualTo(grant.acquiredAt().plus(Duration.ofHours(1)));
         assertThat(info.acquiredAt()).isEqualTo(grant.acquiredAt());
@@ -211,31 +212,69 @@ public abstract class LockBackendContract {
                 claims.stream().map(claim -> new Extension(claim.lockId(), TTL)).toList());
 
         assertThat(outcomes).hasSize(1000);
-        assertThat(IntStream.range(0, 1000).filter(i -> outcomes.get(i) instanceof ExtendOutcome.NotHeld))
-                .containsExactly(10, 500);
+        assertThat(IntStream.range(0, 1000).filter(i -> outcomes.get(i) instanceof ExtendOutcome.Expired))
+                .containsExactly(10);
+        assertThat(IntStream.range(0, 1000).filter(i -> outcomes.get(i) instanceof ExtendOutcome.NotFound))
+                .containsExactly(500);
         assertThat(IntStream.range(0, 1000).filter(i -> outcomes.get(i) instanceof ExtendOutcome.Extended))
                 .hasSize(998);
     }
 
     @Test
-    void looks_up_by_key_and_by_lock_id_without_showing_either() {
+    void looks_up_by_key_and_by_lock_id() {
         Claim claim = claim(KEY);
         Attempt.Grant grant = grant(claim);
 
-        LockInfo info = backend.lookup(KEY).orElseThrow();
-
-        assertThat(info)
-                .isEqualTo(new LockInfo(
-                        Hashes.shown(KEY),
-                        Hashes.shown(claim.lockId()),
+        assertThat(backend.lookup(KEY))
+                .isEqualTo(backend.lookupById(claim.lockId()))
+                .contains(new RawLockInfo(
+                        KEY,
+                        claim.lockId(),
                         LockMode.EXCLUSIVE,
                         grant.acquiredAt(),
                         grant.expiresAt(),
                         grant.fence(),
-                        "test"))
-                .isEqualTo(backend.lookupById(claim.lockId()).orElseThrow());
-        assertThat(info.keyHash()).matches("[0-9a-f]{24}");
-        assertThat(info.toString()).doesNotContain(KEY, claim.lockId());
+                        "test"));
+    }
+
+    @Test
+    void people_are_shown_hashes_of_key_and_lock_id() {
+        Claim claim = claim(KEY);
+        Attempt.Grant grant = grant(claim);
+        try (LockEngine engine =
+                new LockEngine(newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
+            LockInfo info = engine.lookup(KEY).orElseThrow();
+
+            assertThat(info)
+                    .isEqualTo(new LockInfo(
+                            Hashes.shown(KEY),
+                            Hashes.shown(claim.lockId()),
+                            LockMode.EXCLUSIVE,
+                            grant.acquiredAt(),
+                            grant.expiresAt(),
+                            grant.fence(),
+                            "test"))
+                    .isEqualTo(engine.lookupById(claim.lockId()).orElseThrow());
+            assertThat(engine.holders(KEY)).containsExactly(info);
+            assertThat(info.keyHash()).matches("[0-9a-f]{24}");
+            assertThat(info.toString()).doesNotContain(KEY, claim.lockId());
+        }
+    }
+
+    @Test
+    void the_debug_lookup_shows_key_and_lock_id_and_its_text_keeps_the_secret() {
+        Claim claim = claim(KEY);
+        grant(claim);
+        try (LockEngine engine =
+                new LockEngine(newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
+            RawLockInfo raw = engine.debugLookupById(claim.lockId()).orElseThrow();
+
+            assertThat(raw.key()).isEqualTo(KEY);
+            assertThat(raw.lockId()).isEqualTo(claim.lockId());
+            assertThat(engine.debugLookup(KEY)).containsExactly(raw);
+            assertThat(engine.debugLookup("another")).isEmpty();
+            assertThat(raw.toString()).contains(KEY).doesNotContain(claim.lockId());
+        }
     }
 
     @Test

@@ -116,6 +116,25 @@ class GuideSamples {
         // end
     }
 
+    String handOver() {
+        // sample: hand-over
+        LockHandle lock = manager.acquire(
+                LockRequest.of("export").ttl(Duration.ofMinutes(5)).noHeartbeat());
+        return lock.lockId(); // to the other process, by a way that keeps secrets
+        // end
+    }
+
+    void takeOver(String lockId) {
+        // sample: take-over
+        if (manager.extend(lockId, Duration.ofMinutes(5)).isPresent()) {
+            export();
+            manager.release(lockId);
+        }
+        // end
+    }
+
+    private static void export() {}
+
     private static Receipt charge(String orderId) {
         return new Receipt(orderId);
     }

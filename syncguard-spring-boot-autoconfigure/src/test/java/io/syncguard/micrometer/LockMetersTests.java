@@ -142,6 +142,6 @@ class LockMetersTests {
     }
 
     private static LockEvent event(String name, String backend, Duration elapsed) {
-        return new LockEvent(name, "order:4711", LockMode.EXCLUSIVE, backend, new Fence(1), elapsed);
+        return new LockEvent(name, "order:4711", LockMode.EXCLUSIVE, backend, new Fence(1), null, elapsed);
     }
 }

@@ -41,7 +41,10 @@ class PostgresInterleavingTests {
         dataSource.setJdbcUrl(PostgresServer.newDatabaseUrl());
         new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
         backend = new PostgresLockBackend(
-                dataSource, dataSource, PostgresTables.DEFAULT, Duration.ofSeconds(5), dataSource::close);
+                dataSource,
+                dataSource,
+                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(5), Duration.ZERO, false),
+                dataSource::close);
         other = dataSource.getConnection();
         other.setAutoCommit(false);
     }
@@ -63,7 +66,7 @@ class PostgresInterleavingTests {
         inOther("UPDATE syncguard_locks SET lock_id = '" + THEIRS + "'");
         other.commit();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.NOT_HELD);
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.NOT_FOUND);
         assertThat(backend.lookupById(THEIRS)).isPresent();
     }
 

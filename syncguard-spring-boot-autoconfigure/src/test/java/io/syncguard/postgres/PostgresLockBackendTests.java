@@ -36,7 +36,11 @@ class PostgresLockBackendTests extends LockBackendContract {
 
     @Override
     protected LockBackend newBackend() {
-        return new PostgresLockBackend(dataSource, dataSource, PostgresTables.DEFAULT, Duration.ofSeconds(5), () -> {});
+        return new PostgresLockBackend(
+                dataSource,
+                dataSource,
+                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(5), Duration.ZERO, false),
+                () -> {});
     }
 
     @Override

@@ -1,0 +1,26 @@
+package io.syncguard;
+
+import java.time.Instant;
+
+/**
+ * What the server knows of one live grant, with the key and the lock id as they are: for debugging by hand. Whoever has the
+ * lock id may release the lock, so do not show it and do not log it; {@link LockInfo} is made for that. Immutable.
+ *
+ * @param key the normalised key
+ * @param lockId the secret of the grant
+ * @param mode how the grant stands beside others
+ * @param acquiredAt when the grant was made, on the server's clock; an extension does not change it
+ * @param expiresAt when the lease ends without an extension, on the server's clock
+ * @param fence the number of the grant
+ * @param owner the label of the holder
+ */
+public record RawLockInfo(
+        String key, String lockId, LockMode mode, Instant acquiredAt, Instant expiresAt, Fence fence, String owner) {
+
+    /** Without the lock id. */
+    @Override
+    public String toString() {
+        return "lock '" + key + "', " + mode + ", fence " + fence + ", owner '" + owner + "', from " + acquiredAt
+                + " to " + expiresAt;
+    }
+}

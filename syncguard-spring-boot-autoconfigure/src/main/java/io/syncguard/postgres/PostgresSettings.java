@@ -1,0 +1,33 @@
+package io.syncguard.postgres;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import java.time.Duration;
+
+/**
+ * What the PostgreSQL backend is set to.
+ *
+ * @param tables the names of the tables
+ * @param timeout how long the server may be silent, at most
+ * @param cleanupInterval the pause between two sweeps, at least a minute; zero for none
+ * @param cleanupInIsLocked whether a lapsed lease that was met by {@code isLocked} is swept after the answer
+ */
+public record PostgresSettings(
+        PostgresTables tables, Duration timeout, Duration cleanupInterval, boolean cleanupInIsLocked) {
+
+    private static final Duration SHORTEST_INTERVAL = Duration.ofMinutes(1);
+
+    private static final Duration LONGEST_INTERVAL = Duration.ofDays(365);
+
+    public PostgresSettings {
+        boolean off = cleanupInterval.isZero();
+        if (!off
+                && (cleanupInterval.compareTo(SHORTEST_INTERVAL) < 0
+                        || cleanupInterval.compareTo(LONGEST_INTERVAL) > 0)) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "syncguard.postgres.cleanup-interval is between 1 minute and 365 days, or zero for no clean-up, not "
+                            + cleanupInterval);
+        }
+    }
+}

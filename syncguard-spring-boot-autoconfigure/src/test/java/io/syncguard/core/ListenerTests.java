@@ -1,0 +1,275 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.TTL;
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.InterceptedBackend.failing;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockEvent;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockListener;
+import io.syncguard.LockLostException;
+import io.syncguard.LockOperation;
+import io.syncguard.LockReason;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import io.syncguard.testing.CapturedLog;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What listeners are told, with which reasons, and that nothing they do harms a lock. */
+class ListenerTests {
+
+    private static final String KEY = "order:42";
+
+    /** What happened, with its reason, such as {@code lost EXPIRED}. */
+    private final List<String> told = new CopyOnWriteArrayList<>();
+
+    /** Opened by the test for listeners that block. */
+    private final CountDownLatch unblocked = new CountDownLatch(1);
+
+    private final CapturedLog log = new CapturedLog();
+
+    private EngineFixture fixture = new EngineFixture(telling());
+
+    @AfterEach
+    void close() {
+        unblocked.countDown();
+        fixture.close();
+        log.close();
+    }
+
+    @Test
+    void a_refusal_says_that_the_key_is_locked() {
+        fixture.holdElsewhere(KEY, TTL);
+
+        assertThat(fixture.engine.tryAcquire(LockRequest.of(KEY))).isNull();
+
+        assertThat(told).containsExactly("refused LOCKED");
+    }
+
+    @Test
+    void a_grant_an_extension_and_a_release_need_no_reason() {
+        try (LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY))) {
+            lock.extend(TTL);
+        }
+
+        assertThat(told).containsExactly("acquired null", "extended null", "released null");
+    }
+
+    @Test
+    void a_lock_that_is_lost_at_its_deadline_has_expired() {
+        LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY).noHeartbeat());
+
+        fixture.time.advance(TTL);
+
+        assertThat(lock.isHeld()).isFalse();
+        eventually().until(() -> told.contains("lost EXPIRED"));
+    }
+
+    @Test
+    void a_lock_whose_lease_had_lapsed_at_the_server_has_expired() {
+        LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY));
+        fixture.store.expire(KEY);
+
+        fixture.time.advance(TTL.dividedBy(3));
+
+        eventually().until(() -> told.contains("lost EXPIRED"));
+        assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
+    }
+
+    @Test
+    void a_lock_that_the_server_does_not_know_was_not_found() {
+        LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY));
+        new InMemoryLockBackend(fixture.store).release(lock.lockId());
+
+        fixture.time.advance(TTL.dividedBy(3));
+
+        eventually().until(() -> told.contains("lost NOT_FOUND"));
+        assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
+    }
+
+    @Test
+    void a_release_that_comes_too_late_says_that_the_lock_had_expired_and_throws() {
+        LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY));
+        fixture.store.expire(KEY);
+
+        assertThatThrownBy(lock::close).isInstanceOf(LockLostException.class);
+
+        eventually().until(() -> told.equals(List.of("acquired null", "lost EXPIRED")));
+    }
+
+    @Test
+    void a_release_that_meets_the_next_holder_says_that_the_lock_was_not_found_and_throws() {
+        LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY));
+        fixture.store.expire(KEY);
+        fixture.holdElsewhere(KEY, TTL);
+
+        assertThatThrownBy(lock::close).isInstanceOf(LockLostException.class);
+
+        eventually().until(() -> told.equals(List.of("acquired null", "lost NOT_FOUND")));
+    }
+
+    @Test
+    void a_lock_that_is_taken_away_at_the_shutdown_says_so() {
+        fixture.engine.acquire(LockRequest.of(KEY));
+
+        fixture.close();
+
+        eventually().until(() -> told.contains("lost SHUTDOWN"));
+    }
+
+    @Test
+    void an_acquire_that_throws_is_told_with_its_error() {
+        fixture.backend.beforeAcquire = failing(LockErrorCode.AUTH_FAILED);
+
+        assertThatThrownBy(() -> fixture.engine.acquire(LockRequest.of(KEY))).isInstanceOf(LockBackendException.class);
+
+        assertThat(told).containsExactly("failed null ACQUIRE AUTH_FAILED");
+    }
+
+    @Test
+    void an_acquire_that_throws_because_its_grant_came_too_late_says_that_it_had_expired() {
+        fixture.backend.afterAcquire = () -> fixture.time.advance(TTL);
+
+        assertThatThrownBy(() -> fixture.engine.acquire(LockRequest.of(KEY))).isInstanceOf(LockLostException.class);
+
+        assertThat(told).containsExactly("failed EXPIRED ACQUIRE LOST");
+    }
+
+    @Test
+    void an_extension_by_hand_and_one_of_the_heartbeat_that_fail_are_told_with_their_error() {
+        LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY));
+        fixture.backend.beforeExtend = failing(LockErrorCode.NETWORK_TIMEOUT);
+
+        assertThatThrownBy(() -> lock.extend(TTL)).isInstanceOf(LockBackendException.class);
+        assertThat(told).containsExactly("acquired null", "failed null EXTEND NETWORK_TIMEOUT");
+
+        fixture.time.advance(TTL.dividedBy(3));
+        eventually().until(() -> told.size() == 3);
+        assertThat(told.get(2)).isEqualTo("failed null EXTEND NETWORK_TIMEOUT");
+    }
+
+    @Test
+    void a_release_that_fails_is_told_with_its_error_and_ends_the_lock() {
+        LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY));
+        fixture.backend.beforeRelease = failing(LockErrorCode.SERVICE_UNAVAILABLE);
+
+        assertThat(lock.release()).isTrue();
+
+        assertThat(told).containsExactly("acquired null", "failed null RELEASE SERVICE_UNAVAILABLE", "released null");
+    }
+
+    @Test
+    void a_listener_that_throws_in_every_method_changes_nothing() {
+        fixture.close();
+        fixture = new EngineFixture(listener((event, arguments) -> {
+            throw new AssertionError("as the test wants it");
+        }));
+        AtomicInteger callbacks = new AtomicInteger();
+
+        String result = new LockTemplate(fixture.engine).execute(KEY, lock -> "done");
+        LockHandle lost = fixture.engine.acquire(LockRequest.of(KEY));
+        lost.onLost(callbacks::incrementAndGet);
+        fixture.time.advance(TTL.dividedBy(3));
+        eventually().until(() -> fixture.events.contains("extended"));
+        assertThat(lost.isHeld()).isTrue();
+        fixture.time.advance(TTL);
+
+        assertThat(result).isEqualTo("done");
+        eventually().until(() -> callbacks.get() == 1);
+        eventually().until(() -> fixture.events.contains("lost"));
+        assertThat(log.messages()).anyMatch(message -> message.startsWith("A lock listener failed"));
+    }
+
+    @Test
+    void a_listener_that_blocks_in_extensions_holds_up_neither_the_heartbeat_nor_the_news_of_a_loss() {
+        blockIn("extended");
+        LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY));
+        LockHandle lost = fixture.engine.acquire(LockRequest.of("lost").noHeartbeat());
+
+        fixture.advanceSlowly(TTL.multipliedBy(2), TTL.dividedBy(6));
+
+        assertThat(lock.isHeld()).isTrue();
+        assertThat(lost.isHeld()).isFalse();
+        eventually().until(() -> fixture.events.contains("lost"));
+    }
+
+    @Test
+    void a_listener_that_blocks_in_losses_holds_up_no_callback_of_a_lost_lock() {
+        blockIn("lost");
+        AtomicInteger callbacks = new AtomicInteger();
+        for (int i = 0; i < 8; i++) {
+            fixture.engine.acquire(LockRequest.of("k" + i).noHeartbeat()).onLost(callbacks::incrementAndGet);
+        }
+
+        fixture.time.advance(TTL);
+
+        eventually().until(() -> callbacks.get() == 8);
+    }
+
+    @Test
+    void events_of_the_heartbeat_that_nobody_takes_are_left_out_with_a_warning() {
+        blockIn("extended");
+        LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY));
+
+        for (int tick = 1; tick <= Events.MAX_PENDING + 2; tick++) {
+            int ticks = tick;
+            fixture.time.advance(TTL.dividedBy(3));
+            eventually().until(() -> fixture.backend.extendStatements.get() == ticks);
+        }
+
+        assertThat(lock.isHeld()).isTrue();
+        eventually().until(() -> log.messages().size() == 1);
+        assertThat(log.messages().get(0)).startsWith("Lock listeners are too slow");
+    }
+
+    /** Has another listener, told before that of the fixture, block in the method of this name. */
+    private void blockIn(String method) {
+        fixture.close();
+        fixture = new EngineFixture(listener((name, arguments) -> {
+            if (name.equals(method)) {
+                unblocked.await();
+            }
+        }));
+    }
+
+    private LockListener telling() {
+        return listener((name, arguments) -> {
+            LockReason reason = ((LockEvent) arguments[0]).reason();
+            told.add(
+                    arguments.length == 1
+                            ? name + " " + reason
+                            : name + " " + reason + " " + (LockOperation) arguments[1] + " "
+                                    + ((LockException) arguments[2]).code());
+        });
+    }
+
+    /** A listener all of whose methods do the same. */
+    private static LockListener listener(Telling telling) {
+        return (LockListener) Proxy.newProxyInstance(
+                LockListener.class.getClassLoader(),
+                new Class<?>[] {LockListener.class},
+                (proxy, method, arguments) -> {
+                    if (method.getDeclaringClass() == Object.class) {
+                        return "a listener of the test";
+                    }
+                    telling.told(method.getName(), arguments);
+                    return null;
+                });
+    }
+
+    @FunctionalInterface
+    private interface Telling {
+        void told(String method, Object[] arguments) throws Exception;
+    }
+}

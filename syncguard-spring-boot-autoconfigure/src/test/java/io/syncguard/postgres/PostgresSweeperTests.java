@@ -1,0 +1,216 @@
+package io.syncguard.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.ManualTime;
+import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.PostgresServer;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Leases that lapsed are swept from the table of the locks, in time, in batches, and nothing else is. */
+class PostgresSweeperTests {
+
+    private static final Duration INTERVAL = Duration.ofMinutes(1);
+    private static final Duration ALMOST = INTERVAL.minusMillis(1);
+
+    private final HikariDataSource dataSource = new HikariDataSource();
+    private final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+    private final ManualTime time = new ManualTime();
+    private LockBackend backend;
+
+    @BeforeEach
+    void open() {
+        dataSource.setJdbcUrl(PostgresServer.newDatabaseUrl());
+        new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
+    }
+
+    @AfterEach
+    void close() {
+        backend.close();
+        dataSource.close();
+    }
+
+    @Test
+    void what_lapsed_more_than_two_seconds_ago_is_deleted_and_what_is_younger_stays() {
+        open(INTERVAL, false);
+        lease("long gone", -3_000_000);
+        lease("gone", -2_500);
+        lease("tolerated", -500);
+        lease("lapsed", -1_200);
+        lease("live", 3_000);
+
+        time.advance(INTERVAL);
+
+        eventually().until(() -> leases().size() == 3);
+        assertThat(leases()).containsExactly("lapsed", "live", "tolerated");
+    }
+
+    @Test
+    void fence_counters_stay() {
+        open(INTERVAL, false);
+        lease("gone", -5_000);
+
+        time.advance(INTERVAL);
+
+        eventually().until(() -> leases().isEmpty());
+        assertThat(jdbc.queryForObject("SELECT fence FROM syncguard_fence_counters", Long.class))
+                .isEqualTo(7);
+    }
+
+    @Test
+    void more_than_a_batch_is_swept_at_once() {
+        open(INTERVAL, false);
+        int leases = 2 * PostgresSweeper.BATCH + 50;
+        for (int i = 0; i < leases; i++) {
+            lease("k" + i, -5_000 - i);
+        }
+
+        time.advance(INTERVAL);
+
+        eventually().until(() -> leases().isEmpty());
+    }
+
+    @Test
+    void the_table_is_swept_once_per_interval() {
+        open(INTERVAL, false);
+        lease("first", -5_000);
+        time.advance(INTERVAL);
+        eventually().until(() -> leases().isEmpty());
+
+        lease("second", -5_000);
+        time.advance(ALMOST);
+        assertNothingIsSwept();
+
+        time.advance(INTERVAL.minus(ALMOST));
+        eventually().until(() -> leases().isEmpty());
+    }
+
+    @Test
+    void an_interval_of_zero_sweeps_nothing() {
+        open(Duration.ZERO, false);
+        lease("gone", -5_000);
+
+        time.advance(Duration.ofDays(365));
+
+        assertNothingIsSwept();
+    }
+
+    @Test
+    void a_sweep_that_fails_is_logged_and_the_next_one_comes_in_time() {
+        open(INTERVAL, false);
+        lease("gone", -5_000);
+        jdbc.execute("ALTER FUNCTION syncguard_locks_sweep(text[]) RENAME TO away");
+        try (CapturedLog log = new CapturedLog()) {
+            time.advance(INTERVAL);
+            eventually().until(() -> !log.messages().isEmpty());
+
+            assertThat(log.messages()).singleElement().asString().startsWith("Lapsed locks could not be swept");
+        }
+        jdbc.execute("ALTER FUNCTION away(text[]) RENAME TO syncguard_locks_sweep");
+
+        time.advance(INTERVAL);
+
+        eventually().until(() -> leases().isEmpty());
+    }
+
+    @Test
+    void a_look_at_a_lapsed_key_sweeps_that_key_when_it_may() {
+        open(Duration.ZERO, true);
+        lease("asked", -5_000);
+        lease("another", -5_000);
+
+        assertThat(backend.isLocked("asked")).isFalse();
+
+        eventually().until(() -> leases().equals(List.of("another")));
+        assertThat(backend.isLocked("asked")).isFalse();
+    }
+
+    @Test
+    void a_look_sweeps_neither_a_live_lease_nor_one_that_has_just_lapsed() {
+        open(Duration.ZERO, true);
+        lease("just lapsed", -1_200);
+        lease("live", 30_000);
+        lease("gone", -5_000);
+
+        assertThat(backend.isLocked("just lapsed")).isFalse();
+        assertThat(backend.isLocked("live")).isTrue();
+        assertThat(backend.isLocked("gone")).isFalse();
+
+        eventually().until(() -> leases().size() == 2);
+        assertThat(leases()).containsExactly("just lapsed", "live");
+    }
+
+    @Test
+    void a_look_only_reads_when_nobody_says_otherwise() {
+        open(Duration.ZERO, false);
+        lease("asked", -5_000);
+
+        assertThat(backend.isLocked("asked")).isFalse();
+
+        assertNothingIsSwept();
+    }
+
+    @Test
+    void the_lapsed_are_found_by_the_index() {
+        open(Duration.ZERO, false);
+        jdbc.execute("""
+                INSERT INTO syncguard_locks
+                SELECT 'k' || n, 'id' || n, syncguard_locks_now() + n, 0, '000000000000001', 'k' || n, 'test'
+                FROM generate_series(1, 5000) AS n
+                """);
+        jdbc.execute("ANALYZE syncguard_locks");
+
+        List<String> plan = jdbc.queryForList("""
+                EXPLAIN SELECT key FROM syncguard_locks
+                WHERE expires_at_ms < (SELECT syncguard_locks_now() - 2000)
+                ORDER BY expires_at_ms LIMIT 200
+                """, String.class);
+
+        assertThat(plan).anyMatch(line -> line.contains("Index Scan using syncguard_locks_expires_at_ms_idx"));
+    }
+
+    private void open(Duration interval, boolean inIsLocked) {
+        backend = new PostgresLockBackend(
+                dataSource,
+                dataSource,
+                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(5), interval, inIsLocked),
+                () -> {},
+                time);
+    }
+
+    /** A lease as if it had been granted before, with its counter. */
+    private void lease(String key, long endsInMillis) {
+        jdbc.update("INSERT INTO syncguard_fence_counters VALUES (?, 7, ?)", "fence:" + key, key);
+        jdbc.update("""
+                INSERT INTO syncguard_locks
+                VALUES (?, ?, syncguard_locks_now() + ?, 0, '000000000000007', ?, 'test')
+                """, key, "id of " + key, endsInMillis, key);
+    }
+
+    private List<String> leases() {
+        return jdbc.queryForList("SELECT key FROM syncguard_locks ORDER BY key", String.class);
+    }
+
+    /** The sweeping thread looks at the clock every millisecond: it has had its turn many times. */
+    private void assertNothingIsSwept() {
+        List<String> before = leases();
+        assertThat(before).isNotEmpty();
+        Awaitility.await()
+                .during(Duration.ofMillis(100))
+                .atMost(Duration.ofSeconds(10))
+                .until(() -> leases().equals(before));
+    }
+
+    private static ConditionFactory eventually() {
+        return Awaitility.await().atMost(Duration.ofSeconds(10)).pollInterval(Duration.ofMillis(5));
+    }
+}

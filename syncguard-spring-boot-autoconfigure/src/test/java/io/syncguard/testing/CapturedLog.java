@@ -1,0 +1,42 @@
+package io.syncguard.testing;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.slf4j.LoggerFactory;
+
+/** What the library logs at warn and above while this is open. */
+public final class CapturedLog implements AutoCloseable {
+
+    private final Logger logger = (Logger) LoggerFactory.getLogger("io.syncguard");
+    private final Level before = logger.getLevel();
+    private final List<String> messages = new CopyOnWriteArrayList<>();
+    private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+        @Override
+        protected void append(ILoggingEvent event) {
+            messages.add(event.getFormattedMessage());
+        }
+    };
+
+    public CapturedLog() {
+        appender.start();
+        logger.addAppender(appender);
+        logger.setLevel(Level.WARN);
+        logger.setAdditive(false);
+    }
+
+    /** The messages so far. */
+    public List<String> messages() {
+        return messages;
+    }
+
+    @Override
+    public void close() {
+        logger.setAdditive(true);
+        logger.setLevel(before);
+        logger.detachAppender(appender);
+    }
+}
