@@ -182,8 +182,22 @@ final class Hold implements LockHandle {
         } finally {
             if (interruptible) {
                 bodies.remove(body);
-                body.end();
+                if (body.end()) {
+                    CurrentLocks.innermostFirst().forEach(Hold::interruptIfPending);
+                }
             }
+        }
+    }
+
+    /** The hold that a handle is a view of; {@code null} for a handle of somebody else's making. */
+    static @Nullable Hold of(LockHandle handle) {
+        return handle instanceof JoinedHold joined ? joined.outer() : handle instanceof Hold own ? own : null;
+    }
+
+    private static void interruptIfPending(LockHandle outer) {
+        Hold hold = of(outer);
+        if (hold != null) {
+            hold.bodies.forEach(RunningBody::interruptIfPending);
         }
     }
 

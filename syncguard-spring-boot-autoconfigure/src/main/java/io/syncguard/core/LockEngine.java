@@ -259,7 +259,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     /** The hold that a request of the running thread for this key is nested in. */
     private @Nullable Hold outerHold(String key) {
         for (LockHandle handle : CurrentLocks.innermostFirst()) {
-            Hold hold = handle instanceof JoinedHold joined ? joined.outer() : handle instanceof Hold own ? own : null;
+            Hold hold = Hold.of(handle);
             if (hold != null && hold.isOf(this) && isOpenFor(key, hold)) {
                 return hold;
             }

@@ -7,10 +7,12 @@ final class RunningBody {
 
     private final Thread thread;
 
-    /** Both guarded by this. */
+    /** All guarded by this. */
     private boolean ended;
 
     private boolean interrupted;
+
+    private boolean pending;
 
     RunningBody(Thread thread) {
         this.thread = thread;
@@ -18,20 +20,28 @@ final class RunningBody {
 
     synchronized void interrupt() {
         // A flag that is up already is somebody else's, and theirs to take down.
-        if (!ended && !thread.isInterrupted()) {
+        pending = !ended && thread.isInterrupted();
+        if (!ended && !pending) {
             interrupted = true;
             thread.interrupt();
+        }
+    }
+
+    /** A body inside of this one has taken down the flag behind which our interrupt was not seen. */
+    synchronized void interruptIfPending() {
+        if (pending) {
+            interrupt();
         }
     }
 
     /**
      * Called by the thread itself. Takes our flag down if the body left it up: the loss is told by an exception from here
      * on, and a flag would only break the next thing that this thread does.
+     *
+     * @return whether a flag was taken down
      */
-    synchronized void end() {
+    synchronized boolean end() {
         ended = true;
-        if (interrupted) {
-            Thread.interrupted();
-        }
+        return interrupted && Thread.interrupted();
     }
 }

@@ -202,6 +202,29 @@ class HoldTests {
     }
 
     @Test
+    void two_nested_locks_that_are_lost_one_after_the_other_interrupt_both_bodies() {
+        LockRequest outer = LockRequest.of("outer").ttl(Duration.ofSeconds(20)).noHeartbeat();
+        LockRequest inner = LockRequest.of("inner").ttl(Duration.ofSeconds(10)).noHeartbeat();
+
+        assertThatThrownBy(() -> template.executeWithoutResult(outer, lock -> {
+                    assertThatThrownBy(() -> template.executeWithoutResult(inner, innerLock -> {
+                                fixture.time.advance(Duration.ofSeconds(10));
+                                assertThat(Spin.until(Thread.currentThread()::isInterrupted))
+                                        .isTrue();
+                                fixture.time.advance(Duration.ofSeconds(10));
+                                assertThat(Spin.until(() -> !lock.isHeld())).isTrue();
+                            }))
+                            .isInstanceOf(LockLostException.class);
+                    assertThat(Spin.until(Thread.currentThread()::isInterrupted))
+                            .as("the outer body has not seen its interrupt yet")
+                            .isTrue();
+                }))
+                .isInstanceOf(LockLostException.class);
+
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    }
+
+    @Test
     void a_body_that_only_wants_to_be_told_is_not_interrupted() {
         CountDownLatch told = new CountDownLatch(1);
 
