@@ -9,17 +9,10 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -58,27 +51,13 @@ public final class Pairs {
         int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 5;
         Duration duration = Duration.ofSeconds(args.length > 1 ? Integer.parseInt(args[1]) : 4);
         String url = System.getProperty("spring.datasource.url");
-        try (EmbeddedPostgres embedded = url == null ? startDurable() : null) {
+        try (EmbeddedPostgres embedded = url == null ? Bench.startDurable() : null) {
             run(embedded == null ? String.valueOf(url) : embedded.getJdbcUrl("postgres", "postgres"), rounds, duration);
         }
     }
 
-    private static EmbeddedPostgres startDurable() throws Exception {
-        return EmbeddedPostgres.builder()
-                .setServerConfig("listen_addresses", "127.0.0.1")
-                .setServerConfig("fsync", "on")
-                .setServerConfig("full_page_writes", "on")
-                .setServerConfig("synchronous_commit", "on")
-                .start();
-    }
-
     private static void run(String url, int rounds, Duration duration) throws Exception {
-        try (ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
-                        .properties(
-                                "spring.main.banner-mode=off",
-                                "spring.main.web-application-type=none",
-                                "spring.datasource.url=" + url)
-                        .run();
+        try (ConfigurableApplicationContext context = Bench.application(url);
                 HikariDataSource raw = new HikariDataSource()) {
             raw.setJdbcUrl(url);
             raw.setMaximumPoolSize(THREADS[THREADS.length - 1]);
@@ -102,9 +81,9 @@ public final class Pairs {
                 ratios.add(lockPairs.get(round) / rawPairs.get(round));
             }
             System.out.printf("threads %d%n", threads);
-            print("  raw pairs/s", rawPairs);
-            print("  SyncGuard pairs/s", lockPairs);
-            print("  ratio", ratios);
+            Bench.print("  raw pairs/s", rawPairs);
+            Bench.print("  SyncGuard pairs/s", lockPairs);
+            Bench.print("  ratio", ratios);
         }
         long flushes = flushes();
         long pairs = Math.round(perSecond(1, this::lockPair) * duration.toSeconds());
@@ -113,29 +92,7 @@ public final class Pairs {
     }
 
     private double perSecond(int threads, Pair pair) throws Exception {
-        ExecutorService executor = Executors.newFixedThreadPool(threads);
-        try {
-            long began = System.nanoTime();
-            long end = began + duration.toNanos();
-            List<Future<Long>> counts = new ArrayList<>();
-            for (int thread = 0; thread < threads; thread++) {
-                String key = "key-" + thread;
-                counts.add(executor.submit(() -> {
-                    long count = 0;
-                    for (; System.nanoTime() < end; count++) {
-                        pair.run(key + "-" + count % 50);
-                    }
-                    return count;
-                }));
-            }
-            long sum = 0;
-            for (Future<Long> count : counts) {
-                sum += count.get();
-            }
-            return sum / ((System.nanoTime() - began) / 1e9);
-        } finally {
-            executor.shutdown();
-        }
+        return Bench.perSecond(threads, duration, (thread, count) -> pair.run("key-" + thread + "-" + count % 50));
     }
 
     private void lockPair(String key) {
@@ -169,23 +126,8 @@ public final class Pairs {
         return flushes == null ? 0 : flushes;
     }
 
-    private static void print(String what, List<Double> values) {
-        Collections.sort(values);
-        System.out.printf(
-                Locale.ROOT,
-                "%-20s min %10.2f   median %10.2f   max %10.2f%n",
-                what,
-                values.get(0),
-                values.get(values.size() / 2),
-                values.get(values.size() - 1));
-    }
-
     @FunctionalInterface
     private interface Pair {
         void run(String key) throws SQLException;
     }
-
-    @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration
-    static class Application {}
 }

@@ -104,6 +104,26 @@ class PostgresSweeperTests {
         assertNothingIsSwept();
     }
 
+    /** Other libraries keep the rows of keys that are never used again for ever. */
+    @Test
+    void of_many_keys_that_are_locked_once_only_the_counters_stay() {
+        open(INTERVAL, false);
+        int keys = 10_000;
+        jdbc.queryForList("""
+                SELECT syncguard_locks_acquire('k' || n, 'fence:k' || n, 'id' || n, 30000, 'k' || n, 'test')
+                FROM generate_series(1, ?) AS n
+                """, keys);
+        jdbc.queryForList("SELECT syncguard_locks_release(lock_id) FROM syncguard_locks WHERE right(key, 1) <> '0'");
+        jdbc.update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms - 60000");
+        assertThat(leases()).hasSize(keys / 10);
+
+        time.advance(INTERVAL);
+
+        eventually().until(() -> leases().isEmpty());
+        assertThat(jdbc.queryForObject("SELECT count(*) FROM syncguard_fence_counters WHERE fence = 1", Integer.class))
+                .isEqualTo(keys);
+    }
+
     @Test
     void a_sweep_that_fails_is_logged_and_the_next_one_comes_in_time() {
         open(INTERVAL, false);
