@@ -1,5 +1,7 @@
 package io.syncguard;
 
+import java.util.Locale;
+
 /**
  * The number of a grant. It grows with each grant of a key and is never used again, so that a store which remembers the
  * largest one it has seen can refuse the late write of a holder that lost its lock.
@@ -28,6 +30,6 @@ public record Fence(long value) implements Comparable<Fence> {
     /** Fifteen digits, padded with zeros, so that fences sort as text, too. */
     @Override
     public String toString() {
-        return String.format("%015d", value);
+        return String.format(Locale.ROOT, "%015d", value);
     }
 }

@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import java.time.Duration;
+import java.util.Locale;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -149,12 +150,13 @@ final class PostgresPools implements AutoCloseable {
      * in use while they grow.
      */
     private String sessionSettings() {
-        return """
+        // Not under the default locale, whose digits may be others than the server's.
+        return String.format(Locale.ROOT, """
                 SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE;
                 SET synchronous_commit = on;
                 SET statement_timeout = %d;
                 SET lock_timeout = %d;
                 SET enable_seqscan = off
-                """.formatted(timeout.toMillis() * 9 / 10, timeout.toMillis() * 8 / 10);
+                """, timeout.toMillis() * 9 / 10, timeout.toMillis() * 8 / 10);
     }
 }

@@ -64,7 +64,7 @@ record SyncGuardProperties(
     /**
      * {@code syncguard.postgres.*}.
      *
-     * @param locksTable Table of the locks, with an optional schema in front. A plain identifier of at most 48 bytes; the functions are named after it.
+     * @param locksTable Table of the locks, with an optional schema in front. A plain identifier of at most 48 bytes and no reserved word; the functions are named after it.
      * @param fenceCountersTable Table of the fence counters, with an optional schema in front. Never delete rows from it.
      * @param schemaManagement Who makes the tables and functions.
      * @param poolSize Maximum number of connections for lock operations, besides one for heartbeats. At least 1; not taken from the application's pool.

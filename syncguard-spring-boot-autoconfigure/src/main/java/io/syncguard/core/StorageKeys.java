@@ -19,7 +19,9 @@ public record StorageKeys(String prefix, int limit, int reserve) {
     private static final int HASH_LENGTH = 22;
 
     public StorageKeys {
-        prefix = prefix.replaceAll(":+$", "");
+        while (prefix.endsWith(":")) {
+            prefix = prefix.substring(0, prefix.length() - 1);
+        }
         int shortest = utf8(prefix) + (prefix.isEmpty() ? 0 : 1) + HASH_LENGTH + reserve;
         if (shortest > limit) {
             throw new LockException(

@@ -4,6 +4,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -20,7 +21,18 @@ public record PostgresTables(String locks, String fenceCounters) {
 
     private static final Pattern NAME = Pattern.compile(IDENTIFIER + "(\\." + IDENTIFIER + ")?");
 
-    /** The names that the library uses when nothing else is said. Stands below the pattern that it needs. */
+    /** What pg_get_keywords() calls reserved: no table can have such a name without quotes. */
+    private static final Set<String> RESERVED = Set.of("""
+            all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation
+            column concurrently constraint create cross current_catalog current_date current_role current_schema current_time
+            current_timestamp current_user default deferrable desc distinct do else end except false fetch for foreign freeze
+            from full grant group having ilike in initially inner intersect into is isnull join lateral leading left like limit
+            localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references
+            returning right select session_user similar some symmetric system_user table tablesample then to trailing true
+            union unique user using variadic verbose when where window with
+            """.split("\\s+"));
+
+    /** The names that the library uses when nothing else is said. Stands below what it is checked by. */
     public static final PostgresTables DEFAULT = new PostgresTables("syncguard_locks", "syncguard_fence_counters");
 
     public PostgresTables {
@@ -55,6 +67,16 @@ public record PostgresTables(String locks, String fenceCounters) {
                     LockErrorCode.INVALID_ARGUMENT,
                     property + " is '" + name + "', but has to be a plain identifier of at most 48 letters, digits and"
                             + " underscores, with an optional schema and a dot in front");
+        }
+        for (String part : folded(name).split("\\.")) {
+            // Its own tables are found before ours of the same name, and those in pg_temp are others in each session.
+            if (RESERVED.contains(part) || part.startsWith("pg_")) {
+                throw new LockException(
+                        LockErrorCode.INVALID_ARGUMENT,
+                        property + " is '" + name + "', but PostgreSQL keeps '" + part
+                                + "' for itself, as it does all reserved words and all names that begin with pg_: use"
+                                + " another name");
+            }
         }
     }
 

@@ -149,21 +149,22 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_extend(p_lock_ids TEXT[], p_ttls_m
 RETURNS TABLE (outcome TEXT, extended_until_ms BIGINT)
 LANGUAGE plpgsql AS $function$
 BEGIN
+    -- In quotes and with a capital, which no table name has: a table may be called "free".
     RETURN QUERY
-    WITH wanted AS (
+    WITH "Wanted" AS (
         SELECT w.lock_id, w.ttl_ms, w.position
         FROM unnest(p_lock_ids, p_ttls_ms) WITH ORDINALITY AS w (lock_id, ttl_ms, position)
-    ), free AS (
+    ), "Free" AS (
         -- The weakest lock that an update takes: it passes a guarded commit that pins the row by FOR KEY SHARE. One row that
         -- is locked otherwise does not hold up the rest.
         SELECT l.key, l.lock_id
-        FROM wanted w JOIN ${syncguard_locks} l ON l.lock_id = w.lock_id
+        FROM "Wanted" w JOIN ${syncguard_locks} l ON l.lock_id = w.lock_id
         ORDER BY l.key
         FOR NO KEY UPDATE OF l SKIP LOCKED
-    ), extended AS (
+    ), "Extended" AS (
         -- The clock is read here, with the row lock won: what has lapsed meanwhile is not revived.
         UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + w.ttl_ms
-        FROM free f JOIN wanted w ON w.lock_id = f.lock_id
+        FROM "Free" f JOIN "Wanted" w ON w.lock_id = f.lock_id
         WHERE l.key = f.key AND l.lock_id = f.lock_id AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
         RETURNING l.lock_id, l.expires_at_ms
     )
@@ -174,9 +175,9 @@ BEGIN
                ELSE 'expired'
            END,
            e.expires_at_ms
-    FROM wanted w
-    LEFT JOIN free f ON f.lock_id = w.lock_id
-    LEFT JOIN extended e ON e.lock_id = w.lock_id
+    FROM "Wanted" w
+    LEFT JOIN "Free" f ON f.lock_id = w.lock_id
+    LEFT JOIN "Extended" e ON e.lock_id = w.lock_id
     LEFT JOIN ${syncguard_locks} l ON l.lock_id = w.lock_id
     ORDER BY w.position;
 END

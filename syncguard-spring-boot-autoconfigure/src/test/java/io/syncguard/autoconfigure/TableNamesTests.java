@@ -88,6 +88,11 @@ class TableNamesTests {
                 "a.b.c",
                 ".my_locks",
                 "my_locks.",
+                "user",
+                "Select",
+                "shop.order",
+                "pg_locks",
+                "pg_temp.my_locks",
                 "x (id int); DROP TABLE orders; --",
                 "x'; DROP TABLE orders; --"
             })

@@ -1,0 +1,227 @@
+package io.syncguard.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.Extension;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.testing.Texts;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Assume;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.Example;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.lifecycle.AfterContainer;
+import net.jqwik.api.lifecycle.BeforeContainer;
+
+/**
+ * Whatever names somebody gives the tables, everything works under them, or they are refused before there is a connection.
+ */
+class AnyTableNamesTests {
+
+    private static final String LOCK_ID = "the_lock_id_of_a_grant";
+
+    /** Words of SQL, PL/pgSQL and the script itself that are no reserved ones. */
+    private static final List<String> WORDS = List.of("""
+            begin values time Row json strict execute loop set temp only_ new old excluded found free wanted extended outcome
+            fence key lock_id l c s w e f p_key v_now position unnest PUBLIC syncguard_locks syncguard_fence_counters _ __
+            """.split("\\s+"));
+
+    private static CountedPostgres postgres;
+
+    @BeforeContainer
+    static void open() {
+        postgres = new CountedPostgres();
+    }
+
+    @AfterContainer
+    static void close() {
+        postgres.close();
+    }
+
+    /** Making tables takes its time: the number of tries is not that of the other properties. */
+    @Property(tries = 25)
+    void locks_work_under_any_legal_names(@ForAll("legalNames") String locks, @ForAll("legalNames") String counters) {
+        Assume.that(!mayBeOne(locks, counters));
+
+        assertLocksWork(locks, counters);
+    }
+
+    @Example
+    void locks_work_under_names_that_the_script_uses_itself() {
+        assertLocksWork("free", "extended");
+        assertLocksWork("Wanted", "free");
+        assertLocksWork("extended", "wanted");
+    }
+
+    @Property
+    void a_name_that_is_not_plain_is_refused_for_either_table_and_every_other_is_not(@ForAll("names") String name) {
+        Throwable asLocks = catchThrowable(() -> new PostgresTables(name, "some_other_table"));
+        Throwable asCounters = catchThrowable(() -> new PostgresTables("some_other_table", name));
+
+        if (isLegal(name)) {
+            assertThat(asLocks).isNull();
+            assertThat(asCounters).isNull();
+        } else {
+            assertRefused(asLocks, "syncguard.postgres.locks-table", "'" + name + "'");
+            assertRefused(asCounters, "syncguard.postgres.fence-counters-table", "'" + name + "'");
+        }
+    }
+
+    @Property
+    void names_that_may_mean_one_table_are_refused_and_others_are_not(
+            @ForAll("fewNames") String locks, @ForAll("fewNames") String counters) {
+        Throwable failure = catchThrowable(() -> new PostgresTables(locks, counters));
+
+        if (mayBeOne(locks, counters)) {
+            assertRefused(failure, "syncguard.postgres.locks-table", "fence-counters-table", locks, counters);
+        } else {
+            assertThat(failure).isNull();
+        }
+    }
+
+    @Example
+    void exactly_the_reserved_words_of_the_server_are_refused() {
+        Map<String, String> categories =
+                postgres.jdbc.queryForList("SELECT word, catcode::text FROM pg_get_keywords()").stream()
+                        .collect(Collectors.toMap(row -> (String) row.get("word"), row -> (String) row.get("catcode")));
+
+        assertThat(categories).isNotEmpty().allSatisfy((word, category) -> {
+            boolean reserved = category.equals("R") || category.equals("T");
+            assertThat(catchThrowable(() -> new PostgresTables(word, "some_other_table")))
+                    .matches(failure -> reserved == (failure instanceof LockException));
+        });
+    }
+
+    @Provide
+    Arbitrary<String> legalNames() {
+        Arbitrary<String> letters = Arbitraries.strings()
+                .withChars("abcxyzABCXYZ_0189")
+                .ofMinLength(1)
+                .ofMaxLength(48)
+                .filter(AnyTableNamesTests::isLegal);
+        Arbitrary<String> longest = letters.map(text -> (text + "_".repeat(48)).substring(0, 48));
+        Arbitrary<String> table = Arbitraries.oneOf(letters, longest, Arbitraries.of(WORDS));
+        return Combinators.combine(Arbitraries.of("", "", "", "public.", "shop.", "SHOP.", "values."), table)
+                .as(String::concat);
+    }
+
+    /** Legal ones, those that nearly are, and any other text. */
+    @Provide
+    Arbitrary<String> names() {
+        Arbitrary<String> part = Arbitraries.of(
+                "user",
+                "SELECT",
+                "Order",
+                "left",
+                "into",
+                "pg_locks",
+                "PG_x",
+                "pg_temp",
+                "pgbouncer",
+                "users",
+                "1a",
+                "a$b",
+                "a-b",
+                "a b",
+                "h\u00f6chst",
+                "\u212a",
+                "\u017f",
+                "\"a\"",
+                "a\n",
+                "",
+                " a",
+                "a'",
+                "a;",
+                "a\u0000",
+                "x".repeat(49));
+        Arbitrary<String> withPart = Combinators.combine(
+                        Arbitraries.of("", "", "", "shop.", "a.b.", "."), part, Arbitraries.of("", "", "", ".t", "."))
+                .as((start, middle, end) -> start + middle + end);
+        return Arbitraries.oneOf(legalNames(), withPart, withPart, new Texts.Any().get());
+    }
+
+    @Provide
+    Arbitrary<String> fewNames() {
+        return Combinators.combine(
+                        Arbitraries.of("", "shop.", "SHOP.", "a."), Arbitraries.of("t", "T", "shop", "a", "a_t"))
+                .as(String::concat);
+    }
+
+    private static boolean isLegal(String name) {
+        String[] parts = name.split("\\.", -1);
+        return parts.length <= 2 && Arrays.stream(parts).allMatch(AnyTableNamesTests::isPlain);
+    }
+
+    private static boolean isPlain(String part) {
+        return part.length() >= 1
+                && part.length() <= 48
+                && part.chars()
+                        .allMatch(c -> c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_')
+                && !Character.isDigit(part.charAt(0))
+                && !part.toLowerCase(Locale.ROOT).startsWith("pg_")
+                && !List.of("user", "select", "order", "left", "into").contains(part.toLowerCase(Locale.ROOT));
+    }
+
+    /** The same but for case, where both or only one of them says in which schema. */
+    private static boolean mayBeOne(String name, String other) {
+        String[] one = name.toLowerCase(Locale.ROOT).split("\\.");
+        String[] two = other.toLowerCase(Locale.ROOT).split("\\.");
+        return one[one.length - 1].equals(two[two.length - 1])
+                && (one.length == 1 || two.length == 1 || one[0].equals(two[0]));
+    }
+
+    private static void assertLocksWork(String locks, String counters) {
+        postgres.jdbc.execute("DROP SCHEMA IF EXISTS public, shop, values CASCADE; CREATE SCHEMA public");
+        postgres.jdbc.execute("CREATE SCHEMA shop; CREATE SCHEMA values");
+        PostgresTables tables = new PostgresTables(locks, counters);
+        postgres.initialize(tables);
+        LockBackend backend = postgres.backend(tables);
+
+        assertThat(fenceOf(backend.acquire(claim()))).isEqualTo(1);
+        assertThat(backend.isLocked("a")).isTrue();
+        assertThat(backend.lookup("a")).isPresent().isEqualTo(backend.lookupById(LOCK_ID));
+        assertThat(backend.acquire(claim())).isInstanceOf(Attempt.Refusal.class);
+        assertThat(backend.extend(List.of(new Extension(LOCK_ID, Duration.ofMinutes(2)))))
+                .hasOnlyElementsOfType(ExtendOutcome.Extended.class);
+        assertThat(backend.release(LOCK_ID)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(backend.isLocked("a")).isFalse();
+
+        postgres.initialize(tables);
+        assertThat(fenceOf(backend.acquire(claim()))).as("the counter is kept").isEqualTo(2);
+        assertThat(postgres.jdbc.queryForList("SELECT fence FROM " + counters, Long.class))
+                .containsExactly(2L);
+    }
+
+    private static Claim claim() {
+        return new Claim("a", LOCK_ID, Duration.ofMinutes(1), "test");
+    }
+
+    private static long fenceOf(Attempt attempt) {
+        assertThat(attempt).isInstanceOf(Attempt.Grant.class);
+        return ((Attempt.Grant) attempt).fence().value();
+    }
+
+    private static void assertRefused(Throwable failure, String... parts) {
+        assertThat(failure)
+                .isExactlyInstanceOf(LockException.class)
+                .hasNoCause()
+                .hasMessageContainingAll(parts);
+        assertThat(((LockException) failure).code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT);
+    }
+}

@@ -1,0 +1,66 @@
+package io.syncguard.postgres;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.core.EngineSettings;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.TransactionBoundary;
+import io.syncguard.testing.CountingDataSource;
+import io.syncguard.testing.PostgresServer;
+import java.time.Duration;
+import java.util.List;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * One process on a database of its own, and how often it asked for a connection.
+ */
+final class CountedPostgres implements AutoCloseable {
+
+    private final HikariDataSource pool = new HikariDataSource();
+
+    /** A look into the database past the library. */
+    final JdbcTemplate jdbc = new JdbcTemplate(pool);
+
+    final CountingDataSource connections = new CountingDataSource(pool);
+
+    CountedPostgres() {
+        pool.setJdbcUrl(PostgresServer.newDatabaseUrl());
+        pool.setMaximumPoolSize(4);
+    }
+
+    /** With the tables and functions under their default names. */
+    static CountedPostgres withSchema() {
+        CountedPostgres postgres = new CountedPostgres();
+        postgres.initialize(PostgresTables.DEFAULT);
+        return postgres;
+    }
+
+    void initialize(PostgresTables tables) {
+        new PostgresSchema(pool, tables).initialize();
+    }
+
+    LockBackend backend(PostgresTables tables) {
+        return new PostgresLockBackend(
+                connections,
+                connections,
+                new PostgresSettings(tables, Duration.ofSeconds(5), Duration.ZERO, false),
+                () -> {});
+    }
+
+    /** A manager of locks. What is held when it is closed is released at once. */
+    LockEngine locks() {
+        EngineSettings settings = new EngineSettings(
+                "test",
+                Duration.ofMinutes(1),
+                Duration.ZERO,
+                Duration.ofMillis(1),
+                Duration.ofMillis(1),
+                Duration.ZERO);
+        return new LockEngine(backend(PostgresTables.DEFAULT), settings, TransactionBoundary.NONE, List.of());
+    }
+
+    @Override
+    public void close() {
+        pool.close();
+    }
+}
