@@ -8,8 +8,10 @@ import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
 import io.syncguard.LockReason;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -77,6 +79,24 @@ final class Heartbeat implements AutoCloseable {
         }
     }
 
+    /**
+     * Extends a lease that no handle of this process holds.
+     *
+     * @return the new end of the lease; empty when it is over
+     */
+    Optional<Instant> extend(Extension extension) {
+        for (int tries = 1; ; tries++) {
+            ExtendOutcome outcome = backend.extend(List.of(extension)).get(0);
+            if (outcome instanceof ExtendOutcome.Extended extended) {
+                return Optional.of(extended.expiresAt());
+            }
+            if (!(outcome instanceof ExtendOutcome.Busy)) {
+                return Optional.empty();
+            }
+            pauseWhileBusy("a lock", tries);
+        }
+    }
+
     @Override
     public void close() {
         alarm.close();
@@ -95,7 +115,7 @@ final class Heartbeat implements AutoCloseable {
                     return accept(hold, outcome, sentAt, ttl);
                 }
                 hold.restore(before);
-                pauseWhileBusy(hold, tries);
+                pauseWhileBusy("lock '" + hold.key() + "'", tries);
             }
             return false;
         } finally {
@@ -118,12 +138,18 @@ final class Heartbeat implements AutoCloseable {
     private void extendAll(List<Hold> due) {
         List<Hold> holds = new ArrayList<>();
         for (Hold hold : due) {
-            if (hold.extending.tryLock()) {
-                holds.add(hold);
-            } else {
+            if (!hold.extending.tryLock()) {
                 // Its holder is asking for itself right now, and two answers must not overtake each other.
                 hold.renewAt(time.nanoTime() + rest(hold));
+            } else if (hold.isHeld()) {
+                holds.add(hold);
+            } else {
+                // Ended since the tick began: its release may have set the rest of the time to hold at least.
+                hold.extending.unlock();
             }
+        }
+        if (holds.isEmpty()) {
+            return;
         }
         try {
             send(holds);
@@ -133,9 +159,6 @@ final class Heartbeat implements AutoCloseable {
     }
 
     private void send(List<Hold> holds) {
-        if (holds.isEmpty()) {
-            return;
-        }
         List<Extension> extensions = holds.stream()
                 .map(hold -> new Extension(hold.lockId(), hold.ttl()))
                 .toList();
@@ -187,12 +210,11 @@ final class Heartbeat implements AutoCloseable {
         return hold.isHeld();
     }
 
-    private void pauseWhileBusy(Hold hold, int tries) {
+    private void pauseWhileBusy(String what, int tries) {
         if (tries == BUSY_TRIES) {
             throw new LockBackendException(
                     LockErrorCode.NETWORK_TIMEOUT,
-                    "Lock '" + hold.key()
-                            + "' could not be extended: another transaction keeps its row locked. Look for"
+                    "Failed while extending " + what + ": another transaction keeps its row locked. Look for"
                             + " sessions that are idle in transaction",
                     null);
         }
@@ -201,9 +223,7 @@ final class Heartbeat implements AutoCloseable {
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
             throw new LockException(
-                    LockErrorCode.ABORTED,
-                    "Interrupted while extending lock '" + hold.key() + "', which is held as before",
-                    ex);
+                    LockErrorCode.ABORTED, "Interrupted while extending " + what + ", which is held as before", ex);
         }
     }
 

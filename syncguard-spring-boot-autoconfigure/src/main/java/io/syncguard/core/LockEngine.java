@@ -156,9 +156,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         if (own != null) {
             return own.extend(ttl) ? Optional.of(own.expiresAt()) : Optional.empty();
         }
-        return backend.extend(List.of(extension)).get(0) instanceof ExtendOutcome.Extended extended
-                ? Optional.of(extended.expiresAt())
-                : Optional.empty();
+        return heartbeat.extend(extension);
     }
 
     /** Grants locks again after {@link #stop}. A new engine needs no start. */

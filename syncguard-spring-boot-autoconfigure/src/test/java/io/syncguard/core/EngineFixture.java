@@ -6,15 +6,17 @@ import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One process on a store of its own, on a clock that the test moves. The server's clock is the same one.
+ * One process on a clock that the test moves. Its store is one of its own, whose clock is the same, or that of a real server.
  */
 final class EngineFixture implements AutoCloseable {
 
@@ -22,7 +24,9 @@ final class EngineFixture implements AutoCloseable {
 
     final ManualTime time = new ManualTime();
     final InMemoryLockBackend.Store store = new InMemoryLockBackend.Store(() -> time.nanoTime() / 1_000_000);
-    final InterceptedBackend backend = new InterceptedBackend(store);
+    final InterceptedBackend backend;
+
+    private final LockBackend server;
 
     /** The names of the events in the order in which they came. */
     final List<String> events = new CopyOnWriteArrayList<>();
@@ -34,14 +38,22 @@ final class EngineFixture implements AutoCloseable {
     }
 
     EngineFixture(TransactionBoundary transactions) {
-        this(transactions, List.of());
+        this(null, transactions, List.of());
     }
 
     EngineFixture(LockListener listener) {
-        this(TransactionBoundary.NONE, List.of(listener));
+        this(null, TransactionBoundary.NONE, List.of(listener));
     }
 
-    private EngineFixture(TransactionBoundary transactions, List<LockListener> listeners) {
+    /** On a real server, which keeps to its own clock. {@link #store} stays empty. */
+    EngineFixture(LockBackend server) {
+        this(server, TransactionBoundary.NONE, List.of());
+    }
+
+    private EngineFixture(
+            @Nullable LockBackend server, TransactionBoundary transactions, List<LockListener> listeners) {
+        this.server = server == null ? new InMemoryLockBackend(store) : server;
+        this.backend = new InterceptedBackend(this.server);
         this.engine = new LockEngine(
                 backend,
                 EngineSettings.defaults("test"),
@@ -53,12 +65,12 @@ final class EngineFixture implements AutoCloseable {
     /** Has another process hold the key. */
     Claim holdElsewhere(String key, Duration ttl) {
         Claim claim = new Claim(key, new LockIds().next(), ttl, "elsewhere");
-        new InMemoryLockBackend(store).acquire(claim);
+        server.acquire(claim);
         return claim;
     }
 
     void releaseElsewhere(Claim claim) {
-        new InMemoryLockBackend(store).release(claim.lockId());
+        server.release(claim.lockId());
     }
 
     /** Moves the clock in steps that give every thread of the engine its turn. */
@@ -69,10 +81,17 @@ final class EngineFixture implements AutoCloseable {
         }
     }
 
-    /** Waits until the threads of the engine have seen the clock: some of their looks at it, a millisecond apart. */
+    /**
+     * Waits until every thread that waits on the clock has seen it and done what it had to do: it looks at it twice, the first
+     * time perhaps with a reading from before. Ten milliseconds at least, for threads that have not come to the clock yet.
+     */
     void settle() {
         long began = System.nanoTime();
-        Awaitility.await().pollInterval(Duration.ofMillis(2)).until(() -> System.nanoTime() - began > 10_000_000L);
+        Map<Thread, Long> before = time.looks();
+        eventually()
+                .until(() -> System.nanoTime() - began > 10_000_000L
+                        && before.entrySet().stream()
+                                .allMatch(each -> time.hasLooked(each.getKey(), each.getValue() + 2)));
     }
 
     static ConditionFactory eventually() {

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * The in-memory backend behind a network that a test controls: what it sets runs before or after the store does its work.
+ * A backend behind a network that a test controls: what it sets runs before or after the store does its work.
  */
 final class InterceptedBackend implements LockBackend {
 
@@ -23,16 +23,18 @@ final class InterceptedBackend implements LockBackend {
     volatile Consumer<Claim> onClaim = claim -> {};
     volatile Runnable beforeAcquire = NOTHING;
     volatile Runnable afterAcquire = NOTHING;
+    volatile Consumer<List<Extension>> onExtensions = extensions -> {};
     volatile Runnable beforeExtend = NOTHING;
     volatile Runnable afterExtend = NOTHING;
     volatile Runnable beforeRelease = NOTHING;
+    volatile Runnable afterRelease = NOTHING;
     volatile boolean rowsArePinned;
     volatile boolean closed;
 
-    private final InMemoryLockBackend store;
+    private final LockBackend store;
 
-    InterceptedBackend(InMemoryLockBackend.Store store) {
-        this.store = new InMemoryLockBackend(store);
+    InterceptedBackend(LockBackend store) {
+        this.store = store;
     }
 
     static LockBackendException failure(LockErrorCode code) {
@@ -47,7 +49,7 @@ final class InterceptedBackend implements LockBackend {
 
     @Override
     public String name() {
-        return "memory";
+        return store.name();
     }
 
     @Override
@@ -64,12 +66,16 @@ final class InterceptedBackend implements LockBackend {
     public ReleaseOutcome release(String lockId) {
         releases.incrementAndGet();
         beforeRelease.run();
-        return rowsArePinned && store.lookupById(lockId).isPresent() ? ReleaseOutcome.BUSY : store.release(lockId);
+        ReleaseOutcome outcome =
+                rowsArePinned && store.lookupById(lockId).isPresent() ? ReleaseOutcome.BUSY : store.release(lockId);
+        afterRelease.run();
+        return outcome;
     }
 
     @Override
     public List<ExtendOutcome> extend(List<Extension> extensions) {
         extendStatements.incrementAndGet();
+        onExtensions.accept(extensions);
         beforeExtend.run();
         List<ExtendOutcome> outcomes = rowsArePinned
                 ? extensions.stream()
@@ -97,11 +103,12 @@ final class InterceptedBackend implements LockBackend {
 
     @Override
     public Duration settlingTime() {
-        return Duration.ofSeconds(5);
+        return store.settlingTime();
     }
 
     @Override
     public void close() {
         closed = true;
+        store.close();
     }
 }

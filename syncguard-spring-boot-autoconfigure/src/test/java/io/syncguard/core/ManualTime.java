@@ -1,6 +1,9 @@
 package io.syncguard.core;
 
 import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
@@ -15,12 +18,30 @@ public final class ManualTime implements Time {
     /** How many threads sleep right now. */
     private final AtomicLong sleepers = new AtomicLong();
 
+    /** How often each thread that ever waited on this clock has looked at it. */
+    private final Map<Thread, Long> looks = new ConcurrentHashMap<>();
+
+    private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
+
     public void advance(Duration by) {
         now.addAndGet(by.toNanos());
     }
 
     long sleepers() {
         return sleepers.get();
+    }
+
+    /** How often each thread that waits on this clock has looked at it so far. */
+    Map<Thread, Long> looks() {
+        return Map.copyOf(looks);
+    }
+
+    /** Whether the thread has looked so often, or cannot look because it has ended or waits for something else. */
+    boolean hasLooked(Thread thread, long times) {
+        return !thread.isAlive()
+                || thread == Thread.currentThread()
+                || looks.getOrDefault(thread, 0L) >= times
+                || waitsForSomethingElse(thread);
     }
 
     @Override
@@ -30,7 +51,7 @@ public final class ManualTime implements Time {
 
     @Override
     public void await(Condition condition, long nanos) throws InterruptedException {
-        var unused = condition.await(1, TimeUnit.MILLISECONDS);
+        look(() -> condition.await(1, TimeUnit.MILLISECONDS));
     }
 
     @Override
@@ -39,10 +60,34 @@ public final class ManualTime implements Time {
         sleepers.incrementAndGet();
         try {
             while (nanoTime() < until) {
-                TimeUnit.MILLISECONDS.sleep(1);
+                look(() -> {
+                    TimeUnit.MILLISECONDS.sleep(1);
+                    return true;
+                });
             }
         } finally {
             sleepers.decrementAndGet();
         }
+    }
+
+    private void look(Pause pause) throws InterruptedException {
+        Thread thread = Thread.currentThread();
+        waiting.add(thread);
+        looks.merge(thread, 1L, Long::sum);
+        try {
+            pause.take();
+        } finally {
+            waiting.remove(thread);
+        }
+    }
+
+    private boolean waitsForSomethingElse(Thread thread) {
+        Thread.State state = thread.getState();
+        return !waiting.contains(thread) && (state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING);
+    }
+
+    @FunctionalInterface
+    private interface Pause {
+        boolean take() throws InterruptedException;
     }
 }

@@ -11,10 +11,11 @@ import java.net.Socket;
 import java.net.URI;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Stands between a client and the test server, counts round trips and can fall silent.
+ * Stands between a client and the test server, counts round trips, can fall silent, and can cut at a bad moment.
  *
  * <p>A round trip is one {@code ReadyForQuery} message of the server: with it, it gives the word back to the client. Only
  * connections without encryption are understood.
@@ -22,11 +23,13 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class PostgresProxy implements AutoCloseable {
 
     private static final int READY_FOR_QUERY = 'Z';
+    private static final int DATA_ROW = 'D';
 
     private final URI server;
     private final ServerSocket listener;
     private final AtomicLong roundTrips = new AtomicLong();
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean losesNextAnswer = new AtomicBoolean();
     private volatile boolean silent;
 
     /** @param url the JDBC URL of the server */
@@ -61,6 +64,19 @@ public final class PostgresProxy implements AutoCloseable {
         silent = false;
     }
 
+    /**
+     * Cuts the connection on which the server answers the next query, when it has done its work and before the client hears of
+     * it. What answers without a row, as a pool's look whether a connection lives, is no query; but a new connection asks some.
+     */
+    public void loseNextAnswer() {
+        losesNextAnswer.set(true);
+    }
+
+    /** Whether the answer that is to be lost is lost. */
+    public boolean hasLostAnswer() {
+        return !losesNextAnswer.get();
+    }
+
     /** Cuts all connections. */
     public void cut() {
         sockets.forEach(PostgresProxy::closeQuietly);
@@ -82,20 +98,30 @@ public final class PostgresProxy implements AutoCloseable {
             sockets.add(client);
             sockets.add(upstream);
             start("requests", () -> client.getInputStream().transferTo(upstream.getOutputStream()));
-            start("answers", () -> forwardAnswers(upstream.getInputStream(), client.getOutputStream()));
+            start("answers", () -> {
+                forwardAnswers(upstream.getInputStream(), client.getOutputStream());
+                closeQuietly(client);
+                closeQuietly(upstream);
+            });
         }
     }
 
+    /** Returns when the connection is to be cut. */
     private void forwardAnswers(InputStream in, OutputStream out) throws IOException {
         DataInputStream messages = new DataInputStream(in);
+        boolean loses = false;
         while (true) {
             int type = messages.readUnsignedByte();
             int length = messages.readInt();
             byte[] body = messages.readNBytes(length - Integer.BYTES);
             if (type == READY_FOR_QUERY) {
                 roundTrips.incrementAndGet();
+                if (loses) {
+                    return;
+                }
             }
-            if (!silent) {
+            loses |= type == DATA_ROW && losesNextAnswer.compareAndSet(true, false);
+            if (!silent && !loses) {
                 byte[] message = new byte[1 + length];
                 message[0] = (byte) type;
                 for (int i = 0; i < Integer.BYTES; i++) {

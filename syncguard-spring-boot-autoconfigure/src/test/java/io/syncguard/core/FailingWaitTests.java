@@ -1,0 +1,121 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockHandle;
+import io.syncguard.LockNotAcquiredException;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A caller who has been refused already and waits when the server fails or gets slow: it ends in time and never spins. */
+class FailingWaitTests {
+
+    private static final LockRequest REQUEST = LockRequest.of("order:42").waitTime(Duration.ofSeconds(5));
+    private static final Duration LONG = Duration.ofHours(1);
+
+    private final EngineFixture fixture = new EngineFixture();
+    private final LockEngine locks = fixture.engine;
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    /** Spring Integration asked 460 times without a pause, and went on long after the wait time. */
+    @ParameterizedTest
+    @EnumSource(
+            value = LockErrorCode.class,
+            names = {"SERVICE_UNAVAILABLE", "NETWORK_TIMEOUT", "RATE_LIMITED", "INTERNAL"})
+    void an_error_after_several_refusals_ends_the_wait_with_that_error_and_no_further_statement(LockErrorCode code) {
+        fixture.holdElsewhere("order:42", LONG);
+        FutureTask<LockHandle> waiter = waiterAfterThreeRefusals();
+        fixture.backend.beforeAcquire = InterceptedBackend.failing(code);
+        int refused = fixture.backend.acquires.get();
+
+        advanceUntilDone(waiter);
+
+        assertThatThrownBy(waiter::get)
+                .cause()
+                .isInstanceOfSatisfying(
+                        LockBackendException.class, ex -> assertThat(ex.code()).isEqualTo(code));
+        fixture.advanceSlowly(Duration.ofSeconds(10), Duration.ofMillis(500));
+        assertThat(fixture.backend.acquires).hasValue(refused + 1);
+        assertThat(fixture.events).containsExactly("waitStarted", "waitEnded", "failed ACQUIRE " + code);
+    }
+
+    @Test
+    void an_error_at_the_last_attempt_is_thrown_and_not_taken_for_a_refusal() {
+        fixture.holdElsewhere("order:42", LONG);
+        FutureTask<LockHandle> waiter = waiterAfterThreeRefusals();
+        long began = fixture.time.nanoTime();
+        fixture.backend.beforeAcquire = () -> {
+            if (fixture.time.nanoTime() - began >= Duration.ofSeconds(4).toNanos()) {
+                throw InterceptedBackend.failure(LockErrorCode.SERVICE_UNAVAILABLE);
+            }
+        };
+
+        advanceUntilDone(waiter);
+
+        assertThatThrownBy(waiter::get).hasCauseInstanceOf(LockBackendException.class);
+    }
+
+    @Test
+    void a_grant_whose_answer_is_lost_in_the_middle_of_a_wait_is_released() {
+        Claim other = fixture.holdElsewhere("order:42", LONG);
+        FutureTask<LockHandle> waiter = waiterAfterThreeRefusals();
+        fixture.backend.afterAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+        fixture.releaseElsewhere(other);
+
+        advanceUntilDone(waiter);
+
+        assertThatThrownBy(waiter::get).hasCauseInstanceOf(LockBackendException.class);
+        assertThat(fixture.store.fence("order:42"))
+                .as("asked once, not repeated")
+                .isEqualTo(2);
+        eventually().until(() -> !locks.isLocked("order:42"));
+    }
+
+    @Test
+    void a_server_that_takes_long_for_each_refusal_is_not_asked_beyond_the_deadline() {
+        fixture.holdElsewhere("order:42", LONG);
+        fixture.backend.afterAcquire = () -> fixture.time.advance(Duration.ofSeconds(2));
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
+
+        advanceUntilDone(waiter);
+
+        assertThatThrownBy(waiter::get).hasCauseInstanceOf(LockNotAcquiredException.class);
+        assertThat(fixture.backend.acquires)
+                .as("the answer to the third came at six seconds, if not that to the second")
+                .hasValueLessThanOrEqualTo(3);
+    }
+
+    private FutureTask<LockHandle> waiterAfterThreeRefusals() {
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
+        for (int refusals = 1; refusals <= 3; refusals++) {
+            int atLeast = refusals;
+            eventually().until(() -> {
+                fixture.time.advance(Duration.ofMillis(20));
+                return fixture.backend.acquires.get() >= atLeast && fixture.time.sleepers() == 1;
+            });
+        }
+        return waiter;
+    }
+
+    /** In steps that let a waiter who sleeps wake up at each. */
+    private void advanceUntilDone(FutureTask<LockHandle> waiter) {
+        eventually().until(() -> {
+            fixture.time.advance(Duration.ofMillis(20));
+            return waiter.isDone();
+        });
+    }
+}

@@ -1,0 +1,172 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** An interrupt by somebody else, wherever it meets a thread: its flag stays up, and nothing stays locked. */
+class InterruptTests {
+
+    private static final LockRequest REQUEST = LockRequest.of("order:42");
+
+    private final EngineFixture fixture = new EngineFixture();
+    private final LockEngine locks = fixture.engine;
+
+    @AfterEach
+    void close() {
+        // Should a test fail with the flag up, the next one is not to suffer.
+        boolean unused = Thread.interrupted();
+        fixture.close();
+    }
+
+    @Test
+    void one_that_comes_while_the_server_refuses_ends_the_wait_before_the_next_attempt() {
+        fixture.holdElsewhere("order:42", Duration.ofHours(1));
+        fixture.backend.afterAcquire = Thread.currentThread()::interrupt;
+
+        assertAborted(() -> locks.acquire(REQUEST));
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(fixture.backend.acquires).hasValue(1);
+    }
+
+    @Test
+    void one_that_comes_while_the_server_grants_leaves_a_lock_that_can_be_given_back() {
+        fixture.backend.afterAcquire = Thread.currentThread()::interrupt;
+
+        LockHandle lock = locks.acquire(REQUEST);
+
+        assertThat(Thread.currentThread().isInterrupted()).isTrue();
+        assertThat(lock.release()).isTrue();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(locks.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void one_that_the_body_leaves_unheard_reaches_the_caller_with_the_result() {
+        String result = new LockTemplate(locks).execute(REQUEST, lock -> {
+            Thread.currentThread().interrupt();
+            return "done";
+        });
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(result).isEqualTo("done");
+        assertThat(locks.isLocked("order:42")).isFalse();
+        assertThat(fixture.events).containsExactly("acquired", "released");
+    }
+
+    @Test
+    void one_that_ends_the_body_reaches_the_caller_as_the_bodys_own_exception() throws Exception {
+        FutureTask<Void> body = inAnotherThread(() -> new LockTemplate(locks).execute(REQUEST, lock -> {
+            Thread.currentThread().interrupt();
+            new CountDownLatch(1).await();
+            return null;
+        }));
+
+        eventually().until(body::isDone);
+        assertThatThrownBy(body::get)
+                .cause()
+                .isInstanceOf(InterruptedException.class)
+                .satisfies(ex -> assertThat(ex.getSuppressed()).isEmpty());
+        assertThat(locks.isLocked("order:42")).isFalse();
+        assertThat(fixture.events).containsExactly("acquired", "released");
+    }
+
+    /** SyncGuard for TypeScript cancelled the release together with the work. */
+    @Test
+    void one_that_comes_while_the_release_is_under_way_does_not_keep_it_from_its_end() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.beforeRelease = Thread.currentThread()::interrupt;
+
+        boolean released = lock.release();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(released).isTrue();
+        assertThat(locks.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void one_that_breaks_the_release_in_the_driver_has_it_sent_again_in_the_background() {
+        LockHandle lock = locks.acquire(REQUEST);
+        Thread mine = Thread.currentThread();
+        fixture.backend.beforeRelease = () -> {
+            if (Thread.currentThread() == mine) {
+                mine.interrupt();
+                throw InterceptedBackend.failure(LockErrorCode.ABORTED);
+            }
+        };
+
+        boolean released = lock.release();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(released).isTrue();
+        eventually().until(() -> !locks.isLocked("order:42"));
+    }
+
+    @Test
+    void one_that_came_before_a_release_by_lock_id_does_not_keep_it_from_being_sent() {
+        Claim elsewhere = fixture.holdElsewhere("order:42", EngineFixture.TTL);
+        fixture.backend.beforeRelease =
+                () -> assertThat(Thread.currentThread().isInterrupted()).isFalse();
+
+        Thread.currentThread().interrupt();
+        boolean released = locks.release(elsewhere.lockId());
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(released).isTrue();
+    }
+
+    @Test
+    void one_that_comes_while_an_extension_waits_for_a_pinned_row_ends_the_extension_and_not_the_lock() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.rowsArePinned = true;
+        fixture.backend.beforeExtend = Thread.currentThread()::interrupt;
+
+        assertAborted(() -> lock.extend(Duration.ofMinutes(1)));
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(lock.remaining()).isEqualTo(EngineFixture.TTL);
+        assertHeartbeatsGoOn(lock);
+    }
+
+    @Test
+    void one_that_breaks_an_extension_in_the_driver_leaves_the_lock_held() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.beforeExtend = () -> {
+            Thread.currentThread().interrupt();
+            throw InterceptedBackend.failure(LockErrorCode.ABORTED);
+        };
+
+        assertAborted(() -> lock.extend(Duration.ofMinutes(1)));
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertHeartbeatsGoOn(lock);
+    }
+
+    private void assertHeartbeatsGoOn(LockHandle lock) {
+        fixture.backend.rowsArePinned = false;
+        fixture.backend.beforeExtend = () -> {};
+        fixture.advanceSlowly(Duration.ofMinutes(2), Duration.ofSeconds(5));
+        assertThat(lock.isHeld()).isTrue();
+        assertThat(fixture.events).contains("extended");
+    }
+
+    private static void assertAborted(Runnable call) {
+        assertThatExceptionOfType(LockException.class)
+                .isThrownBy(call::run)
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
+    }
+}

@@ -1,0 +1,178 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockRequest;
+import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.testing.OtherSession;
+import io.syncguard.testing.PostgresProxy;
+import io.syncguard.testing.PostgresServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Connections that are cut when the server has done its work, or is about to: what becomes of the lock. */
+class PostgresUnknownOutcomeTests {
+
+    private static final LockRequest REQUEST = LockRequest.of("order:42");
+
+    private static String url;
+
+    private PostgresProxy proxy;
+    private EngineFixture fixture;
+    private LockEngine locks;
+    private OtherSession other;
+
+    @BeforeAll
+    static void makeDatabase() {
+        url = PostgresServer.newDatabaseUrl();
+    }
+
+    @BeforeEach
+    void open() {
+        proxy = new PostgresProxy(url);
+        // One connection in each pool, opened now: a new one asks the server for its settings, and that answer would be
+        // lost.
+        LockBackend server = ApplicationBackend.on(proxy.url(), 1, Duration.ofSeconds(10));
+        server.isLocked("warm up");
+        server.extend(List.of());
+        fixture = new EngineFixture(server);
+        locks = fixture.engine;
+        other = new OtherSession(url);
+        other.jdbc().execute("TRUNCATE syncguard_locks, syncguard_fence_counters");
+    }
+
+    @AfterEach
+    void close() {
+        other.close();
+        fixture.close();
+        proxy.close();
+    }
+
+    @Test
+    void a_grant_whose_answer_was_cut_off_is_released_and_its_fence_drawn_once() {
+        proxy.loseNextAnswer();
+
+        assertThatThrownBy(() -> locks.acquire(REQUEST)).isInstanceOf(LockBackendException.class);
+
+        assertThat(proxy.hasLostAnswer()).isTrue();
+        assertThat(fixture.backend.acquires).hasValue(1);
+        awaitNoRow();
+        assertThat(storedFence()).isEqualTo(1);
+    }
+
+    /** Curator once took the lock of the session before for that of the new one. */
+    @Test
+    void the_release_of_a_grant_whose_answer_was_cut_off_leaves_the_next_grant_alone() {
+        proxy.loseNextAnswer();
+        assertThatThrownBy(() -> locks.acquire(REQUEST)).isInstanceOf(LockBackendException.class);
+        awaitNoRow();
+
+        LockHandle next = locks.acquire(REQUEST.ttl(Duration.ofHours(1)));
+        fixture.advanceSlowly(Duration.ofSeconds(30), Duration.ofSeconds(1));
+
+        assertThat(next.fence().value()).isEqualTo(2);
+        assertThat(locks.owns(next.lockId())).isTrue();
+        assertThat(next.release()).isTrue();
+    }
+
+    @Test
+    void a_grant_that_the_server_makes_for_a_client_that_is_gone_is_released() throws Exception {
+        locks.acquire(REQUEST).release();
+        other.run("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        FutureTask<LockHandle> acquire = inAnotherThread(() -> locks.acquire(REQUEST));
+        other.awaitWaiter();
+
+        proxy.cut();
+        eventually().until(acquire::isDone);
+        assertThatThrownBy(acquire::get).hasCauseInstanceOf(LockBackendException.class);
+        int soFar = fixture.backend.releases.get();
+        eventually().until(() -> advanceUntil(() -> fixture.backend.releases.get() > soFar + 1));
+        other.rollback();
+
+        eventually().until(() -> storedFence() == 2);
+        eventually().until(() -> advanceUntil(() -> rows() == 0));
+    }
+
+    /** etcd freed the next grant by a release that was sent again because its answer was lost. */
+    @Test
+    void a_release_whose_answer_was_cut_off_is_sent_again_and_leaves_the_next_grant_alone() {
+        LockHandle lock = locks.acquire(REQUEST);
+        AtomicReference<Claim> next = new AtomicReference<>();
+        fixture.backend.beforeRelease = () -> {
+            if (fixture.backend.releases.get() == 2) {
+                next.set(fixture.holdElsewhere("order:42", EngineFixture.TTL));
+            }
+        };
+        proxy.loseNextAnswer();
+
+        assertThat(lock.release()).isTrue();
+
+        assertThat(proxy.hasLostAnswer()).isTrue();
+        assertThat(lock.state()).isEqualTo(LockHandle.State.RELEASED);
+        eventually().until(() -> advanceUntil(() -> next.get() != null));
+        fixture.advanceSlowly(Duration.ofSeconds(10), Duration.ofSeconds(1));
+        assertThat(locks.owns(next.get().lockId())).isTrue();
+        assertThat(storedFence()).isEqualTo(2);
+        assertThat(fixture.events).containsOnlyOnce("released").doesNotContain("lost");
+    }
+
+    @Test
+    void a_heartbeat_whose_answer_was_cut_off_extends_no_belief_and_is_sent_again() {
+        LockHandle lock = locks.acquire(REQUEST);
+        proxy.loseNextAnswer();
+
+        fixture.time.advance(Duration.ofSeconds(10));
+        eventually().until(() -> fixture.events.contains("failed EXTEND SERVICE_UNAVAILABLE"));
+        assertThat(lock.remaining()).isEqualTo(Duration.ofSeconds(20));
+        fixture.time.advance(Duration.ofMillis(2_500));
+
+        eventually().until(() -> fixture.events.contains("extended"));
+        assertThat(lock.remaining()).isEqualTo(EngineFixture.TTL);
+        assertThat(storedFence()).isEqualTo(1);
+    }
+
+    @Test
+    void a_connection_that_is_cut_in_the_middle_of_a_wait_ends_it_and_leaves_nothing_behind() {
+        Claim holder = fixture.holdElsewhere("order:42", Duration.ofHours(1));
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.waitTime(Duration.ofHours(1))));
+        eventually().until(() -> advanceUntil(() -> fixture.backend.acquires.get() > 3));
+
+        fixture.releaseElsewhere(holder);
+        proxy.loseNextAnswer();
+        eventually().until(() -> advanceUntil(waiter::isDone));
+
+        assertThatThrownBy(waiter::get).hasCauseInstanceOf(LockBackendException.class);
+        eventually().until(() -> advanceUntil(() -> rows() == 0));
+        assertThat(storedFence()).isEqualTo(2);
+        assertThat(fixture.events).containsSequence("waitStarted", "waitEnded", "failed ACQUIRE SERVICE_UNAVAILABLE");
+    }
+
+    private boolean advanceUntil(BooleanSupplier done) {
+        fixture.time.advance(Duration.ofMillis(20));
+        return done.getAsBoolean();
+    }
+
+    private void awaitNoRow() {
+        eventually().until(() -> advanceUntil(() -> rows() == 0));
+    }
+
+    private int rows() {
+        return other.jdbc().queryForObject("SELECT count(*) FROM syncguard_locks", Integer.class);
+    }
+
+    private long storedFence() {
+        return other.jdbc().queryForObject("SELECT fence FROM syncguard_fence_counters", Long.class);
+    }
+}

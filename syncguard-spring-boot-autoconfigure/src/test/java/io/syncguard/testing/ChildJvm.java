@@ -1,0 +1,152 @@
+package io.syncguard.testing;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+
+/**
+ * Another process: a JVM that runs a main class of the test class path, is asked and answers in lines, and can be paused and
+ * killed. It ends with this one, whatever happens: its input ends then.
+ *
+ * <p>One thread at a time may ask.
+ */
+public final class ChildJvm implements AutoCloseable {
+
+    /** How long an answer may take, in seconds: that to the first question includes the start. */
+    private static final long PATIENCE_SECONDS = 60;
+
+    private static final String END = "\0end";
+
+    private final Process process;
+    private final Path errors;
+    private final Writer questions;
+    private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
+
+    private ChildJvm(Process process, Path errors) {
+        this.process = process;
+        this.errors = errors;
+        this.questions = process.outputWriter(StandardCharsets.UTF_8);
+        Thread reader = new Thread(this::readAnswers, "child-" + process.pid());
+        reader.setDaemon(true);
+        reader.start();
+    }
+
+    /** Starts a class whose {@code main} calls {@link #serve}. */
+    public static ChildJvm start(Class<?> main, String... arguments) {
+        // Surefire may have started this JVM on a jar that only names the class path.
+        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-Xmx128m",
+                "-cp",
+                classPath,
+                main.getName()));
+        command.addAll(List.of(arguments));
+        try {
+            Path errors = Files.createTempFile("child-", ".log");
+            errors.toFile().deleteOnExit();
+            return new ChildJvm(
+                    new ProcessBuilder(command).redirectError(errors.toFile()).start(), errors);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    /** The child's side: answers one line to each line, until the parent closes or ends. What is printed goes to the log. */
+    public static void serve(UnaryOperator<String> answer) throws IOException {
+        PrintStream answers = System.out;
+        System.setOut(System.err);
+        BufferedReader questions = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String question = questions.readLine(); question != null; question = questions.readLine()) {
+            answers.println(answer.apply(question));
+            answers.flush();
+        }
+        System.exit(0);
+    }
+
+    /** Sends a line and waits for the answer. */
+    public String ask(String question) {
+        try {
+            questions.write(question + "\n");
+            questions.flush();
+            String answer = answers.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            if (answer == null || answer.equals(END)) {
+                throw new IllegalStateException("No answer from the child. Its log: " + Files.readString(errors));
+            }
+            return answer;
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /** Stops the process where it stands, as a virtual machine that is frozen. */
+    public void pause() {
+        signal("STOP");
+    }
+
+    /** Lets a paused process go on. */
+    public void resume() {
+        signal("CONT");
+    }
+
+    /** Ends the process without a word of its own, also a paused one. */
+    public void kill() {
+        process.destroyForcibly();
+        try {
+            if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("The child does not die");
+            }
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    @Override
+    public void close() {
+        kill();
+    }
+
+    private void signal(String name) {
+        try {
+            Process kill = new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid())).start();
+            if (kill.waitFor() != 0) {
+                throw new IllegalStateException("The child could not be sent SIG" + name);
+            }
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    private void readAnswers() {
+        try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                answers.add(line);
+            }
+        } catch (IOException ex) {
+            // The child was killed.
+        } finally {
+            answers.add(END);
+        }
+    }
+}
