@@ -10,4 +10,11 @@ import java.time.Duration;
  * @param ttl how long the grant lives without an extension
  * @param owner a label for people
  */
-public record Claim(String key, String lockId, Duration ttl, String owner) {}
+public record Claim(String key, String lockId, Duration ttl, String owner) {
+
+    /** Without the lock id. */
+    @Override
+    public String toString() {
+        return "claim to '" + key + "', ttl " + ttl + ", owner " + owner;
+    }
+}

@@ -8,4 +8,11 @@ import java.time.Duration;
  * @param lockId whose
  * @param ttl from now, on the server's clock
  */
-public record Extension(String lockId, Duration ttl) {}
+public record Extension(String lockId, Duration ttl) {
+
+    /** Without the lock id. */
+    @Override
+    public String toString() {
+        return "extension by " + ttl;
+    }
+}

@@ -109,8 +109,7 @@ final class Heartbeat implements AutoCloseable {
                 long sentAt = time.nanoTime();
                 Hold.Lease before = hold.expectAtMost(sentAt, ttl);
                 held.watch(hold);
-                ExtendOutcome outcome = backend.extend(List.of(new Extension(hold.lockId(), ttl)))
-                        .get(0);
+                ExtendOutcome outcome = ask(hold, ttl);
                 if (!(outcome instanceof ExtendOutcome.Busy)) {
                     return accept(hold, outcome, sentAt, ttl);
                 }
@@ -121,6 +120,16 @@ final class Heartbeat implements AutoCloseable {
         } finally {
             hold.extending.unlock();
             schedule(hold);
+        }
+    }
+
+    /** The backend knows no key here, only the lock id. */
+    private ExtendOutcome ask(Hold hold, Duration ttl) {
+        try {
+            return backend.extend(List.of(new Extension(hold.lockId(), ttl))).get(0);
+        } catch (LockBackendException ex) {
+            throw new LockBackendException(
+                    ex.code(), "Lock '" + hold.key() + "' could not be extended. " + ex.getMessage(), ex.getCause());
         }
     }
 

@@ -1,5 +1,6 @@
 package io.syncguard.postgres;
 
+import io.syncguard.LockBackendException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -37,7 +38,7 @@ final class PostgresConnections {
         void bind(Connection connection, PreparedStatement statement) throws SQLException;
     }
 
-    /** Reads the answer. */
+    /** Reads the answer; an exception says that it makes no sense. */
     @FunctionalInterface
     interface Reader<T extends @Nullable Object> {
         T read(ResultSet rows) throws SQLException;
@@ -64,11 +65,22 @@ final class PostgresConnections {
             try (PreparedStatement statement = connection.prepareStatement(sql)) {
                 binder.bind(connection, statement);
                 try (ResultSet rows = statement.executeQuery()) {
-                    return reader.read(rows);
+                    return read(doing, rows, reader);
                 }
             }
         } catch (SQLException ex) {
             throw PostgresErrors.translate(doing, ex);
+        }
+    }
+
+    /** All rows have arrived: whatever fails here is in the answer itself. */
+    private static <T> T read(String doing, ResultSet rows, Reader<T> reader) {
+        try {
+            return reader.read(rows);
+        } catch (LockBackendException ex) {
+            throw ex;
+        } catch (SQLException | RuntimeException ex) {
+            throw PostgresErrors.malformed(doing, ex);
         }
     }
 }

@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PSQLException;
 
 /**
  * Says what an {@link SQLException} means for a lock, by its SQLSTATE.
@@ -22,7 +23,16 @@ final class PostgresErrors {
      */
     static LockBackendException translate(String doing, SQLException error) {
         LockErrorCode code = codeOf(error);
-        return new LockBackendException(code, "Failed while " + doing + ": " + nextStep(code), error);
+        return new LockBackendException(code, "Failed while " + doing + ": " + nextStep(code), withoutDetail(error));
+    }
+
+    /** For an answer that no version of the functions gives. */
+    static LockBackendException malformed(String doing, Exception error) {
+        return new LockBackendException(
+                LockErrorCode.INTERNAL,
+                "Failed while " + doing + ": the server's answer makes no sense. Somebody has replaced the functions of"
+                        + " SyncGuard: run db/syncguard/postgresql/R__syncguard_schema.sql again",
+                error);
     }
 
     static LockErrorCode codeOf(SQLException error) {
@@ -85,6 +95,19 @@ final class PostgresErrors {
         return false;
     }
 
+    /** The detail and the context quote rows and parameters, and with them the lock id. */
+    private static SQLException withoutDetail(SQLException error) {
+        if (!(error instanceof PSQLException original) || original.getServerErrorMessage() == null) {
+            return error;
+        }
+        SQLException copy = new PSQLException(original.getServerErrorMessage(), false);
+        copy.setStackTrace(original.getStackTrace());
+        for (Throwable suppressed : original.getSuppressed()) {
+            copy.addSuppressed(suppressed);
+        }
+        return copy;
+    }
+
     private static String nextStep(LockErrorCode code) {
         return switch (code) {
             case SERVICE_UNAVAILABLE -> "the server cannot be reached or does not serve writes now. Try again later";
@@ -93,6 +116,8 @@ final class PostgresErrors {
             case SCHEMA_MISSING ->
                 "its tables or functions are not there. Set syncguard.postgres.schema-management to initialize, or run"
                         + " db/syncguard/postgresql/R__syncguard_schema.sql; see also syncguard.postgres.locks-table";
+            case INVALID_ARGUMENT ->
+                "the server refused a value. Look for constraints and triggers that somebody added to the tables of SyncGuard";
             case RATE_LIMITED ->
                 "no connection was free in time, or the server is out of resources. See syncguard.postgres.pool-size";
             case NETWORK_TIMEOUT -> "the server did not answer in time. Look for long locks, and at the network";

@@ -140,7 +140,7 @@ public final class PostgresLockBackend implements LockBackend {
                         case "busy" -> ReleaseOutcome.BUSY;
                         case "expired" -> ReleaseOutcome.EXPIRED;
                         case "not_found" -> ReleaseOutcome.NOT_FOUND;
-                        default -> throw malformed(rows.getString(1));
+                        default -> throw new IllegalStateException("An unknown answer to a release");
                     };
                 });
     }
@@ -161,7 +161,7 @@ public final class PostgresLockBackend implements LockBackend {
                     statement.setArray(1, connection.createArrayOf("text", lockIds));
                     statement.setArray(2, connection.createArrayOf("bigint", ttls));
                 },
-                PostgresLockBackend::readOutcomes);
+                rows -> readOutcomes(rows, extensions.size()));
     }
 
     @Override
@@ -224,7 +224,7 @@ public final class PostgresLockBackend implements LockBackend {
                 new Fence(fence), Instant.ofEpochMilli(rows.getLong(2)), Instant.ofEpochMilli(rows.getLong(3)));
     }
 
-    private static List<ExtendOutcome> readOutcomes(ResultSet rows) throws SQLException {
+    private static List<ExtendOutcome> readOutcomes(ResultSet rows, int asked) throws SQLException {
         List<ExtendOutcome> outcomes = new ArrayList<>();
         while (rows.next()) {
             outcomes.add(
@@ -233,18 +233,13 @@ public final class PostgresLockBackend implements LockBackend {
                         case "busy" -> new ExtendOutcome.Busy();
                         case "expired" -> new ExtendOutcome.Expired();
                         case "not_found" -> new ExtendOutcome.NotFound();
-                        default -> throw malformed(rows.getString(1));
+                        default -> throw new IllegalStateException("An unknown answer to an extension");
                     });
         }
+        if (outcomes.size() != asked) {
+            throw new IllegalStateException(asked + " extensions got " + outcomes.size() + " answers");
+        }
         return outcomes;
-    }
-
-    private static LockBackendException malformed(String answer) {
-        return new LockBackendException(
-                LockErrorCode.INTERNAL,
-                "The functions of SyncGuard answered '" + answer + "', which this version does not know. Run the schema"
-                        + " script of this version",
-                null);
     }
 
     private static Optional<RawLockInfo> readInfo(ResultSet rows) throws SQLException {

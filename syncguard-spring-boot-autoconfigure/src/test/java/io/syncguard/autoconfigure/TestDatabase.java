@@ -52,6 +52,11 @@ final class TestDatabase {
 
     /** What an application is told to log in as this role. */
     String[] loginOf(String role) {
+        return loginOf(url, role);
+    }
+
+    /** The same for a detour to this database, such as a proxy. */
+    static String[] loginOf(String url, String role) {
         String anonymous =
                 Pattern.compile("(?<=[?&])(user|password)=[^&]*&?").matcher(url).replaceAll("");
         return new String[] {

@@ -1,0 +1,291 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import io.syncguard.core.Claim;
+import io.syncguard.core.Extension;
+import io.syncguard.testing.PostgresProxy;
+import io.syncguard.testing.PostgresServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.postgresql.util.PSQLException;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+
+/**
+ * Whatever happens to locks, none of their ids is told to anybody but the server and the holder. All ids are taken from the
+ * wire, those of failed attempts among them; the driver's own trace of the wire is left out.
+ */
+class LockIdSecrecyTests {
+
+    private static final LockRequest ORDER = LockRequest.of("order:1").waitTime(Duration.ofMillis(100));
+
+    private static final Pattern LOCK_ID = Pattern.compile("(?<![\\w-])[\\w-]{22}(?![\\w-])");
+
+    /** Violated by every grant. The server's detail quotes the row, or the lock id alone. */
+    private static final String CHECK = "ALTER TABLE syncguard_locks ADD CONSTRAINT never CHECK (fence = '') NOT VALID";
+
+    private static final String UNIQUE = """
+            CREATE FUNCTION twice() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+            BEGIN
+                IF pg_trigger_depth() = 1 THEN
+                    INSERT INTO syncguard_locks VALUES ('twin', NEW.lock_id, 0, 0, '1', 'twin', '');
+                END IF;
+                RETURN NEW;
+            END $$;
+            CREATE TRIGGER twice BEFORE INSERT ON syncguard_locks FOR EACH ROW EXECUTE FUNCTION twice()
+            """;
+
+    private final TestDatabase database = TestDatabase.withSchema();
+    private final PostgresProxy proxy = new PostgresProxy(database.url());
+    private final Set<String> lockIds = ConcurrentHashMap.newKeySet();
+    private final Told told = new Told();
+    private String role;
+
+    @BeforeEach
+    void listen() {
+        role = database.newRole();
+        database.jdbc().execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO " + role);
+        // Has the server quote parameters in its errors, where it can.
+        if (!database.jdbc()
+                .queryForList("SELECT FROM pg_settings WHERE name = 'log_parameter_max_length_on_error'")
+                .isEmpty()) {
+            database.jdbc().execute("ALTER ROLE " + role + " SET log_parameter_max_length_on_error = -1");
+        }
+        proxy.watchParameters(parameters ->
+                LOCK_ID.matcher(parameters).results().map(MatchResult::group).forEach(lockIds::add));
+        told.listen();
+    }
+
+    @AfterEach
+    void close() {
+        told.close();
+        proxy.close();
+    }
+
+    @Test
+    void a_life_of_everything_tells_no_lock_id() {
+        runner().run(application -> {
+            LockManager locks = application.getBean(LockManager.class);
+            loseAnAnswer(locks);
+            useByHandle(locks);
+            useById(locks);
+            meetErrors(locks);
+            meetAnEndOfTheSession(locks);
+            lose(locks);
+            failToRelease(locks);
+            told.tell(locks.acquire(ORDER.key("held to the end")));
+            application.getBean(MeterRegistry.class).getMeters().forEach(meter -> told.tell(meter.getId()));
+            Thread.getAllStackTraces().keySet().forEach(told::tell);
+        });
+
+        assertThat(lockIds).hasSizeGreaterThan(10);
+        assertNothingTold();
+    }
+
+    @Test
+    void a_data_source_that_lends_its_connections_tells_none_either() {
+        AbstractRoutingDataSource lends = new AbstractRoutingDataSource() {
+            @Override
+            protected Object determineCurrentLookupKey() {
+                return "one";
+            }
+        };
+        lends.setTargetDataSources(Map.of("one", PostgresServer.dataSource(proxy.url())));
+        lends.afterPropertiesSet();
+
+        Applications.withoutDatabase().withBean(DataSource.class, () -> lends).run(application -> {
+            database.jdbc().execute(CHECK);
+            told.tell(
+                    catchThrowable(() -> application.getBean(LockManager.class).acquire(ORDER)));
+        });
+
+        assertThat(lockIds).isNotEmpty();
+        assertNothingTold();
+    }
+
+    @Test
+    void the_server_is_told_not_to_quote_parameters() {
+        runner().run(application -> {
+            database.jdbc().execute("ALTER TABLE syncguard_locks RENAME TO away");
+            Throwable failure =
+                    catchThrowable(() -> application.getBean(LockManager.class).acquire(ORDER));
+            assertThat(failure)
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            PSQLException.class,
+                            ex -> told.tell(ex.getServerErrorMessage().getWhere()));
+        });
+
+        assertThat(lockIds).isNotEmpty();
+        assertNothingTold();
+    }
+
+    @Test
+    void what_is_sent_to_a_backend_shows_none() {
+        String lockId = "lock-id---------------";
+        lockIds.add(lockId);
+        told.tell(new Claim("order:1", lockId, Duration.ofSeconds(1), "test"));
+        told.tell(List.of(new Extension(lockId, Duration.ofSeconds(1))));
+
+        assertNothingTold();
+    }
+
+    private void loseAnAnswer(LockManager locks) {
+        proxy.loseAnswerTo("syncguard_locks_acquire");
+        tellFailure(() -> locks.acquire(ORDER));
+        acquire(locks).release();
+    }
+
+    private void useByHandle(LockManager locks) {
+        LockHandle lock = locks.acquire(ORDER);
+        assertThat(lockIds).as("seen on the wire").contains(lock.lockId());
+        told.tell(lock);
+        told.tell(lock.request());
+        told.tell(locks.lookup("order:1"));
+        told.tell(locks.holders("order:1"));
+        tellFailure(() -> locks.acquire(ORDER));
+        told.tell(lock.extend(Duration.ofSeconds(20)));
+        new LockTemplate(locks).execute(lock, held -> {
+            told.tell(locks.acquire(ORDER));
+            return held;
+        });
+        told.tell(lock);
+    }
+
+    private void useById(LockManager locks) {
+        LockHandle lock = locks.acquire(ORDER);
+        String stranger = "stranger--------------";
+        for (String lockId : List.of(lock.lockId(), stranger)) {
+            told.tell(locks.lookupById(lockId));
+            told.tell(locks.owns(lockId));
+            told.tell(locks.extend(lockId, Duration.ofSeconds(20)));
+            tellFailure(() -> locks.release(lockId + "x"));
+            tellFailure(() -> locks.extend(lockId + "x", Duration.ofSeconds(20)));
+            tellFailure(() -> locks.lookupById(lockId + "x"));
+            told.tell(locks.release(lockId));
+        }
+    }
+
+    private void meetErrors(LockManager locks) {
+        LockHandle lock = locks.acquire(ORDER.key("order:2"));
+        database.jdbc().execute(CHECK);
+        tellFailure(() -> locks.acquire(ORDER));
+        tellFailure(() -> lock.extend(Duration.ofSeconds(20)));
+        tellFailure(() -> locks.extend(lock.lockId(), Duration.ofSeconds(20)));
+        database.jdbc().execute("ALTER TABLE syncguard_locks DROP CONSTRAINT never");
+        database.jdbc().execute(UNIQUE);
+        assertThat(tellFailure(() -> locks.acquire(ORDER))).hasStackTraceContaining("duplicate key");
+        database.jdbc().execute("DROP FUNCTION twice CASCADE");
+        database.jdbc().execute("ALTER TABLE syncguard_locks RENAME TO away");
+        tellFailure(() -> locks.acquire(ORDER));
+        tellFailure(() -> locks.lookupById(lock.lockId()));
+        tellFailure(() -> locks.release("stranger--------------"));
+        database.jdbc().execute("ALTER TABLE away RENAME TO syncguard_locks");
+        lock.release();
+    }
+
+    /** The pool logs what breaks a connection. */
+    private void meetAnEndOfTheSession(LockManager locks) throws SQLException {
+        acquire(locks).release();
+        String waiting = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        try (Connection other = database.jdbc().getDataSource().getConnection();
+                Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute("SELECT FROM syncguard_fence_counters FOR UPDATE");
+            CompletableFuture<Throwable> failure =
+                    CompletableFuture.supplyAsync(() -> catchThrowable(() -> locks.acquire(ORDER)));
+            await().atMost(Duration.ofSeconds(10))
+                    .until(() -> !database.jdbc()
+                            .queryForList("SELECT pg_terminate_backend(pid) " + waiting)
+                            .isEmpty());
+            told.tell(failure.join());
+            database.jdbc()
+                    .queryForList("SELECT query FROM pg_stat_activity WHERE datname = current_database()", String.class)
+                    .forEach(told::tell);
+        }
+    }
+
+    private void lose(LockManager locks) {
+        LockHandle lock = acquire(locks);
+        lock.onLost(() -> {
+            throw new IllegalStateException("a callback that fails");
+        });
+        database.jdbc().execute("DELETE FROM syncguard_locks");
+        told.tell(lock.extend(Duration.ofSeconds(20)));
+        told.tell(lock);
+        tellFailure(lock::close);
+    }
+
+    private void failToRelease(LockManager locks) {
+        LockHandle lock = acquire(locks);
+        database.jdbc().execute("ALTER FUNCTION syncguard_locks_release RENAME TO away");
+        told.tell(lock.release());
+        told.tell(lock);
+        database.jdbc().execute("ALTER FUNCTION away RENAME TO syncguard_locks_release");
+        await().atMost(Duration.ofSeconds(10)).until(() -> database.lockedKeys().isEmpty());
+    }
+
+    private Throwable tellFailure(ThrowingCallable operation) {
+        Throwable failure = catchThrowable(operation);
+        assertThat(failure).isInstanceOf(LockException.class);
+        told.tell(failure);
+        return failure;
+    }
+
+    /** The pool may be short of connections after what happened before. */
+    private static LockHandle acquire(LockManager locks) {
+        return await().atMost(Duration.ofSeconds(10))
+                .ignoreExceptionsInstanceOf(LockBackendException.class)
+                .until(() -> locks.tryAcquire(ORDER), lock -> lock != null);
+    }
+
+    private void assertNothingTold() {
+        assertThat(told.all()).isNotEmpty();
+        List<String> leaks = told.all().stream()
+                .filter(text -> lockIds.stream().anyMatch(text::contains))
+                .map(this::withoutLockIds)
+                .toList();
+        assertThat(leaks).isEmpty();
+    }
+
+    private String withoutLockIds(String text) {
+        return lockIds.stream().reduce(text, (each, lockId) -> each.replace(lockId, "<lock id>"));
+    }
+
+    private ApplicationContextRunner runner() {
+        return Applications.on(proxy.url())
+                .withPropertyValues(TestDatabase.loginOf(proxy.url(), role))
+                .withPropertyValues(
+                        "syncguard.owner=tester",
+                        "syncguard.postgres.schema-management=none",
+                        "syncguard.postgres.network-timeout=4s",
+                        "syncguard.shutdown-timeout=0s")
+                .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+                .withBean(Told.FailingListener.class, () -> new Told.FailingListener(told));
+    }
+}

@@ -1,0 +1,136 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockHandle;
+import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Functions that somebody has replaced by others, which answer nonsense: an internal error, and no lock is believed in or lost for it. */
+class MalformedAnswerTests {
+
+    private static final LockRequest ORDER = LockRequest.of("order:1");
+
+    private static final String ACQUIRE = "syncguard_locks_acquire";
+    private static final String EXTEND = "syncguard_locks_extend";
+    private static final String RELEASE = "syncguard_locks_release";
+
+    private static TestDatabase database;
+
+    @BeforeAll
+    static void makeSchema() {
+        database = TestDatabase.withSchema();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SELECT -1::bigint, 0::bigint, 0::bigint, 0::bigint",
+                "SELECT 900000000000001, 0::bigint, 0::bigint, 0::bigint",
+                "SELECT 1::bigint, 0::bigint, 0::bigint, 0::bigint WHERE false"
+            })
+    void a_grant_that_cannot_be(String answer) {
+        run(locks -> {
+            replace(ACQUIRE, "TEXT, TEXT, TEXT, BIGINT, TEXT, TEXT", """
+                    TABLE (granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT)
+                    """, answer);
+            try {
+                assertMakesNoSense(() -> locks.acquire(ORDER)).hasMessageContaining("'order:1'");
+            } finally {
+                restore(ACQUIRE);
+            }
+            assertThat(locks.acquire(ORDER).release()).isTrue();
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SELECT 'perhaps', 0::bigint",
+                "SELECT NULL::text, 0::bigint",
+                "SELECT 'extended', 0::bigint WHERE false"
+            })
+    void an_extension_that_cannot_be_and_the_lock_is_held_as_before(String answer) {
+        run(locks -> {
+            LockHandle lock = locks.acquire(ORDER);
+            replace(EXTEND, "TEXT[], BIGINT[]", "TABLE (outcome TEXT, extended_until_ms BIGINT)", answer);
+            try {
+                assertMakesNoSense(() -> lock.extend(Duration.ofSeconds(20))).hasMessageContaining("'order:1'");
+            } finally {
+                restore(EXTEND);
+            }
+            assertThat(lock.extend(Duration.ofSeconds(20))).isTrue();
+            assertThat(lock.release()).isTrue();
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"SELECT 'perhaps'", "SELECT NULL::text"})
+    void a_release_that_cannot_be_is_sent_again(String answer) {
+        run(locks -> {
+            LockHandle lock = locks.acquire(ORDER);
+            replace(RELEASE, "TEXT", "TEXT", answer);
+            try {
+                assertMakesNoSense(() -> locks.release("stranger--------------"));
+                assertThat(lock.release()).isTrue();
+                assertThat(database.lockedKeys()).containsExactly("order:1");
+            } finally {
+                restore(RELEASE);
+            }
+            await().atMost(Duration.ofSeconds(10))
+                    .until(() -> database.lockedKeys().isEmpty());
+            assertThat(lock.state()).isEqualTo(LockHandle.State.RELEASED);
+        });
+    }
+
+    @Test
+    void a_row_that_cannot_be() {
+        run(locks -> {
+            LockHandle lock = locks.acquire(ORDER);
+            database.jdbc().update("UPDATE syncguard_locks SET fence = 'many'");
+
+            assertMakesNoSense(() -> locks.lookup("order:1")).hasMessageContaining("'order:1'");
+            assertMakesNoSense(() -> locks.lookupById(lock.lockId()));
+
+            assertThat(lock.release()).isTrue();
+        });
+    }
+
+    private static AbstractThrowableAssert<?, ?> assertMakesNoSense(ThrowingCallable operation) {
+        return assertThat(catchThrowable(operation))
+                .isInstanceOfSatisfying(
+                        LockBackendException.class, ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INTERNAL))
+                .hasMessageContainingAll("makes no sense", "R__syncguard_schema.sql")
+                .hasCauseInstanceOf(Exception.class);
+    }
+
+    private static void replace(String function, String parameters, String returns, String answer) {
+        database.jdbc().execute("ALTER FUNCTION " + function + " RENAME TO away");
+        database.jdbc()
+                .execute("CREATE FUNCTION " + function + "(" + parameters + ") RETURNS " + returns
+                        + " LANGUAGE sql AS $$ " + answer + " $$");
+    }
+
+    private static void restore(String function) {
+        database.jdbc().execute("DROP FUNCTION " + function);
+        database.jdbc().execute("ALTER FUNCTION away RENAME TO " + function);
+    }
+
+    private static void run(Consumer<LockManager> test) {
+        Applications.on(database.url())
+                .withPropertyValues("syncguard.shutdown-timeout=0s")
+                .run(application -> test.accept(application.getBean(LockManager.class)));
+    }
+}

@@ -1,0 +1,237 @@
+package io.syncguard.autoconfigure;
+
+import static io.syncguard.LockErrorCode.AUTH_FAILED;
+import static io.syncguard.LockErrorCode.INTERNAL;
+import static io.syncguard.LockErrorCode.INVALID_ARGUMENT;
+import static io.syncguard.LockErrorCode.NETWORK_TIMEOUT;
+import static io.syncguard.LockErrorCode.RATE_LIMITED;
+import static io.syncguard.LockErrorCode.SCHEMA_MISSING;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockHandle;
+import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * What the real server answers when something is wrong with it reaches the caller as one type with a code, the key and the
+ * next step; when it is right again, the same beans work, and nothing has stayed behind.
+ */
+class ServerErrorsTests {
+
+    private static final LockRequest ORDER = LockRequest.of("order:1");
+    private static final Duration NETWORK_TIMEOUT_OF_OPERATIONS = Duration.ofSeconds(2);
+    private static final Duration WAIT_TIME = Duration.ofSeconds(5);
+
+    private static TestDatabase database;
+    private static String role;
+
+    @BeforeAll
+    static void makeRole() {
+        database = TestDatabase.withSchema();
+        role = database.newRole();
+        database.jdbc()
+                .execute(
+                        "GRANT ALL ON ALL TABLES IN SCHEMA public TO %1$s; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO %1$s; "
+                                        .formatted(role)
+                                + "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC");
+    }
+
+    static Stream<Condition> conditions() {
+        return Stream.of(
+                new Condition("the user may not write", "REVOKE INSERT ON syncguard_locks FROM role")
+                        .heals("GRANT INSERT ON syncguard_locks TO role")
+                        .means(AUTH_FAILED, "42501", "privileges"),
+                new Condition("the user may not call", "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM role")
+                        .heals("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO role")
+                        .means(AUTH_FAILED, "42501", "privileges"),
+                new Condition("the user may not log in", "ALTER ROLE role NOLOGIN; " + Condition.END_SESSIONS)
+                        .heals("ALTER ROLE role LOGIN")
+                        .means(AUTH_FAILED, "28000", "password"),
+                new Condition("too many connections", "ALTER ROLE role CONNECTION LIMIT 0; " + Condition.END_SESSIONS)
+                        .heals("ALTER ROLE role CONNECTION LIMIT -1")
+                        .means(RATE_LIMITED, "53300", "syncguard.postgres.pool-size"),
+                new Condition("no table of locks", "ALTER TABLE syncguard_locks RENAME TO away")
+                        .heals("ALTER TABLE away RENAME TO syncguard_locks")
+                        .means(SCHEMA_MISSING, "42P01", "syncguard.postgres.schema-management"),
+                new Condition("no table of counters", "ALTER TABLE syncguard_fence_counters RENAME TO away")
+                        .heals("ALTER TABLE away RENAME TO syncguard_fence_counters")
+                        .means(SCHEMA_MISSING, "42P01", "R__syncguard_schema.sql"),
+                new Condition("no function", "ALTER FUNCTION syncguard_locks_acquire RENAME TO away")
+                        .heals("ALTER FUNCTION away RENAME TO syncguard_locks_acquire")
+                        .means(SCHEMA_MISSING, "42883", "syncguard.postgres.schema-management"),
+                new Condition("no column", "ALTER TABLE syncguard_locks RENAME owner TO away")
+                        .heals("ALTER TABLE syncguard_locks RENAME away TO owner")
+                        .means(SCHEMA_MISSING, "42703", "syncguard.postgres.schema-management"),
+                new Condition("no schema", "ALTER SCHEMA public RENAME TO away")
+                        .heals("ALTER SCHEMA away RENAME TO public")
+                        .means(SCHEMA_MISSING, "42883", "syncguard.postgres.locks-table"),
+                new Condition("a column that is too short", "ALTER TABLE syncguard_locks ALTER owner TYPE VARCHAR(1)")
+                        .heals("ALTER TABLE syncguard_locks ALTER owner TYPE TEXT")
+                        .means(INVALID_ARGUMENT, "22001", "constraints"),
+                new Condition(
+                                "a constraint more",
+                                "ALTER TABLE syncguard_locks ADD CONSTRAINT small CHECK (length(user_key) < 5) NOT VALID")
+                        .heals("ALTER TABLE syncguard_locks DROP CONSTRAINT small")
+                        .means(INVALID_ARGUMENT, "23514", "constraints"),
+                Condition.trigger("an error of somebody's own", "RAISE 'not today' USING ERRCODE = 'ZZ001'")
+                        .means(INTERNAL, "ZZ001", "see the cause"),
+                Condition.trigger("a full disk, by the state alone", "RAISE 'no space' USING ERRCODE = '53100'")
+                        .means(RATE_LIMITED, "53100", "out of resources"),
+                Condition.trigger("a statement that takes too long", "PERFORM pg_sleep(10)")
+                        .means(NETWORK_TIMEOUT, "57014", "did not answer in time"),
+                // The library never leaves a transaction open; a function of somebody else's can end it like this.
+                Condition.trigger("a transaction that idled", "RAISE 'idle' USING ERRCODE = '25P03'")
+                        .means(NETWORK_TIMEOUT, "25P03", "did not answer in time"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("conditions")
+    void an_acquire_says_what_is_wrong_and_works_when_it_is_right_again(Condition condition) {
+        run(locks -> {
+            locks.acquire(ORDER).release();
+            condition.begin(locks);
+            try {
+                assertFails(() -> locks.acquire(ORDER), condition.code)
+                        .hasMessageContainingAll("'order:1'", condition.nextStep)
+                        .rootCause()
+                        .isInstanceOfSatisfying(
+                                SQLException.class,
+                                ex -> assertThat(ex.getSQLState()).isEqualTo(condition.state));
+            } finally {
+                condition.end();
+            }
+            assertWorks(locks);
+        });
+    }
+
+    @Test
+    void every_operation_says_what_is_wrong_and_names_the_key_where_it_has_one() {
+        run(locks -> {
+            LockHandle held = locks.acquire(ORDER);
+            String stranger = "stranger--------------";
+            Condition noTable = new Condition("no table of locks", "ALTER TABLE syncguard_locks RENAME TO away")
+                    .heals("ALTER TABLE away RENAME TO syncguard_locks");
+            noTable.begin(locks);
+            try {
+                Stream.<ThrowingCallable>of(
+                                () -> locks.acquire(ORDER),
+                                () -> locks.tryAcquire(ORDER),
+                                () -> new LockTemplate(locks).execute("order:1", lock -> lock),
+                                () -> locks.isLocked("order:1"),
+                                () -> locks.lookup("order:1"),
+                                () -> locks.holders("order:1"),
+                                () -> held.extend(Duration.ofSeconds(20)),
+                                () -> locks.extend(held.lockId(), Duration.ofSeconds(20)))
+                        .forEach(operation -> assertFails(operation, SCHEMA_MISSING)
+                                .hasMessageContainingAll("'order:1'", "syncguard.postgres.schema-management"));
+                Stream.<ThrowingCallable>of(
+                                () -> locks.lookupById(stranger),
+                                () -> locks.owns(stranger),
+                                () -> locks.extend(stranger, Duration.ofSeconds(20)),
+                                () -> locks.release(stranger))
+                        .forEach(operation -> assertFails(operation, SCHEMA_MISSING)
+                                .hasMessageContaining("syncguard.postgres.schema-management")
+                                .hasMessageNotContaining(stranger));
+                assertThat(held.isHeld()).isTrue();
+            } finally {
+                noTable.end();
+            }
+            assertThat(held.release()).isTrue();
+            assertWorks(locks);
+        });
+    }
+
+    private static AbstractThrowableAssert<?, ? extends Throwable> assertFails(
+            ThrowingCallable operation, LockErrorCode code) {
+        long began = System.nanoTime();
+        Throwable failure = catchThrowable(operation);
+        assertThat(Duration.ofNanos(System.nanoTime() - began))
+                .isLessThan(WAIT_TIME.plus(NETWORK_TIMEOUT_OF_OPERATIONS));
+        return assertThat(failure)
+                .isInstanceOfSatisfying(
+                        LockBackendException.class, ex -> assertThat(ex.code()).isEqualTo(code));
+    }
+
+    /** The pool has one connection: if an error kept it, nothing would work. */
+    private static void assertWorks(LockManager locks) {
+        await().atMost(Duration.ofSeconds(20))
+                .ignoreExceptionsInstanceOf(LockBackendException.class)
+                .until(() -> locks.acquire(ORDER).release());
+        assertThat(database.lockedKeys()).isEmpty();
+    }
+
+    private static void run(Consumer<LockManager> test) {
+        Applications.on(database.url())
+                .withPropertyValues(database.loginOf(role))
+                .withPropertyValues(
+                        "syncguard.postgres.schema-management=none",
+                        "syncguard.postgres.pool-size=1",
+                        "syncguard.postgres.network-timeout=" + NETWORK_TIMEOUT_OF_OPERATIONS.toMillis() + "ms",
+                        "syncguard.wait-time=" + WAIT_TIME.toMillis() + "ms",
+                        "syncguard.shutdown-timeout=0s")
+                .run(application -> test.accept(application.getBean(LockManager.class)));
+    }
+
+    /** Something that is wrong with the server for a while, and what the caller of a lock is to read then. */
+    private record Condition(
+            String name, String breaks, String heals, LockErrorCode code, String state, String nextStep) {
+
+        private static final String END_SESSIONS =
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'role'";
+
+        Condition(String name, String breaks) {
+            this(name, breaks, "", INTERNAL, "", "");
+        }
+
+        /** A trigger that runs these words before each grant. */
+        static Condition trigger(String name, String words) {
+            return new Condition(name, """
+                            CREATE FUNCTION in_the_way() RETURNS TRIGGER LANGUAGE plpgsql AS
+                                $$ BEGIN %s; RETURN NEW; END $$;
+                            CREATE TRIGGER in_the_way BEFORE INSERT ON syncguard_locks
+                                FOR EACH ROW EXECUTE FUNCTION in_the_way()
+                            """.formatted(words)).heals("DROP FUNCTION in_the_way CASCADE");
+        }
+
+        Condition heals(String sql) {
+            return new Condition(name, breaks, sql, code, state, nextStep);
+        }
+
+        Condition means(LockErrorCode code, String state, String nextStep) {
+            return new Condition(name, breaks, heals, code, state, nextStep);
+        }
+
+        void begin(LockManager locks) {
+            database.jdbc().execute(breaks.replaceAll("\\brole\\b", role));
+            if (breaks.endsWith(END_SESSIONS)) {
+                await().until(() -> database.sessions() == 0);
+                // The pool looks whether a connection still lives only when nobody has used it for half a second.
+                catchThrowable(() -> locks.isLocked("any"));
+            }
+        }
+
+        void end() {
+            database.jdbc().execute(heals.replaceAll("\\brole\\b", role));
+        }
+
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package io.syncguard.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import java.net.SocketTimeoutException;
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.sql.SQLTransientConnectionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
+
+/** The code of each SQLSTATE, the exceptions of driver and pool that have none, and what the message says. */
+class PostgresErrorsTests {
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "08000", "08001", "08003", "08004", "08006", "08007", "08P01", "40001", "40P01", "57P01", "57P02",
+                "57P03", "25006"
+            })
+    void the_server_is_away_or_serves_no_writes(String state) {
+        assertCode(state, LockErrorCode.SERVICE_UNAVAILABLE, "Try again later");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"28000", "28P01", "42501"})
+    void the_user_is_refused(String state) {
+        assertCode(state, LockErrorCode.AUTH_FAILED, "password", "privileges");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"22000", "22001", "22021", "22P02", "23000", "23502", "23505", "23514"})
+    void a_value_is_refused(String state) {
+        assertCode(state, LockErrorCode.INVALID_ARGUMENT, "constraints");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"42P01", "42883", "42703", "3F000"})
+    void the_schema_is_missing(String state) {
+        assertCode(
+                state,
+                LockErrorCode.SCHEMA_MISSING,
+                "syncguard.postgres.schema-management",
+                "db/syncguard/postgresql/R__syncguard_schema.sql",
+                "syncguard.postgres.locks-table");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"53000", "53100", "53200", "53300", "53400"})
+    void the_server_has_nothing_left(String state) {
+        assertCode(state, LockErrorCode.RATE_LIMITED, "syncguard.postgres.pool-size");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"57014", "55P03", "25P03"})
+    void the_server_takes_too_long(String state) {
+        assertCode(state, LockErrorCode.NETWORK_TIMEOUT, "long locks", "network");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"P0001", "ZZ001", "XX000", "58030", "42601", "57P04", "4", ""})
+    void the_rest_is_internal(String state) {
+        assertCode(state, LockErrorCode.INTERNAL, "see the cause");
+    }
+
+    @Test
+    void a_pool_without_a_free_connection_is_rate_limited() {
+        assertThat(PostgresErrors.codeOf(new SQLTransientConnectionException("Connection is not available")))
+                .isEqualTo(LockErrorCode.RATE_LIMITED);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"28P01, AUTH_FAILED", "08001, SERVICE_UNAVAILABLE", "57P03, SERVICE_UNAVAILABLE", "53300, RATE_LIMITED"
+    })
+    void a_pool_that_cannot_connect_has_the_code_of_its_cause(String state, LockErrorCode code) {
+        SQLException cause = new SQLException("FATAL", state);
+
+        assertThat(PostgresErrors.codeOf(new SQLTransientConnectionException("Not available", null, cause)))
+                .isEqualTo(code);
+        assertThat(PostgresErrors.codeOf(new SQLTransientConnectionException(
+                        "Not available", null, new IllegalStateException("Setup failed", cause))))
+                .isEqualTo(code);
+    }
+
+    @Test
+    void a_timeout_of_the_socket_or_the_driver_is_a_network_timeout() {
+        assertThat(PostgresErrors.codeOf(new SQLException("I/O error", "08006", new SocketTimeoutException())))
+                .isEqualTo(LockErrorCode.NETWORK_TIMEOUT);
+        assertThat(PostgresErrors.codeOf(new SQLException(new SocketTimeoutException())))
+                .isEqualTo(LockErrorCode.NETWORK_TIMEOUT);
+        assertThat(PostgresErrors.codeOf(new SQLTimeoutException())).isEqualTo(LockErrorCode.NETWORK_TIMEOUT);
+    }
+
+    @Test
+    void an_interrupt_means_aborted_whatever_the_driver_says() {
+        assertThat(PostgresErrors.codeOf(new SQLException("I/O error", "08006", new InterruptedException())))
+                .isEqualTo(LockErrorCode.ABORTED);
+    }
+
+    @Test
+    void an_error_without_a_state_is_internal() {
+        assertThat(PostgresErrors.codeOf(new SQLException("No more"))).isEqualTo(LockErrorCode.INTERNAL);
+    }
+
+    @Test
+    void what_the_server_quotes_of_the_row_is_not_shown_and_the_rest_is_kept() {
+        PSQLException error = new PSQLException(
+                new ServerErrorMessage(
+                        "SERROR\0C23505\0Mduplicate key\0DKey (lock_id)=(secret) already exists.\0Wportal with parameters: secret\0"));
+        error.addSuppressed(new SQLException("The statement could not be closed"));
+        assertThat(error.getMessage()).as("as the driver has it").contains("secret");
+
+        LockBackendException translated = PostgresErrors.translate("acquiring lock 'order:42'", error);
+
+        assertThat(translated).hasStackTraceContaining("duplicate key");
+        assertThat(translated.getCause().getMessage()).isEqualTo("ERROR: duplicate key");
+        assertThat(translated.getCause().getStackTrace()).isEqualTo(error.getStackTrace());
+        assertThat(translated.getCause().getSuppressed()).isEqualTo(error.getSuppressed());
+    }
+
+    private static void assertCode(String state, LockErrorCode code, String... nextStep) {
+        SQLException error = new SQLException("as the server says it", state);
+
+        LockBackendException translated = PostgresErrors.translate("acquiring lock 'order:42'", error);
+
+        assertThat(translated.code()).isEqualTo(code);
+        assertThat(translated).hasCause(error).hasMessageContainingAll("acquiring lock 'order:42'");
+        assertThat(translated).hasMessageContainingAll(nextStep);
+    }
+}

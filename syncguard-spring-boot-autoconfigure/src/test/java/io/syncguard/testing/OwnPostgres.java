@@ -1,0 +1,124 @@
+package io.syncguard.testing;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * An embedded PostgreSQL of a test's own, for what would disturb everybody else on the shared one: it can be stopped,
+ * started again on the same port and data, and turned into a standby.
+ */
+public final class OwnPostgres implements AutoCloseable {
+
+    private final Path data = newDirectory();
+    private int port;
+    private EmbeddedPostgres server;
+
+    public OwnPostgres() {
+        start();
+    }
+
+    /** The JDBC URL of its only database, for a superuser. */
+    public String url() {
+        return url("postgres", "");
+    }
+
+    /** The same for somebody else. */
+    public String url(String user, String password) {
+        return "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=" + user + "&password=" + password;
+    }
+
+    public JdbcTemplate jdbc() {
+        return new JdbcTemplate(PostgresServer.dataSource(url()));
+    }
+
+    /** Where its files are. */
+    public Path data() {
+        return data;
+    }
+
+    public void start() {
+        try {
+            server = EmbeddedPostgres.builder()
+                    .setPort(port)
+                    .setDataDirectory(data)
+                    .setCleanDataDirectory(false)
+                    .setServerConfig("listen_addresses", "127.0.0.1")
+                    .setServerConfig("fsync", "off")
+                    .start();
+            port = server.getPort();
+        } catch (IOException ex) {
+            throw new UncheckedIOException("The embedded PostgreSQL did not start", ex);
+        }
+    }
+
+    /** Ends all sessions and the server. */
+    public void stop() {
+        try {
+            server.close();
+        } catch (IOException ex) {
+            throw new UncheckedIOException("The embedded PostgreSQL did not stop", ex);
+        }
+    }
+
+    /** Asks the server to stop when its last session has ended; it takes no new ones until then. */
+    public void stopWhenUnused() {
+        postmaster().ifPresent(ProcessHandle::destroy);
+    }
+
+    /** Waits for the end of a server that was asked to stop. */
+    public void awaitStopped() {
+        postmaster()
+                .ifPresent(each -> each.onExit().orTimeout(30, TimeUnit.SECONDS).join());
+        // Lets go of the directory.
+        stop();
+    }
+
+    /** Starts the stopped server in recovery, where it waits for more from a primary that it does not have. */
+    public void startAsStandby() {
+        try {
+            Files.createFile(data.resolve("standby.signal"));
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+        start();
+    }
+
+    /** Makes the standby a server that writes. */
+    public void promote() {
+        jdbc().queryForObject("SELECT pg_promote()", Boolean.class);
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.close();
+        FileSystemUtils.deleteRecursively(data);
+    }
+
+    /** The first line of its file is the process id of a server that runs. */
+    private Optional<ProcessHandle> postmaster() {
+        try (Stream<String> lines = Files.lines(data.resolve("postmaster.pid"))) {
+            return ProcessHandle.of(Long.parseLong(lines.findFirst().orElseThrow()));
+        } catch (NoSuchFileException ex) {
+            return Optional.empty();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private static Path newDirectory() {
+        try {
+            return Files.createTempDirectory("syncguard-own-postgres-");
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+}
