@@ -143,6 +143,11 @@ public final class InMemoryLockBackend implements LockBackend {
             }
         }
 
+        /** As if so many fences had been drawn for the key. */
+        public synchronized void drawnUpTo(String key, long fence) {
+            fences.put(key, fence);
+        }
+
         /** The last fence that was drawn for the key, zero if none was. */
         public synchronized long fence(String key) {
             return fences.getOrDefault(key, 0L);

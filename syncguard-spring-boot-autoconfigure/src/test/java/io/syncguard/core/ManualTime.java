@@ -1,6 +1,8 @@
 package io.syncguard.core;
 
+import io.syncguard.LockListener;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,6 +27,12 @@ public final class ManualTime implements Time {
 
     public void advance(Duration by) {
         now.addAndGet(by.toNanos());
+    }
+
+    /** An engine whose own clock is this one. */
+    public LockEngine engineOn(LockBackend backend, LockListener listener) {
+        return new LockEngine(
+                backend, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of(listener), this);
     }
 
     long sleepers() {

@@ -1,0 +1,58 @@
+package io.syncguard.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockRequest;
+import io.syncguard.testing.CapturedLog;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** People are warned when the fences of a key run short, and not too often. */
+class FenceWarningTests {
+
+    private static final long LIMIT = 90_000_000_000_000L;
+
+    private final EngineFixture fixture = new EngineFixture();
+    private final CapturedLog log = new CapturedLog();
+
+    @AfterEach
+    void close() {
+        log.close();
+        fixture.close();
+    }
+
+    @Test
+    void a_fence_above_the_limit_is_warned_of_and_one_at_the_limit_is_not() {
+        fixture.store.drawnUpTo("order:42", LIMIT - 1);
+
+        acquireAndRelease("order:42");
+        assertThat(log.messages()).isEmpty();
+
+        acquireAndRelease("order:42");
+        assertThat(log.messages())
+                .containsExactly(
+                        "The fence counter of lock 'order:42' is at 090000000000001 and ends at 900000000000000");
+    }
+
+    @Test
+    void there_is_one_warning_a_minute_for_all_keys_together() {
+        fixture.store.drawnUpTo("a", LIMIT);
+        fixture.store.drawnUpTo("b", LIMIT);
+
+        acquireAndRelease("a");
+        acquireAndRelease("b");
+        fixture.time.advance(Duration.ofMinutes(1).minusNanos(1));
+        acquireAndRelease("a");
+        assertThat(log.messages()).hasSize(1);
+
+        fixture.time.advance(Duration.ofNanos(1));
+        acquireAndRelease("b");
+        acquireAndRelease("a");
+        assertThat(log.messages()).hasSize(2);
+    }
+
+    private void acquireAndRelease(String key) {
+        fixture.engine.acquire(LockRequest.of(key)).release();
+    }
+}

@@ -1,0 +1,285 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.THEIRS;
+import static io.syncguard.postgres.PostgresRace.TTL;
+import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.start;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.syncguard.Fence;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ExtendOutcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** An acquire that meets others at the rows of its key grants once, draws one fence, and leaves nothing behind when it fails. */
+class PostgresAcquireRaceTests {
+
+    private static final String PATIENT = "SET statement_timeout = '60s'";
+
+    private static PostgresRace race;
+
+    @BeforeAll
+    static void open() throws Exception {
+        race = new PostgresRace(21, PATIENT);
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        race.close();
+    }
+
+    @BeforeEach
+    void reset() throws Exception {
+        race.reset();
+    }
+
+    @Test
+    void of_fifty_clients_who_meet_at_a_new_key_one_is_granted_and_the_server_logs_no_error() throws Exception {
+        try (PostgresRace own = new PostgresRace(51, PATIENT)) {
+            own.inOther("INSERT INTO syncguard_fence_counters VALUES ('fence:k', 0, 'k')");
+            List<Future<Attempt>> attempts = startClaims(own, 50);
+            own.awaitBlocked(50);
+
+            // All fifty have looked, and stand in front of a row that turns out not to be there.
+            own.inOther("DELETE FROM syncguard_fence_counters");
+            own.commitOther();
+
+            assertThat(grantsOf(attempts)).containsExactly(new Fence(1));
+            assertThat(own.counter()).isEqualTo(1);
+            assertThat(own.leases()).hasSize(1);
+            assertThat(own.closeAndCount("xact_rollback")).as("errors").isZero();
+        }
+    }
+
+    @Test
+    void of_twenty_clients_who_meet_at_a_lapsed_lease_one_takes_it_over() throws Exception {
+        race.stopClock();
+        race.grant(THEIRS);
+        race.moveClock(TTL.plusSeconds(1));
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        List<Future<Attempt>> attempts = startClaims(race, 20);
+        race.awaitBlocked(20);
+
+        race.commitOther();
+
+        assertThat(grantsOf(attempts)).containsExactly(new Fence(2));
+        assertThat(race.counter()).isEqualTo(2);
+        assertThat(race.leases()).hasSize(1);
+    }
+
+    @Test
+    void a_grant_that_waited_for_its_row_has_its_whole_ttl() throws Exception {
+        race.grant(THEIRS);
+        race.backend.release(THEIRS);
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        Future<Attempt> attempt = start(() -> race.backend.acquire(claim(MINE)));
+        race.awaitBlocked(1);
+
+        race.inOther("SELECT pg_sleep(0.05)");
+        long won = race.jdbc.queryForObject("SELECT syncguard_locks_now()", Long.class);
+        race.commitOther();
+
+        assertThat(attempt.get())
+                .isInstanceOfSatisfying(
+                        Attempt.Grant.class,
+                        grant -> assertThat(grant.expiresAt().toEpochMilli())
+                                .isGreaterThanOrEqualTo(won + TTL.toMillis()));
+    }
+
+    @Test
+    void an_acquire_that_waited_for_its_row_sees_what_was_granted_meanwhile_and_draws_no_fence() throws Exception {
+        race.grant(THEIRS);
+        race.backend.release(THEIRS);
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        Future<Attempt> attempt = start(() -> race.backend.acquire(claim(MINE)));
+        race.awaitBlocked(1);
+
+        race.inOther("INSERT INTO syncguard_locks VALUES ('k', '" + THEIRS
+                + "', syncguard_locks_now() + 30000, syncguard_locks_now(), '000000000000001', 'k', 'other')");
+        race.commitOther();
+
+        assertThat(attempt.get())
+                .isInstanceOfSatisfying(
+                        Attempt.Refusal.class,
+                        refusal -> assertThat(refusal.timeLeft())
+                                .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(31)));
+        assertThat(race.counter()).isEqualTo(1);
+    }
+
+    @Test
+    void an_acquire_that_is_about_to_delete_a_lapsed_lease_leaves_it_when_it_is_extended_meanwhile() throws Exception {
+        race.stopClock();
+        race.grant(THEIRS);
+        race.moveClock(TTL.plusSeconds(1));
+        // Inside the statement that deletes: its snapshot is older than the extension.
+        race.rewrite(
+                "acquire", "AND s.expires_at_ms <= v_now - 1000", "AND s.expires_at_ms + race_stop() <= v_now - 1000");
+        Future<Attempt> attempt = start(() -> race.backend.acquire(claim(MINE)));
+        race.awaitBlocked(1);
+
+        race.moveClock(Duration.ofMillis(-1));
+        assertThat(race.extend(THEIRS)).isInstanceOf(ExtendOutcome.Extended.class);
+        race.greenLight();
+
+        assertThat(attempt.get()).isInstanceOf(Attempt.Refusal.class);
+        assertThat(race.backend.lookupById(THEIRS)).isPresent();
+        assertThat(race.counter()).isEqualTo(1);
+    }
+
+    @Test
+    void a_lapsed_lease_that_somebody_pins_is_refused_for_a_moment() throws Exception {
+        race.stopClock();
+        race.grant(THEIRS);
+        race.moveClock(TTL.plusSeconds(1));
+        race.inOther("SELECT FROM syncguard_locks FOR KEY SHARE");
+
+        assertThat(race.backend.acquire(claim(MINE)))
+                .isInstanceOfSatisfying(
+                        Attempt.Refusal.class,
+                        refusal -> assertThat(refusal.timeLeft())
+                                .isBetween(Duration.ofMillis(50), Duration.ofMillis(100)));
+        assertThat(race.counter()).isEqualTo(1);
+
+        race.commitOther();
+        assertThat(race.grant(MINE).fence()).isEqualTo(new Fence(2));
+    }
+
+    /** A guarded commit pins the row of its lock, and whoever takes the lock over must not get past the pin. */
+    @Test
+    void a_pin_stands_in_the_way_of_another_lock_id_and_not_of_a_longer_lease() throws Exception {
+        race.grant(THEIRS);
+        race.inOther("SELECT FROM syncguard_locks FOR KEY SHARE");
+
+        race.jdbc.update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms + 1");
+        Future<Integer> takeover = start(() -> race.jdbc.update("UPDATE syncguard_locks SET lock_id = ?", MINE));
+        race.awaitBlocked(1);
+
+        race.commitOther();
+        assertThat(takeover.get()).isEqualTo(1);
+    }
+
+    @Test
+    void lapsed_leases_of_other_keys_are_not_touched() throws Exception {
+        race.stopClock();
+        race.grant(THEIRS);
+        race.backend.acquire(new Claim("another", "another", TTL, "test"));
+        race.moveClock(Duration.ofDays(1));
+
+        race.grant(MINE);
+
+        assertThat(race.leases()).extracting(lease -> lease.get("lock_id")).containsExactly("another", MINE);
+    }
+
+    @Test
+    void a_serialising_row_that_stays_locked_is_an_error_and_nothing_is_left_behind() throws Exception {
+        try (PostgresRace impatient = new PostgresRace(2, "SET lock_timeout = '100ms'")) {
+            impatient.grant(THEIRS);
+            impatient.backend.release(THEIRS);
+            impatient.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+
+            assertThatExceptionOfType(LockBackendException.class)
+                    .isThrownBy(() -> impatient.backend.acquire(claim(MINE)))
+                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.NETWORK_TIMEOUT));
+
+            assertThat(impatient.leases()).isEmpty();
+            assertThat(impatient.counter()).isEqualTo(1);
+            impatient.commitOther();
+            assertThat(impatient.grant(MINE).fence()).isEqualTo(new Fence(2));
+        }
+    }
+
+    @Test
+    void the_last_fence_is_granted_and_after_it_nothing_is_acquired_or_advanced() {
+        race.grant(THEIRS);
+        race.backend.release(THEIRS);
+        race.jdbc.update("UPDATE syncguard_fence_counters SET fence = 899999999999999");
+
+        assertThat(race.grant(THEIRS).fence()).hasToString("900000000000000");
+        race.backend.release(THEIRS);
+
+        assertThatExceptionOfType(LockBackendException.class)
+                .isThrownBy(() -> race.backend.acquire(claim(MINE)))
+                .withMessageContaining("no fences left")
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INTERNAL));
+        assertThat(race.leases()).isEmpty();
+        assertThat(race.counter()).isEqualTo(900_000_000_000_000L);
+    }
+
+    @Test
+    void a_key_without_fences_keeps_the_lapsed_lease_that_it_has() throws Exception {
+        race.stopClock();
+        race.grant(THEIRS);
+        race.moveClock(TTL.plusSeconds(1));
+        race.jdbc.update("UPDATE syncguard_fence_counters SET fence = 900000000000000");
+
+        assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> race.backend.acquire(claim(MINE)));
+
+        assertThat(race.leases()).extracting(lease -> lease.get("lock_id")).containsExactly(THEIRS);
+    }
+
+    @Test
+    void of_twenty_clients_who_meet_at_the_last_fence_one_is_granted() throws Exception {
+        race.grant(THEIRS);
+        race.backend.release(THEIRS);
+        race.jdbc.update("UPDATE syncguard_fence_counters SET fence = 899999999999999");
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        List<Future<Attempt>> attempts = startClaims(race, 20);
+        race.awaitBlocked(20);
+
+        race.commitOther();
+
+        int granted = 0;
+        for (Future<Attempt> attempt : attempts) {
+            granted += isGranted(attempt) ? 1 : 0;
+        }
+        assertThat(granted).isEqualTo(1);
+        assertThat(race.counter()).isEqualTo(900_000_000_000_000L);
+        assertThat(race.leases()).hasSize(1);
+    }
+
+    private static List<Future<Attempt>> startClaims(PostgresRace race, int clients) {
+        List<Future<Attempt>> attempts = new ArrayList<>();
+        for (int i = 0; i < clients; i++) {
+            Claim claim = claim("client " + i);
+            attempts.add(start(() -> race.backend.acquire(claim)));
+        }
+        return attempts;
+    }
+
+    private static List<Fence> grantsOf(List<Future<Attempt>> attempts) throws Exception {
+        List<Fence> fences = new ArrayList<>();
+        for (Future<Attempt> attempt : attempts) {
+            if (attempt.get() instanceof Attempt.Grant grant) {
+                fences.add(grant.fence());
+            }
+        }
+        return fences;
+    }
+
+    /** Whether it is granted; otherwise it has to be refused, or told that there are no fences left. */
+    private static boolean isGranted(Future<Attempt> attempt) throws Exception {
+        try {
+            return attempt.get() instanceof Attempt.Grant;
+        } catch (ExecutionException ex) {
+            assertThat(ex)
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            LockBackendException.class,
+                            cause -> assertThat(cause.code()).isEqualTo(LockErrorCode.INTERNAL));
+            return false;
+        }
+    }
+}

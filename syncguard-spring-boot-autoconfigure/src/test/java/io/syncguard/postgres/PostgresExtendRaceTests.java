@@ -1,0 +1,210 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.THEIRS;
+import static io.syncguard.postgres.PostgresRace.TTL;
+import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.start;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.Fence;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.Extension;
+import io.syncguard.core.ReleaseOutcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** An extension that stalls at any of its steps revives nothing beside a new grant, and waits for nobody. */
+class PostgresExtendRaceTests {
+
+    private static final Duration PAST_THE_TTL = TTL.plusSeconds(1);
+
+    private static PostgresRace race;
+
+    @BeforeAll
+    static void open() throws Exception {
+        race = new PostgresRace();
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        race.close();
+    }
+
+    @BeforeEach
+    void reset() throws Exception {
+        race.reset();
+        race.stopClock();
+        race.grant(MINE);
+    }
+
+    @Test
+    void an_extension_that_stalls_before_it_looks_revives_nothing_beside_the_next_grant() throws Exception {
+        stallBeforeTheLook();
+        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
+        race.awaitBlocked(1);
+
+        race.moveClock(PAST_THE_TTL);
+        assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
+        List<Map<String, Object>> leases = race.leases();
+        race.greenLight();
+
+        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(race.leases()).isEqualTo(leases);
+    }
+
+    @Test
+    void an_extension_that_stalls_before_it_looks_revives_nothing_that_lapsed_meanwhile() throws Exception {
+        stallBeforeTheLook();
+        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
+        race.awaitBlocked(1);
+        List<Map<String, Object>> leases = race.leases();
+
+        race.moveClock(PAST_THE_TTL);
+        race.greenLight();
+
+        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(race.leases()).isEqualTo(leases);
+    }
+
+    @Test
+    void an_extension_that_stalls_with_its_row_locked_keeps_others_out_and_then_revives_nothing() throws Exception {
+        race.rewrite(
+                "extend",
+                "l.expires_at_ms > syncguard_locks_now() - 1000\n        RETURNING",
+                "l.expires_at_ms + race_stop() > syncguard_locks_now() - 1000\n        RETURNING");
+        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
+        race.awaitBlocked(1);
+
+        race.moveClock(PAST_THE_TTL);
+        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(Attempt.Refusal.class);
+        race.greenLight();
+
+        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
+    }
+
+    @Test
+    void an_extension_that_stalls_after_it_looked_keeps_others_out_and_holds_on() throws Exception {
+        race.rewrite(
+                "extend",
+                "SET expires_at_ms = syncguard_locks_now() + w.ttl_ms",
+                "SET expires_at_ms = race_stop() + syncguard_locks_now() + w.ttl_ms");
+        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
+        race.awaitBlocked(1);
+
+        race.moveClock(PAST_THE_TTL);
+        assertThat(race.backend.acquire(claim(THEIRS)))
+                .as("a refusal for a moment, because the lease may be about to lapse")
+                .isInstanceOfSatisfying(
+                        Attempt.Refusal.class,
+                        refusal -> assertThat(refusal.timeLeft())
+                                .isBetween(Duration.ofMillis(50), Duration.ofMillis(100)));
+        race.greenLight();
+
+        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(Attempt.Refusal.class);
+        assertThat(race.leases()).extracting(lease -> lease.get("lock_id")).containsExactly(MINE);
+        assertThat(race.counter()).isEqualTo(1);
+    }
+
+    @Test
+    void an_extension_in_the_middle_of_a_takeover_does_not_wait_and_revives_nothing() throws Exception {
+        race.moveClock(PAST_THE_TTL);
+        race.stopBefore("acquire", "granted_fence := v_fence;");
+        Future<Attempt> takeover = start(() -> race.backend.acquire(claim(THEIRS)));
+        race.awaitBlocked(1);
+
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Expired.class);
+        // Even where the clock makes the lease live again.
+        race.moveClock(Duration.ofHours(-1));
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Busy.class);
+        race.greenLight();
+
+        assertThat(takeover.get())
+                .isInstanceOfSatisfying(
+                        Attempt.Grant.class, grant -> assertThat(grant.fence()).isEqualTo(new Fence(2)));
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.NotFound.class);
+    }
+
+    @Test
+    void a_stalled_extension_that_finds_its_lease_released_brings_nothing_back() throws Exception {
+        stallBeforeTheLook();
+        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
+        race.awaitBlocked(1);
+
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+        race.greenLight();
+
+        assertThat(extension.get()).isNotInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.leases()).isEmpty();
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.NotFound.class);
+    }
+
+    @Test
+    void a_stalled_extension_that_meets_another_of_the_same_lock_reports_the_end_that_is_stored() throws Exception {
+        stallBeforeTheLook();
+        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
+        race.awaitBlocked(1);
+
+        race.jdbc.update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms + 60000");
+        race.greenLight();
+
+        assertThat(extension.get())
+                .isInstanceOfSatisfying(
+                        ExtendOutcome.Extended.class,
+                        extended -> assertThat(race.leases())
+                                .extracting(lease -> lease.get("expires_at_ms"))
+                                .containsExactly(extended.expiresAt().toEpochMilli()));
+    }
+
+    @Test
+    void an_extension_passes_a_guarded_commit() throws Exception {
+        race.inOther("SELECT FROM syncguard_locks FOR KEY SHARE");
+
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+    }
+
+    @Test
+    void an_extension_does_not_wait_for_the_serialising_row() throws Exception {
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+    }
+
+    @Test
+    void a_row_that_is_locked_does_not_hold_up_the_others_and_is_not_lost() throws Exception {
+        race.backend.acquire(new Claim("another", THEIRS, TTL, "test"));
+        race.inOther("SELECT FROM syncguard_locks WHERE key = 'k' FOR UPDATE");
+
+        List<ExtendOutcome> outcomes =
+                race.backend.extend(List.of(new Extension(MINE, TTL), new Extension(THEIRS, TTL)));
+
+        assertThat(outcomes.get(0)).isInstanceOf(ExtendOutcome.Busy.class);
+        assertThat(outcomes.get(1)).isInstanceOf(ExtendOutcome.Extended.class);
+    }
+
+    @Test
+    void a_locked_row_whose_lease_has_lapsed_is_no_reason_to_ask_again() throws Exception {
+        race.moveClock(PAST_THE_TTL);
+        race.inOther("SELECT FROM syncguard_locks FOR UPDATE");
+
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Expired.class);
+    }
+
+    /** Inside the statement: its snapshot is there, and no row is locked yet. */
+    private void stallBeforeTheLook() throws Exception {
+        race.rewrite(
+                "extend",
+                "SELECT w.lock_id, w.ttl_ms, w.position\n",
+                "SELECT w.lock_id, w.ttl_ms + race_stop() AS ttl_ms, w.position\n");
+    }
+}

@@ -1,0 +1,203 @@
+package io.syncguard.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.Extension;
+import io.syncguard.core.ReleaseOutcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Many clients do at random what may meet, on a clock that goes on whenever somebody reads it: leases lapse in the middle of
+ * everything. What the clients were told has to be what one honest server could tell.
+ */
+class PostgresRaceStressTests {
+
+    private static final Duration TTL = Duration.ofMinutes(1);
+    private static final int CLIENTS = 8;
+
+    private final long seed = System.nanoTime();
+    private final AtomicLong lockIds = new AtomicLong();
+    private final LeaseHistory history = new LeaseHistory();
+    private PostgresRace race;
+
+    @BeforeEach
+    void open() throws Exception {
+        System.out.println(getClass().getSimpleName() + " seed " + seed);
+        race = new PostgresRace();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        race.close();
+    }
+
+    @Test
+    void takeovers_extensions_releases_sweeps_and_pins_of_few_keys() throws Exception {
+        mixFor(150);
+    }
+
+    @Test
+    void the_same_beside_a_session_that_is_idle_in_an_old_snapshot() throws Exception {
+        race.inOther("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+        race.inOther("SELECT FROM syncguard_locks, syncguard_fence_counters");
+        mixFor(75);
+    }
+
+    @Test
+    void sweeps_of_many_keys_cross_acquires_and_extensions_of_the_same() throws Exception {
+        race.tickingClock(Duration.ofSeconds(6));
+        List<String> keys = IntStream.range(0, 40).mapToObj(i -> "k" + i).toList();
+
+        run(client -> {
+            Random random = new Random(seed + client);
+            for (int i = 0; i < 100; i++) {
+                switch (random.nextInt(5)) {
+                    case 0, 1 -> acquire(keys.get(random.nextInt(keys.size())));
+                    case 2 -> extendSome(random);
+                    case 3 -> releaseOne(random);
+                    default -> race.sweep(shuffled(keys, random));
+                }
+            }
+        });
+
+        check(keys);
+    }
+
+    @Test
+    void first_grants_of_many_new_keys() throws Exception {
+        race.tickingClock(Duration.ofMillis(1));
+        List<String> keys = IntStream.range(0, 100).mapToObj(i -> "new " + i).toList();
+
+        run(client -> keys.forEach(this::acquire));
+
+        assertThat(race.counters()).hasSize(keys.size());
+        assertThat(race.counters().values()).containsOnly(1L);
+        check(keys);
+    }
+
+    private void mixFor(int rounds) throws Exception {
+        race.tickingClock(Duration.ofMillis(1500));
+        List<String> keys = List.of("a", "b", "c");
+
+        run(client -> {
+            Random random = new Random(seed + client);
+            for (int i = 0; i < rounds; i++) {
+                String key = keys.get(random.nextInt(keys.size()));
+                switch (random.nextInt(8)) {
+                    case 0, 1, 2 -> acquire(key);
+                    case 3, 4 -> extendSome(random);
+                    case 5 -> releaseOne(random);
+                    case 6 -> race.sweep(shuffled(keys, random));
+                    default -> pinOne(random);
+                }
+            }
+        });
+
+        check(keys);
+    }
+
+    private void acquire(String key) {
+        String lockId = "id " + lockIds.incrementAndGet();
+        if (race.backend.acquire(new Claim(key, lockId, TTL, "test")) instanceof Attempt.Grant grant) {
+            history.granted(key, lockId, grant);
+        }
+    }
+
+    /** As a heartbeat does: several at once, in no order, also such that are released or taken over just now. */
+    private void extendSome(Random random) {
+        List<LeaseHistory.Lease> some = recent(random, 6);
+        if (some.isEmpty()) {
+            return;
+        }
+        long sentAt = System.nanoTime();
+        List<ExtendOutcome> outcomes = race.backend.extend(
+                some.stream().map(lease -> new Extension(lease.lockId, TTL)).toList());
+        for (int i = 0; i < some.size(); i++) {
+            if (outcomes.get(i) instanceof ExtendOutcome.Extended extended) {
+                some.get(i).extended(extended.expiresAt().toEpochMilli(), sentAt);
+            }
+        }
+    }
+
+    private void releaseOne(Random random) {
+        for (LeaseHistory.Lease lease : recent(random, 1)) {
+            if (race.backend.release(lease.lockId) == ReleaseOutcome.RELEASED) {
+                lease.released();
+            }
+        }
+    }
+
+    /** As a guarded commit does: while the row is pinned, nobody else is granted the key. */
+    private void pinOne(Random random) {
+        for (LeaseHistory.Lease lease : recent(random, 1)) {
+            race.inTransaction(jdbc -> {
+                List<String> fences = jdbc.queryForList(
+                        "SELECT fence FROM syncguard_locks WHERE lock_id = ? FOR KEY SHARE",
+                        String.class,
+                        lease.lockId);
+                for (int i = 0; i < 3 && !fences.isEmpty(); i++) {
+                    assertThat(jdbc.queryForObject(
+                                    "SELECT fence FROM syncguard_fence_counters WHERE fence_key = ?",
+                                    Long.class,
+                                    "fence:" + lease.key))
+                            .as("the last fence of a pinned lease")
+                            .isEqualTo(Long.parseLong(fences.get(0)));
+                }
+            });
+        }
+    }
+
+    /** Some of the last grants: most of them are held, some are over. */
+    private List<LeaseHistory.Lease> recent(Random random, int most) {
+        List<LeaseHistory.Lease> last = history.last(12);
+        Collections.shuffle(last, random);
+        return last.subList(0, Math.min(last.size(), most));
+    }
+
+    private void check(List<String> keys) throws Exception {
+        Map<String, Long> counters = race.counters();
+        assertThat(keys).as("keys, seed " + seed).containsAll(counters.keySet());
+        history.check(counters);
+        assertThat(race.leases())
+                .as("leases in the end")
+                .noneMatch(row -> history.isReleased((String) row.get("lock_id")));
+        assertThat(race.closeAndCount("deadlocks")).as("deadlocks").isZero();
+    }
+
+    private static String[] shuffled(List<String> keys, Random random) {
+        List<String> shuffled = new ArrayList<>(keys);
+        Collections.shuffle(shuffled, random);
+        return shuffled.toArray(String[]::new);
+    }
+
+    private interface Client {
+        void run(int number);
+    }
+
+    private static void run(Client client) throws Exception {
+        List<Future<Void>> clients = IntStream.range(0, CLIENTS)
+                .mapToObj(number -> PostgresRace.<Void>start(() -> {
+                    client.run(number);
+                    return null;
+                }))
+                .collect(Collectors.toList());
+        for (Future<Void> each : clients) {
+            each.get();
+        }
+    }
+}

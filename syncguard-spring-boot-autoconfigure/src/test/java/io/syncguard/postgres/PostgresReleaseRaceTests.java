@@ -1,0 +1,214 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.THEIRS;
+import static io.syncguard.postgres.PostgresRace.TTL;
+import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.start;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.syncguard.Fence;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.ReleaseOutcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A release ends the lease of its own lock id once, and nobody else's, whatever happens while it waits or stalls. */
+class PostgresReleaseRaceTests {
+
+    private static final Duration PAST_THE_TTL = TTL.plusSeconds(1);
+
+    private static final String SERIALISING_ROW = "-- The serialising row first";
+    private static final String SECOND_LOOK = "-- The lock id again";
+    private static final String DELETED = "IF FOUND THEN\n        RETURN 'released'";
+
+    private static PostgresRace race;
+
+    @BeforeAll
+    static void open() throws Exception {
+        race = new PostgresRace();
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        race.close();
+    }
+
+    @BeforeEach
+    void reset() throws Exception {
+        race.reset();
+        race.stopClock();
+        race.grant(MINE);
+    }
+
+    @Test
+    void a_release_that_meets_a_takeover_leaves_the_next_holders_lease_alone() throws Exception {
+        Future<ReleaseOutcome> release = startReleaseThatStopsBefore(SERIALISING_ROW);
+
+        race.moveClock(PAST_THE_TTL);
+        race.grant(THEIRS);
+        race.greenLight();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(race.backend.lookupById(THEIRS)).isPresent();
+    }
+
+    /** As a takeover by another version of the functions might do it. */
+    @Test
+    void a_release_looks_at_the_lock_id_again_and_not_at_the_key() throws Exception {
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(1);
+
+        race.inOther("UPDATE syncguard_locks SET lock_id = '" + THEIRS + "'");
+        race.commitOther();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(race.backend.lookupById(THEIRS)).isPresent();
+    }
+
+    @Test
+    void a_lease_that_lapses_while_its_release_waits_has_expired() throws Exception {
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(1);
+
+        race.moveClock(PAST_THE_TTL);
+        race.commitOther();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.EXPIRED);
+    }
+
+    @Test
+    void a_takeover_that_meets_a_release_waits_for_it() throws Exception {
+        Future<ReleaseOutcome> release = startReleaseThatStopsBefore(SECOND_LOOK);
+        race.moveClock(PAST_THE_TTL);
+        Future<Attempt> takeover = start(() -> race.backend.acquire(claim(THEIRS)));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.EXPIRED);
+        assertThat(takeover.get())
+                .isInstanceOfSatisfying(
+                        Attempt.Grant.class, grant -> assertThat(grant.fence()).isEqualTo(new Fence(2)));
+    }
+
+    @Test
+    void of_two_releases_at_once_one_has_released() throws Exception {
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        Future<ReleaseOutcome> first = start(() -> race.backend.release(MINE));
+        Future<ReleaseOutcome> second = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(2);
+
+        race.commitOther();
+
+        assertThat(List.of(first.get(), second.get()))
+                .containsExactlyInAnyOrder(ReleaseOutcome.RELEASED, ReleaseOutcome.NOT_FOUND);
+    }
+
+    /** The first one's answer was lost, and its client sends it again when the key is somebody else's. */
+    @Test
+    void a_release_that_is_repeated_after_the_next_grant_frees_nothing() throws Exception {
+        Future<ReleaseOutcome> again = startReleaseThatStopsBefore(SERIALISING_ROW);
+        race.inOther("SELECT syncguard_locks_release('" + MINE + "')");
+        race.commitOther();
+        assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
+
+        race.greenLight();
+
+        assertThat(again.get()).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(race.backend.lookupById(THEIRS)).isPresent();
+    }
+
+    @Test
+    void an_extension_in_the_middle_of_a_release_brings_nothing_back() throws Exception {
+        Future<ReleaseOutcome> release = startReleaseThatStopsBefore(DELETED);
+
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Busy.class);
+        race.greenLight();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(race.leases()).isEmpty();
+    }
+
+    @Test
+    void a_release_that_stalls_ends_what_was_extended_meanwhile() throws Exception {
+        Future<ReleaseOutcome> release = startReleaseThatStopsBefore(SECOND_LOOK);
+
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+        race.moveClock(TTL);
+        race.greenLight();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.leases()).isEmpty();
+    }
+
+    @Test
+    void a_release_in_the_middle_of_an_extension_is_busy_and_the_next_one_ends_the_lease() throws Exception {
+        race.rewrite(
+                "extend",
+                "SET expires_at_ms = syncguard_locks_now() + w.ttl_ms",
+                "SET expires_at_ms = race_stop() + syncguard_locks_now() + w.ttl_ms");
+        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
+        race.awaitBlocked(1);
+
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.BUSY);
+        race.greenLight();
+
+        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.leases()).isEmpty();
+    }
+
+    @Test
+    void the_release_of_a_pinned_row_is_busy_and_does_not_wait() throws Exception {
+        race.inOther("SELECT FROM syncguard_locks FOR KEY SHARE");
+
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.BUSY);
+
+        race.commitOther();
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void the_release_of_a_pinned_row_whose_lease_has_lapsed_is_no_reason_to_ask_again() throws Exception {
+        race.moveClock(PAST_THE_TTL);
+        race.inOther("SELECT FROM syncguard_locks FOR KEY SHARE");
+
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.EXPIRED);
+    }
+
+    @Test
+    void a_serialising_row_that_stays_locked_is_an_error_and_the_lease_stays() throws Exception {
+        try (PostgresRace impatient = new PostgresRace(2, "SET lock_timeout = '100ms'")) {
+            impatient.grant(MINE);
+            impatient.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+
+            assertThatExceptionOfType(LockBackendException.class)
+                    .isThrownBy(() -> impatient.backend.release(MINE))
+                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.NETWORK_TIMEOUT));
+
+            assertThat(impatient.backend.lookupById(MINE)).isPresent();
+            impatient.commitOther();
+            assertThat(impatient.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
+    private Future<ReleaseOutcome> startReleaseThatStopsBefore(String line) throws Exception {
+        race.stopBefore("release", line);
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(1);
+        return release;
+    }
+}

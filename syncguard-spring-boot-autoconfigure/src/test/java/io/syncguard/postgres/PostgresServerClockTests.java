@@ -1,0 +1,210 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.postgres.PostgresRace.KEY;
+import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.THEIRS;
+import static io.syncguard.postgres.PostgresRace.TTL;
+import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.start;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.Fence;
+import io.syncguard.LockEvent;
+import io.syncguard.LockHandle;
+import io.syncguard.LockListener;
+import io.syncguard.LockReason;
+import io.syncguard.LockRequest;
+import io.syncguard.RawLockInfo;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.ManualTime;
+import io.syncguard.core.ReleaseOutcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The server's clock jumps: fences grow all the same, nobody believes in a lock that somebody else could have. */
+class PostgresServerClockTests {
+
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private static PostgresRace race;
+
+    @BeforeAll
+    static void open() throws Exception {
+        race = new PostgresRace();
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        race.close();
+    }
+
+    @BeforeEach
+    void reset() throws Exception {
+        race.reset();
+        race.stopClock();
+    }
+
+    @Test
+    void a_lease_is_live_for_a_second_after_its_end_for_every_operation_and_no_longer() {
+        race.grant(MINE);
+
+        race.moveClock(TTL.plusMillis(999));
+        assertThat(race.backend.isLocked(KEY)).isTrue();
+        assertThat(race.backend.lookup(KEY)).isPresent();
+        assertThat(race.backend.lookupById(MINE)).isPresent();
+        assertThat(race.backend.acquire(claim(THEIRS))).isEqualTo(new Attempt.Refusal(Duration.ofMillis(1)));
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+
+        race.moveClock(TTL.plusMillis(1000));
+        assertThat(race.backend.isLocked(KEY)).isFalse();
+        assertThat(race.backend.lookup(KEY)).isEmpty();
+        assertThat(race.backend.lookupById(MINE)).isEmpty();
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.EXPIRED);
+        assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
+
+        race.moveClock(TTL.plusMillis(999));
+        assertThat(race.backend.release(THEIRS)).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void a_step_back_keeps_the_key_taken_longer() {
+        race.grant(THEIRS);
+
+        race.moveClock(HOUR.negated());
+        race.moveClock(TTL.plusSeconds(1));
+
+        assertThat(race.backend.acquire(claim(MINE))).isEqualTo(new Attempt.Refusal(HOUR));
+        assertThat(race.backend.isLocked(KEY)).isTrue();
+        assertThat(race.sweep(KEY)).isZero();
+    }
+
+    @Test
+    void a_step_back_leaves_extension_and_release_to_the_holder() {
+        Attempt.Grant grant = race.grant(MINE);
+
+        race.moveClock(HOUR.negated());
+
+        assertThat(race.extend(MINE))
+                .isEqualTo(new ExtendOutcome.Extended(grant.expiresAt().minus(HOUR)));
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
+    }
+
+    @Test
+    void fences_grow_however_the_clock_jumps() {
+        long fence = 0;
+        for (int hours : new int[] {5, -3, -10, 24, -24, 1, -1}) {
+            race.moveClock(HOUR.multipliedBy(hours));
+
+            assertThat(race.grant(MINE).fence().value()).isEqualTo(++fence);
+            assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
+    @Test
+    void a_step_forward_ends_leases_early_and_the_old_holder_is_told_by_the_next_extension() {
+        race.grant(MINE);
+
+        race.moveClock(HOUR);
+
+        assertThat(race.backend.isLocked(KEY)).isFalse();
+        assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.NOT_FOUND);
+    }
+
+    @Test
+    void a_grant_that_waited_through_a_step_forward_has_its_whole_ttl() throws Exception {
+        race.grant(THEIRS);
+        race.inOther("SELECT syncguard_locks_release('" + THEIRS + "')");
+        race.moveClock(TTL.plusSeconds(1));
+        Future<Attempt> attempt = start(() -> race.backend.acquire(claim(MINE)));
+        race.awaitBlocked(1);
+
+        race.moveClock(HOUR);
+        race.commitOther();
+
+        Attempt.Grant grant = (Attempt.Grant) attempt.get();
+        assertThat(grant.expiresAt().toEpochMilli())
+                .isEqualTo(race.jdbc.queryForObject("SELECT syncguard_locks_now()", Long.class) + TTL.toMillis());
+    }
+
+    @Test
+    void an_acquire_that_waited_through_a_step_back_meets_a_lease_that_is_live_again() throws Exception {
+        race.grant(THEIRS);
+        race.moveClock(HOUR);
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        Future<Attempt> attempt = start(() -> race.backend.acquire(claim(MINE)));
+        race.awaitBlocked(1);
+
+        race.moveClock(HOUR.negated());
+        race.commitOther();
+
+        assertThat(attempt.get()).isEqualTo(new Attempt.Refusal(TTL.plusSeconds(1)));
+        assertThat(race.counter()).isEqualTo(1);
+        assertThat(race.extend(THEIRS)).isInstanceOf(ExtendOutcome.Extended.class);
+    }
+
+    @Test
+    void a_step_forward_is_told_to_the_old_holder_by_its_next_heartbeat() {
+        ManualTime time = new ManualTime();
+        Losses losses = new Losses();
+        LockEngine engine = time.engineOn(race.newBackend(() -> {}), losses);
+        LockHandle lock = engine.acquire(LockRequest.of(KEY).ttl(TTL));
+        race.moveClock(HOUR);
+        assertThat(race.grant(THEIRS).fence().value())
+                .isGreaterThan(lock.fence().value());
+        assertThat(lock.isHeld()).as("it cannot know yet").isTrue();
+
+        time.advance(TTL.dividedBy(3));
+
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> !losses.reasons.isEmpty());
+        assertThat(losses.reasons).containsExactly(LockReason.NOT_FOUND);
+        assertThat(lock.isHeld()).isFalse();
+        engine.close();
+    }
+
+    /** It is in everybody's way and in nobody's hand. */
+    @Test
+    void a_lease_that_a_step_back_makes_live_again_is_not_its_old_holders() {
+        ManualTime time = new ManualTime();
+        Losses losses = new Losses();
+        LockEngine engine = time.engineOn(race.newBackend(() -> {}), losses);
+        LockHandle lock = engine.acquire(LockRequest.of(KEY).ttl(TTL).noHeartbeat());
+        race.moveClock(HOUR);
+        time.advance(TTL);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> !losses.reasons.isEmpty());
+
+        race.moveClock(HOUR.negated().plusSeconds(1));
+
+        Optional<RawLockInfo> live = race.backend.lookup(KEY);
+        assertThat(live).as("live at the server").isPresent();
+        assertThat(lock.isHeld()).isFalse();
+        assertThat(lock.extend(TTL)).isFalse();
+        assertThat(race.backend.lookup(KEY)).isEqualTo(live);
+        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(Attempt.Refusal.class);
+        assertThat(losses.reasons).containsExactly(LockReason.EXPIRED);
+        engine.close();
+    }
+
+    private static final class Losses implements LockListener {
+
+        private final List<LockReason> reasons = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void lost(LockEvent event) {
+            reasons.add(event.reason());
+        }
+    }
+}

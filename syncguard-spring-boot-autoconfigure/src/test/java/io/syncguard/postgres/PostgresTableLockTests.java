@@ -1,0 +1,103 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.postgres.PostgresRace.KEY;
+import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.THEIRS;
+import static io.syncguard.postgres.PostgresRace.claim;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.syncguard.Fence;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.ReleaseOutcome;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Whoever locks a whole table delays operations no longer than the lock timeout, and nothing is lost by it. */
+class PostgresTableLockTests {
+
+    private static PostgresRace race;
+
+    @BeforeAll
+    static void open() throws Exception {
+        race = new PostgresRace(4, "SET lock_timeout = '100ms'");
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        race.close();
+    }
+
+    @BeforeEach
+    void holdALock() throws Exception {
+        race.reset();
+        race.grant(MINE);
+    }
+
+    @Test
+    void a_table_of_leases_that_stays_locked_is_an_error_in_time_and_the_lease_survives() throws Exception {
+        race.inOther("LOCK TABLE syncguard_locks IN ACCESS EXCLUSIVE MODE");
+
+        assertTimesOut(() -> race.backend.acquire(claim(THEIRS)));
+        assertTimesOut(() -> race.extend(MINE));
+        assertTimesOut(() -> race.backend.release(MINE));
+        assertTimesOut(() -> race.backend.isLocked(KEY));
+
+        race.commitOther();
+        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(Attempt.Refusal.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
+    }
+
+    @Test
+    void a_table_of_counters_that_stays_locked_ends_no_heartbeat() throws Exception {
+        race.inOther("LOCK TABLE syncguard_fence_counters IN ACCESS EXCLUSIVE MODE");
+
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(Attempt.Refusal.class);
+        assertTimesOut(() -> race.backend.release(MINE));
+
+        race.commitOther();
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void tables_that_are_rewritten_lose_no_lease_and_no_fence() throws Exception {
+        try (PostgresRace patient = new PostgresRace()) {
+            AtomicBoolean over = new AtomicBoolean();
+            patient.grant(MINE);
+            Future<Long> client = PostgresRace.start(() -> {
+                long fence = 1;
+                do {
+                    assertThat(patient.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+                    assertThat(patient.grant(MINE).fence()).isEqualTo(new Fence(++fence));
+                    assertThat(patient.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+                } while (!over.get());
+                return fence;
+            });
+            for (int i = 0; i < 5; i++) {
+                patient.outside().execute("VACUUM FULL syncguard_locks");
+                patient.outside().execute("VACUUM FULL syncguard_fence_counters");
+            }
+            over.set(true);
+
+            assertThat(client.get()).isEqualTo(patient.counter());
+            assertThat(patient.backend.lookupById(MINE)).isPresent();
+        }
+    }
+
+    private static void assertTimesOut(ThrowingCallable operation) {
+        assertThatExceptionOfType(LockBackendException.class)
+                .isThrownBy(operation)
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.NETWORK_TIMEOUT));
+    }
+}
