@@ -3,7 +3,9 @@ package io.syncguard.postgres;
 import io.syncguard.LockBackendException;
 import io.syncguard.core.Alarm;
 import io.syncguard.core.Time;
-import java.sql.Array;
+import java.sql.ResultSet;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -25,22 +27,21 @@ final class PostgresSweeper implements AutoCloseable {
     static final int BATCH = 200;
 
     /** The clock is asked in a subquery, once and first, so that the index on expires_at_ms can be used. */
-    private static final String SWEEP_LONGEST_LAPSED = """
-            SELECT ${syncguard_locks}_sweep(ARRAY(
-                SELECT key
-                FROM ${syncguard_locks}
-                WHERE expires_at_ms < (SELECT ${syncguard_locks}_now() - 2000)
-                ORDER BY expires_at_ms
-                LIMIT ?))
+    private static final String LAPSED = """
+            SELECT key, expires_at_ms
+            FROM ${syncguard_locks}
+            WHERE expires_at_ms < (SELECT ${syncguard_locks}_now() - 2000) AND (expires_at_ms, key) > (?, ?)
+            ORDER BY expires_at_ms, key
+            LIMIT ?
             """;
 
-    private static final String SWEEP_KEYS = """
+    private static final String SWEEP = """
             SELECT ${syncguard_locks}_sweep(?)
             """;
 
     private final PostgresConnections connections;
-    private final String sweepLongestLapsed;
-    private final String sweepKeys;
+    private final String lapsed;
+    private final String sweep;
     private final boolean sweepsWhatIsMet;
     private final long interval;
     private final Time time;
@@ -57,8 +58,8 @@ final class PostgresSweeper implements AutoCloseable {
 
     PostgresSweeper(PostgresConnections connections, PostgresSettings settings, Time time) {
         this.connections = connections;
-        this.sweepLongestLapsed = settings.tables().fill(SWEEP_LONGEST_LAPSED);
-        this.sweepKeys = settings.tables().fill(SWEEP_KEYS);
+        this.lapsed = settings.tables().fill(LAPSED);
+        this.sweep = settings.tables().fill(SWEEP);
         this.sweepsWhatIsMet = settings.cleanupInIsLocked();
         this.interval = settings.cleanupInterval().toNanos();
         this.time = time;
@@ -66,7 +67,7 @@ final class PostgresSweeper implements AutoCloseable {
         this.nextSweep = interval == 0
                 ? Time.NEVER
                 : time.nanoTime() + ThreadLocalRandom.current().nextLong(interval);
-        this.alarm = new Alarm("syncguard-sweeper", time, this::sweep);
+        this.alarm = new Alarm("syncguard-sweeper", time, this::run);
         alarm.ringAt(nextSweep);
     }
 
@@ -84,7 +85,7 @@ final class PostgresSweeper implements AutoCloseable {
         alarm.close();
     }
 
-    private long sweep() {
+    private long run() {
         try {
             sweepMet();
             if (time.nanoTime() >= nextSweep) {
@@ -100,30 +101,52 @@ final class PostgresSweeper implements AutoCloseable {
     }
 
     private void sweepMet() {
-        Object[] keys = met.toArray();
-        if (keys.length == 0) {
-            return;
+        List<String> keys = List.copyOf(met);
+        if (!keys.isEmpty()) {
+            // Forgotten first: one that is met again from now on is swept again.
+            met.clear();
+            sweep(keys);
         }
-        // Forgotten first: one that is met again from now on is swept again.
-        met.clear();
-        connections.query(
-                "sweeping lapsed locks",
-                sweepKeys,
-                (connection, statement) -> {
-                    Array array = connection.createArrayOf("text", keys);
-                    statement.setArray(1, array);
-                },
-                rows -> rows.next());
     }
 
+    /** Goes through the table once: what is in use and left alone must not stand in the way of what comes after it. */
     private void sweepTable() {
-        int swept;
+        Lease last = new Lease("", Long.MIN_VALUE);
+        List<Lease> batch;
         do {
-            swept = connections.query(
-                    "sweeping lapsed locks",
-                    sweepLongestLapsed,
-                    (connection, statement) -> statement.setInt(1, BATCH),
-                    rows -> rows.next() ? rows.getInt(1) : 0);
-        } while (swept == BATCH && !closed);
+            batch = lapsedAfter(last);
+            if (!batch.isEmpty()) {
+                sweep(batch.stream().map(Lease::key).toList());
+                last = batch.get(batch.size() - 1);
+            }
+        } while (batch.size() == BATCH && !closed);
     }
+
+    private List<Lease> lapsedAfter(Lease last) {
+        return connections.query(
+                "looking for lapsed locks",
+                lapsed,
+                (connection, statement) -> {
+                    statement.setLong(1, last.expiresAtMillis());
+                    statement.setString(2, last.key());
+                    statement.setInt(3, BATCH);
+                },
+                rows -> {
+                    List<Lease> batch = new ArrayList<>();
+                    while (rows.next()) {
+                        batch.add(new Lease(rows.getString(1), rows.getLong(2)));
+                    }
+                    return batch;
+                });
+    }
+
+    private void sweep(List<String> keys) {
+        connections.query(
+                "sweeping lapsed locks",
+                sweep,
+                (connection, statement) -> statement.setArray(1, connection.createArrayOf("text", keys.toArray())),
+                ResultSet::next);
+    }
+
+    private record Lease(String key, long expiresAtMillis) {}
 }

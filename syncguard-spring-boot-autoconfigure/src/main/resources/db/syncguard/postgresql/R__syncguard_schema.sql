@@ -131,7 +131,7 @@ BEGIN
         SELECT s.key FROM ${syncguard_locks} s
         WHERE s.lock_id = p_lock_id AND s.expires_at_ms > ${syncguard_locks}_now() - 1000
         FOR UPDATE SKIP LOCKED
-    ) AND l.lock_id = p_lock_id;
+    );
     IF FOUND THEN
         RETURN 'released';
     END IF;
@@ -159,13 +159,12 @@ BEGIN
         -- is locked otherwise does not hold up the rest.
         SELECT l.key, l.lock_id
         FROM "Wanted" w JOIN ${syncguard_locks} l ON l.lock_id = w.lock_id
-        ORDER BY l.key
         FOR NO KEY UPDATE OF l SKIP LOCKED
     ), "Extended" AS (
         -- The clock is read here, with the row lock won: what has lapsed meanwhile is not revived.
         UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + w.ttl_ms
         FROM "Free" f JOIN "Wanted" w ON w.lock_id = f.lock_id
-        WHERE l.key = f.key AND l.lock_id = f.lock_id AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
+        WHERE l.key = f.key AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
         RETURNING l.lock_id, l.expires_at_ms
     )
     SELECT CASE
@@ -207,7 +206,7 @@ BEGIN
         SELECT s.key FROM ${syncguard_locks} s
         WHERE s.key = ANY (v_keys) AND s.expires_at_ms < ${syncguard_locks}_now() - 2000
         FOR UPDATE SKIP LOCKED
-    )) AND l.expires_at_ms < ${syncguard_locks}_now() - 2000;
+    ));
     GET DIAGNOSTICS v_swept = ROW_COUNT;
     RETURN v_swept;
 END

@@ -7,6 +7,9 @@ import io.syncguard.core.LockBackend;
 import io.syncguard.core.ManualTime;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.PostgresServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
@@ -77,6 +80,26 @@ class PostgresSweeperTests {
         time.advance(INTERVAL);
 
         eventually().until(() -> leases().isEmpty());
+    }
+
+    @Test
+    void leases_that_are_in_use_do_not_stand_in_the_way_of_those_behind_them() throws SQLException {
+        open(INTERVAL, false);
+        for (int i = 0; i < PostgresSweeper.BATCH; i++) {
+            lease("pinned" + i, -90_000);
+        }
+        lease("behind", -5_000);
+        try (Connection other = dataSource.getConnection();
+                Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute("SELECT FROM syncguard_locks WHERE key LIKE 'pinned%' FOR KEY SHARE");
+
+            time.advance(INTERVAL);
+
+            eventually().until(() -> leases().size() == PostgresSweeper.BATCH);
+            other.rollback();
+        }
+        assertThat(leases()).doesNotContain("behind");
     }
 
     @Test
@@ -191,8 +214,8 @@ class PostgresSweeperTests {
 
         List<String> plan = jdbc.queryForList("""
                 EXPLAIN SELECT key FROM syncguard_locks
-                WHERE expires_at_ms < (SELECT syncguard_locks_now() - 2000)
-                ORDER BY expires_at_ms LIMIT 200
+                WHERE expires_at_ms < (SELECT syncguard_locks_now() - 2000) AND (expires_at_ms, key) > (0, '')
+                ORDER BY expires_at_ms, key LIMIT 200
                 """, String.class);
 
         assertThat(plan).anyMatch(line -> line.contains("Index Scan using syncguard_locks_expires_at_ms_idx"));
