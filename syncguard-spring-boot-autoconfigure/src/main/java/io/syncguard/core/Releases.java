@@ -205,6 +205,7 @@ final class Releases implements AutoCloseable {
         private final long givesUpAt;
         private volatile long nextAt = time.nanoTime();
         private volatile long pause = FIRST_PAUSE_NANOS;
+        private volatile boolean tried;
 
         Late(String key, Ending ending, long givesUpAt) {
             this.key = key;
@@ -214,10 +215,12 @@ final class Releases implements AutoCloseable {
 
         /** Returns whether it is done with. */
         boolean send() {
-            // Looked at first: while a server is away, each try takes a network timeout.
-            if (time.nanoTime() >= givesUpAt) {
+            // Looked at first: while a server is away, each try takes a network timeout. Each has one try, however long
+            // it waited behind others.
+            if (tried && time.nanoTime() >= givesUpAt) {
                 return true;
             }
+            tried = true;
             try {
                 if (ending.send()) {
                     return true;

@@ -14,8 +14,11 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -181,6 +184,27 @@ class AcquireTests {
         fixture.advanceSlowly(Duration.ofSeconds(3), Duration.ofMillis(100));
 
         assertThat(locks.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void a_grant_whose_answer_was_lost_is_released_even_when_another_release_was_stuck_for_long() {
+        CountDownLatch bothAreLost = new CountDownLatch(2);
+        AtomicBoolean stuck = new AtomicBoolean(true);
+        fixture.backend.afterAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+        fixture.backend.beforeRelease = () -> {
+            if (stuck.getAndSet(false)) {
+                eventually().until(() -> bothAreLost.getCount() == 0);
+                fixture.time.advance(fixture.backend.settlingTime().plusSeconds(1));
+            }
+        };
+
+        for (String key : List.of("order:42", "order:43")) {
+            assertThatThrownBy(() -> locks.acquire(REQUEST.key(key).ttl(LONG)))
+                    .isInstanceOf(LockBackendException.class);
+            bothAreLost.countDown();
+        }
+
+        eventually().until(() -> !locks.isLocked("order:42") && !locks.isLocked("order:43"));
     }
 
     @Test

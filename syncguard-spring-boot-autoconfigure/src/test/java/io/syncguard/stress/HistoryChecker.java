@@ -1,0 +1,320 @@
+package io.syncguard.stress;
+
+import static io.syncguard.stress.HistoryEvent.NEVER;
+
+import io.syncguard.stress.HistoryEvent.Kind;
+import io.syncguard.stress.HistoryEvent.Outcome;
+import io.syncguard.stress.Violation.Rule;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.TreeMap;
+
+/**
+ * Judges the history of one key by a model: a fenced mutex with leases by the server's clock.
+ *
+ * <ol>
+ *   <li>The events are put together by lock id, and the grants in the order of their fences.
+ *   <li>{@link LeaseRules} look at each lease by itself and at the first grant after it.
+ *   <li>The rules of the key follow here: fences, grants against the lease before, refusals, pins, the clock, effects.
+ * </ol>
+ *
+ * <p>Every rule is on the side of the library where an outcome is unknown: what it reports is wrong for certain.
+ */
+final class HistoryChecker {
+
+    private static final Comparator<LeaseHistory> BY_FENCE = Comparator.comparingLong(LeaseHistory::fence)
+            .thenComparing(lease -> lease.acquire().start());
+
+    private final ProcessTimes processes;
+    private final List<HistoryEvent> events;
+    private final List<Violation> violations = new ArrayList<>();
+
+    /** By lock hash: granted, or of unknown outcome. */
+    private final Map<String, LeaseHistory> leases = new LinkedHashMap<>();
+
+    private final List<LeaseHistory> grants;
+
+    private HistoryChecker(List<HistoryEvent> events, ProcessTimes processes) {
+        this.events = events;
+        this.processes = processes;
+        collectLeases();
+        this.grants = leases.values().stream()
+                .filter(LeaseHistory::isGranted)
+                .sorted(BY_FENCE)
+                .toList();
+    }
+
+    /**
+     * @param events those of one key
+     * @param processes that wrote them
+     */
+    static List<Violation> check(List<HistoryEvent> events, ProcessTimes processes) {
+        return new HistoryChecker(events, processes).check();
+    }
+
+    private void collectLeases() {
+        Map<String, List<HistoryEvent>> byLock = new LinkedHashMap<>();
+        Map<Long, LeaseHistory> byFence = new HashMap<>();
+        for (HistoryEvent event : events) {
+            if (!event.lock().isEmpty()) {
+                byLock.computeIfAbsent(event.lock(), lock -> new ArrayList<>()).add(event);
+            }
+        }
+        byLock.forEach((lock, ofLock) -> ofLock.stream()
+                .filter(event -> event.is(Kind.ACQUIRE) && event.mayHaveHappened())
+                .findFirst()
+                .ifPresentOrElse(
+                        acquire -> leases.put(lock, new LeaseHistory(acquire, ofLock, processes)),
+                        () -> nobodysLease(ofLock)));
+        leases.values().forEach(lease -> byFence.put(lease.fence(), lease));
+        for (HistoryEvent event : events) {
+            if (event.is(Kind.LOST) && byFence.containsKey(event.lease().fence())) {
+                byFence.get(event.lease().fence()).add(event);
+            }
+        }
+    }
+
+    private void nobodysLease(List<HistoryEvent> ofLock) {
+        ofLock.stream()
+                .filter(event -> event.outcome() == Outcome.OK)
+                .filter(event -> event.is(Kind.EXTEND) || event.is(Kind.RELEASE) || event.is(Kind.LOOKUP))
+                .forEach(event -> report(Rule.NOTHING_LEAKS, "there is a lease that nobody was granted", event));
+    }
+
+    private List<Violation> check() {
+        findTakers();
+        LeaseRules rules = new LeaseRules(processes, violations::add);
+        leases.values().forEach(rules::check);
+        findByKey(rules);
+        fencesGrow();
+        gapsAreExplained();
+        grantsWait();
+        refusalsAreJustified();
+        pinnedLeasesStay();
+        clockIsReadAfterTheLock();
+        joinsHaveTheOuterFence();
+        effectsAreInOrder();
+        return violations;
+    }
+
+    /** The earliest answered grant of a larger fence. */
+    private void findTakers() {
+        HistoryEvent earliest = null;
+        for (int i = grants.size() - 1; i >= 0; i--) {
+            LeaseHistory lease = grants.get(i);
+            if (earliest != null && earliest.lease().fence() > lease.fence()) {
+                lease.takenBy(earliest);
+            }
+            if (earliest == null || lease.acquire().end() < earliest.end()) {
+                earliest = lease.acquire();
+            }
+        }
+    }
+
+    private void findByKey(LeaseRules rules) {
+        TreeMap<Long, LeaseHistory> byAnswer = new TreeMap<>();
+        grants.forEach(lease -> byAnswer.put(lease.acquire().end(), lease));
+        events.stream()
+                .filter(event ->
+                        event.is(Kind.LOOKUP, Outcome.NOT_HELD) && event.lock().isEmpty())
+                .filter(event -> byAnswer.lowerEntry(event.start()) != null)
+                .forEach(event ->
+                        rules.notMissed(byAnswer.lowerEntry(event.start()).getValue(), event));
+    }
+
+    private void fencesGrow() {
+        for (int i = 1; i < grants.size(); i++) {
+            HistoryEvent before = grants.get(i - 1).acquire();
+            HistoryEvent after = grants.get(i).acquire();
+            if (before.lease().fence() == after.lease().fence()) {
+                report(Rule.FENCES, "one fence was granted twice", before, after);
+            } else if (after.end() < before.start()
+                    || after.lease().acquiredAt() < before.lease().acquiredAt()) {
+                report(Rule.FENCES, "a later grant has a smaller fence", after, before);
+            }
+        }
+    }
+
+    /** Each number that is missing was drawn by an acquire of unknown outcome, one for one, at a time at which it can have been. */
+    private void gapsAreExplained() {
+        List<LeaseHistory> unknown = leases.values().stream()
+                .filter(lease -> !lease.isGranted())
+                .sorted(Comparator.comparingLong(lease -> lease.acquire().start()))
+                .toList();
+        PriorityQueue<Long> latestEffects = new PriorityQueue<>();
+        int next = 0;
+        HistoryEvent before = null;
+        for (HistoryEvent after : numbered()) {
+            long until = after.is(Kind.COUNTER) ? NEVER : after.end();
+            for (; next < unknown.size() && unknown.get(next).acquire().start() <= until; next++) {
+                latestEffects.add(
+                        unknown.get(next).latestEffect(unknown.get(next).acquire()));
+            }
+            while (before != null && !latestEffects.isEmpty() && latestEffects.peek() < before.start()) {
+                latestEffects.remove();
+            }
+            explain(before, after, latestEffects);
+            before = after;
+        }
+    }
+
+    /** All grants by fence, and the counter at the end of the run. */
+    private List<HistoryEvent> numbered() {
+        List<HistoryEvent> numbered = new ArrayList<>();
+        grants.forEach(lease -> numbered.add(lease.acquire()));
+        events.stream().filter(event -> event.is(Kind.COUNTER)).forEach(numbered::add);
+        return numbered;
+    }
+
+    private void explain(HistoryEvent before, HistoryEvent after, PriorityQueue<Long> latestEffects) {
+        long missing = after.lease().fence()
+                - (before == null ? 0 : before.lease().fence())
+                - (after.is(Kind.COUNTER) ? 0 : 1);
+        HistoryEvent[] between = before == null ? new HistoryEvent[] {after} : new HistoryEvent[] {before, after};
+        if (after.is(Kind.COUNTER) && missing < 0) {
+            report(Rule.FENCES, "the counter is behind the fences that were granted", between);
+        }
+        for (; missing > 0; missing--) {
+            if (latestEffects.poll() == null) {
+                report(Rule.FENCES, "nothing explains a gap of " + missing + " between two fences", between);
+                return;
+            }
+        }
+    }
+
+    private void grantsWait() {
+        for (int i = 1; i < grants.size(); i++) {
+            LeaseHistory lease = grants.get(i - 1);
+            HistoryEvent next = grants.get(i).acquire();
+            boolean mayBeOver = lease.all(Kind.RELEASE).anyMatch(end -> endsBefore(end, next))
+                    || lease.all(Kind.ENDED).anyMatch(end -> endsBefore(end, next));
+            long missing = lease.earliestServerEnd(next)
+                    + LeaseHistory.TOLERANCE_MILLIS
+                    - next.lease().acquiredAt();
+            if (!mayBeOver && missing > 0) {
+                report(
+                        Rule.ONE_LIVE_GRANT,
+                        "a key was granted " + missing + " ms before the lease before it had lapsed",
+                        lease.acquire(),
+                        next);
+            }
+        }
+    }
+
+    private static boolean endsBefore(HistoryEvent end, HistoryEvent grant) {
+        return end.mayHaveHappened() && end.start() <= grant.end();
+    }
+
+    private void refusalsAreJustified() {
+        TreeMap<Long, Long> latestEnds = latestEndsByStart();
+        events.stream()
+                .filter(event -> event.is(Kind.ACQUIRE, Outcome.REFUSED))
+                .filter(refusal -> {
+                    Map.Entry<Long, Long> before = latestEnds.floorEntry(refusal.end());
+                    return (before == null || before.getValue() < refusal.start()) && !mayBeSwept(refusal);
+                })
+                .forEach(refusal ->
+                        report(Rule.JUSTIFIED_REFUSAL, "nobody had the key, and nobody had its row locked", refusal));
+    }
+
+    /** For each start of something that may keep the key from others, the latest end of all that started by then. */
+    private TreeMap<Long, Long> latestEndsByStart() {
+        TreeMap<Long, Long> ends = new TreeMap<>();
+        leases.values().forEach(lease -> ends.merge(lease.acquire().start(), lease.latestEnd(), Math::max));
+        for (HistoryEvent event : events) {
+            // A lapsed row that somebody has locked stays in the way, and an extension locks before it looks.
+            if (event.is(Kind.PINNING) || event.is(Kind.SWEPT) || event.is(Kind.EXTEND)) {
+                LeaseHistory lease = leases.get(event.lock());
+                long end = lease == null ? event.end() : lease.latestEffect(event);
+                ends.merge(event.start(), end, Math::max);
+            }
+        }
+        long latest = Long.MIN_VALUE;
+        for (Map.Entry<Long, Long> entry : ends.entrySet()) {
+            latest = Math.max(latest, entry.getValue());
+            entry.setValue(latest);
+        }
+        return ends;
+    }
+
+    /** A sweeper of the library, which writes no history, has a lapsed row locked: that refusal leaves less than 100 ms. */
+    private boolean mayBeSwept(HistoryEvent refusal) {
+        return refusal.value() < 100
+                && leases.values().stream()
+                        .filter(lease -> lease.acquire().start() < refusal.start())
+                        .anyMatch(lease -> lease.takenAt() > refusal.start()
+                                && lease.all(Kind.RELEASE, Outcome.OK).findAny().isEmpty()
+                                && lease.latestLapse(NEVER) + 1_000_000_000L < refusal.start());
+    }
+
+    private void pinnedLeasesStay() {
+        events.stream().filter(event -> event.is(Kind.PINNED)).forEach(pin -> {
+            LeaseHistory pinned = leases.get(pin.lock());
+            if (pinned == null || !pinned.isGranted()) {
+                return;
+            }
+            pinned.all(Kind.RELEASE, Outcome.OK)
+                    .filter(release -> isWithin(release, pin))
+                    .forEach(release -> report(Rule.PINNED_STAYS, "a pinned lease was released", pin, release));
+            grants.stream()
+                    .filter(lease -> lease.fence() > pinned.fence() && isWithin(lease.acquire(), pin))
+                    .forEach(lease -> report(Rule.PINNED_STAYS, "a pinned lease was taken over", pin, lease.acquire()));
+        });
+    }
+
+    private static boolean isWithin(HistoryEvent event, HistoryEvent window) {
+        return event.start() > window.start() && event.end() < window.end();
+    }
+
+    private void clockIsReadAfterTheLock() {
+        events.stream()
+                .filter(event -> event.is(Kind.SERIALISED))
+                .forEach(locked -> grants.stream()
+                        .map(LeaseHistory::acquire)
+                        .filter(grant -> grant.start() > locked.start() && grant.start() < locked.end())
+                        .filter(grant ->
+                                grant.lease().acquiredAt() < locked.lease().acquiredAt())
+                        .forEach(grant -> report(
+                                Rule.CLOCK_AFTER_LOCK,
+                                "a grant is older than the lock that it waited for",
+                                locked,
+                                grant)));
+    }
+
+    private void joinsHaveTheOuterFence() {
+        events.stream()
+                .filter(event -> event.is(Kind.JOINED) && event.lease().fence() != event.value())
+                .forEach(event -> report(Rule.JOIN, "a nested request has another fence than the outer one", event));
+    }
+
+    private void effectsAreInOrder() {
+        Map<Long, LeaseHistory> byFence = new HashMap<>();
+        grants.forEach(lease -> byFence.put(lease.fence(), lease));
+        HistoryEvent largest = null;
+        for (HistoryEvent effect : events.stream()
+                .filter(event -> event.is(Kind.EFFECT) && event.outcome() != Outcome.REFUSED)
+                .sorted(Comparator.comparingLong(HistoryEvent::value))
+                .toList()) {
+            LeaseHistory lease = byFence.get(effect.lease().fence());
+            boolean late =
+                    largest != null && effect.lease().fence() < largest.lease().fence();
+            if (late && effect.outcome() == Outcome.OK && (lease == null || !lease.wasTouchedByOthers())) {
+                report(
+                        Rule.EFFECTS,
+                        "a holder that was held after its write wrote after its successor",
+                        largest,
+                        effect);
+            }
+            largest = late ? largest : effect;
+        }
+    }
+
+    private void report(Rule rule, String what, HistoryEvent... events) {
+        violations.add(Violation.of(rule, what, events));
+    }
+}

@@ -1,0 +1,194 @@
+package io.syncguard.stress;
+
+import java.util.function.UnaryOperator;
+
+/**
+ * One thing that a process asked, was told, believed or did. A line in its history file.
+ *
+ * @param kind what it was
+ * @param source who wrote it down
+ * @param key the lock's key; empty for what concerns a whole process
+ * @param lock the hash of the lock id, never the lock id; empty where there is none
+ * @param start {@link System#nanoTime} before it
+ * @param end {@link System#nanoTime} after it; {@link #NEVER} while there is no answer
+ * @param outcome what came of it
+ * @param lease what the server said of the lease
+ * @param value in HELD the nanoseconds that the handle says it has left; in a refusal the milliseconds that the server says are
+ *     left; in JOINED the fence of the outer hold; in EFFECT its number
+ */
+record HistoryEvent(
+        Kind kind,
+        Source source,
+        String key,
+        String lock,
+        long start,
+        long end,
+        Outcome outcome,
+        Lease lease,
+        long value) {
+
+    static final long NEVER = Long.MAX_VALUE;
+
+    enum Kind {
+        /** Asked of the server by the library. */
+        ACQUIRE,
+        EXTEND,
+        RELEASE,
+        /** Asked by a client: by lock id, or without one by key. */
+        LOOKUP,
+        /** A handle was asked whether it is held, and said yes. */
+        HELD,
+        /** A nested request joined an outer hold. */
+        JOINED,
+        /** A handle was released, and said that it was held until then. */
+        GIVEN_BACK,
+        /** A listener or callback was told that a grant is lost. */
+        LOST,
+        /** A handle was asked, and said that it is lost. */
+        LOSS_SEEN,
+        /** A write stamped with a fence. OK when the handle was still held after it, REFUSED when the store did not take it. */
+        EFFECT,
+        /** The test ended a lease in the table. */
+        ENDED,
+        /** From before a lease row was pinned until after it was let go. */
+        PINNING,
+        /** While a lease row was pinned for certain. */
+        PINNED,
+        /** While the serialising row was locked for certain; acquiredAt is the server's clock at the end. */
+        SERIALISED,
+        /** A sweeper looked at the lapsed lease of this key. */
+        SWEPT,
+        /** The counter of the key at the end of the run. */
+        COUNTER,
+        /** The last moment at which a process can have done anything. */
+        PROCESS_ENDED
+    }
+
+    enum Outcome {
+        OK,
+        REFUSED,
+        BUSY,
+        NOT_HELD,
+        /** Nothing was done. */
+        FAILED,
+        /** It was done, was not, or will be. */
+        UNKNOWN
+    }
+
+    /**
+     * @param process name and incarnation of the process
+     * @param client the thread, or whatever it acts for
+     * @param number of the event in its process
+     */
+    record Source(String process, String client, long number) {}
+
+    /**
+     * Times in milliseconds of the server's clock, zero where nothing was said.
+     *
+     * @param fence the number of the grant
+     * @param ttl in milliseconds, as it was asked for
+     */
+    record Lease(long fence, long ttl, long acquiredAt, long expiresAt) {
+
+        static final Lease NONE = new Lease(0, 0, 0, 0);
+
+        static Lease ofTtl(long ttl) {
+            return new Lease(0, ttl, 0, 0);
+        }
+
+        static Lease ofFence(long fence) {
+            return new Lease(fence, 0, 0, 0);
+        }
+    }
+
+    static HistoryEvent of(Kind kind, Source source, String key, String lock, long start) {
+        return new HistoryEvent(kind, source, key, lock, start, NEVER, Outcome.UNKNOWN, Lease.NONE, 0);
+    }
+
+    HistoryEvent answered(long end, Outcome outcome) {
+        return new HistoryEvent(kind, source, key, lock, start, end, outcome, lease, value);
+    }
+
+    HistoryEvent with(Lease lease) {
+        return new HistoryEvent(kind, source, key, lock, start, end, outcome, lease, value);
+    }
+
+    HistoryEvent with(long value) {
+        return new HistoryEvent(kind, source, key, lock, start, end, outcome, lease, value);
+    }
+
+    HistoryEvent ofLock(String lock) {
+        return new HistoryEvent(kind, source, key, lock, start, end, outcome, lease, value);
+    }
+
+    boolean is(Kind kind) {
+        return this.kind == kind;
+    }
+
+    boolean is(Kind kind, Outcome outcome) {
+        return this.kind == kind && this.outcome == outcome;
+    }
+
+    boolean mayHaveHappened() {
+        return outcome == Outcome.OK || outcome == Outcome.UNKNOWN;
+    }
+
+    String toLine() {
+        return String.join(
+                "\t",
+                kind.name(),
+                source.process,
+                source.client,
+                Long.toString(source.number),
+                key,
+                lock,
+                Long.toString(start),
+                Long.toString(end),
+                outcome.name(),
+                Long.toString(lease.fence),
+                Long.toString(lease.ttl),
+                Long.toString(lease.acquiredAt),
+                Long.toString(lease.expiresAt),
+                Long.toString(value));
+    }
+
+    /** @param shared gives one object for equal texts: they repeat millions of times */
+    static HistoryEvent ofLine(String line, UnaryOperator<String> shared) {
+        String[] fields = line.split("\t", -1);
+        long[] numbers = new long[fields.length];
+        for (int i : new int[] {3, 6, 7, 9, 10, 11, 12, 13}) {
+            numbers[i] = Long.parseLong(fields[i]);
+        }
+        return new HistoryEvent(
+                Kind.valueOf(fields[0]),
+                new Source(shared.apply(fields[1]), shared.apply(fields[2]), numbers[3]),
+                shared.apply(fields[4]),
+                shared.apply(fields[5]),
+                numbers[6],
+                numbers[7],
+                Outcome.valueOf(fields[8]),
+                new Lease(numbers[9], numbers[10], numbers[11], numbers[12]),
+                numbers[13]);
+    }
+
+    /** For people: who, what, when in seconds of the monotonic clock, and what was said. */
+    @Override
+    public String toString() {
+        return String.format(
+                "%s/%s#%d %s %s lock=%.6s [%.6f, %s] %s fence=%d ttl=%d acquiredAt=%d expiresAt=%d value=%d",
+                source.process,
+                source.client,
+                source.number,
+                kind,
+                key,
+                lock,
+                start / 1e9,
+                end == NEVER ? "never" : String.format("%.6f", end / 1e9),
+                outcome,
+                lease.fence,
+                lease.ttl,
+                lease.acquiredAt,
+                lease.expiresAt,
+                value);
+    }
+}

@@ -1,0 +1,163 @@
+package io.syncguard.stress;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.stress.HistoryEvent.Kind;
+import io.syncguard.stress.HistoryEvent.Lease;
+import io.syncguard.stress.HistoryEvent.Outcome;
+import io.syncguard.stress.HistoryEvent.Source;
+import io.syncguard.stress.Violation.Rule;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A history of one key, written by hand. Times are milliseconds; a call takes one, in whose middle the server acts. The
+ * server's clock is far ahead of the monotonic one.
+ */
+final class HistoryScript {
+
+    private static final long SERVER_AHEAD = 1_700_000_000_000L;
+    private static final long MILLI = 1_000_000;
+
+    private final List<HistoryEvent> events = new ArrayList<>();
+    private final ProcessTimes processes = new ProcessTimes();
+    private String process = "a";
+    private long took = 1;
+
+    /** Whose calls follow. */
+    HistoryScript by(String process) {
+        this.process = process;
+        return this;
+    }
+
+    /** How long the calls take that follow. */
+    HistoryScript taking(long millis) {
+        this.took = millis;
+        return this;
+    }
+
+    HistoryScript grant(String lock, long fence, long at, long ttl) {
+        return add(called(Kind.ACQUIRE, lock, at, Outcome.OK)
+                .with(new Lease(fence, ttl, SERVER_AHEAD + at, SERVER_AHEAD + at + ttl)));
+    }
+
+    HistoryScript acquire(String lock, long at, long ttl, Outcome outcome) {
+        return add(
+                called(Kind.ACQUIRE, lock, at, outcome).with(Lease.ofTtl(ttl)).with(5000));
+    }
+
+    /** Asked and never answered: the process was killed. */
+    HistoryScript acquireWithoutAnswer(String lock, long at, long ttl) {
+        return add(called(Kind.ACQUIRE, lock, at, Outcome.UNKNOWN)
+                .answered(HistoryEvent.NEVER, Outcome.UNKNOWN)
+                .with(Lease.ofTtl(ttl)));
+    }
+
+    HistoryScript extend(String lock, long at, long ttl, Outcome outcome) {
+        long expiresAt = outcome == Outcome.OK ? SERVER_AHEAD + at + ttl : 0;
+        return add(called(Kind.EXTEND, lock, at, outcome).with(new Lease(0, ttl, 0, expiresAt)));
+    }
+
+    HistoryScript release(String lock, long at, Outcome outcome) {
+        return add(called(Kind.RELEASE, lock, at, outcome));
+    }
+
+    HistoryScript found(String lock, long fence, long acquiredAt, long at) {
+        return add(called(Kind.LOOKUP, lock, at, Outcome.OK)
+                .with(new Lease(fence, 0, SERVER_AHEAD + acquiredAt, SERVER_AHEAD + at + 1)));
+    }
+
+    HistoryScript missed(String lock, long at) {
+        return add(called(Kind.LOOKUP, lock, at, Outcome.NOT_HELD));
+    }
+
+    HistoryScript held(String lock, long at, long leftMillis) {
+        return add(called(Kind.HELD, lock, at, Outcome.OK).with(leftMillis * MILLI));
+    }
+
+    HistoryScript gaveBack(String lock, long at) {
+        return add(called(Kind.GIVEN_BACK, lock, at, Outcome.OK));
+    }
+
+    HistoryScript lost(long fence, long at) {
+        return add(called(Kind.LOST, "", at, Outcome.OK).with(Lease.ofFence(fence)));
+    }
+
+    HistoryScript sawLoss(String lock, long at) {
+        return add(called(Kind.LOSS_SEEN, lock, at, Outcome.OK));
+    }
+
+    HistoryScript joined(String lock, long at, long inner, long outer) {
+        return add(called(Kind.JOINED, lock, at, Outcome.OK)
+                .with(Lease.ofFence(inner))
+                .with(outer));
+    }
+
+    HistoryScript wrote(String lock, long fence, long number, long at, Outcome outcome) {
+        return add(called(Kind.EFFECT, lock, at, outcome)
+                .with(Lease.ofFence(fence))
+                .with(number));
+    }
+
+    HistoryScript ended(String lock, long at) {
+        return add(called(Kind.ENDED, lock, at, Outcome.OK));
+    }
+
+    HistoryScript pinned(String lock, long from, long to) {
+        return add(during(Kind.PINNED, lock, from, to)).add(during(Kind.PINNING, lock, from - 1, to + 1));
+    }
+
+    HistoryScript serialised(long from, long to) {
+        return add(during(Kind.SERIALISED, "", from, to).with(new Lease(0, 0, SERVER_AHEAD + to, 0)));
+    }
+
+    HistoryScript swept(long at) {
+        return add(called(Kind.SWEPT, "", at, Outcome.OK));
+    }
+
+    HistoryScript counter(long fence, long at) {
+        return add(called(Kind.COUNTER, "", at, Outcome.OK).with(Lease.ofFence(fence)));
+    }
+
+    HistoryScript processEnded(String name, long at) {
+        processes.sawAlive(name, at * MILLI);
+        return this;
+    }
+
+    HistoryScript releaseStuckOf(String name, long at) {
+        processes.sawReleaseStuck(name, at * MILLI);
+        return this;
+    }
+
+    List<HistoryEvent> events() {
+        return events;
+    }
+
+    List<Violation> check() {
+        return HistoryChecker.check(events, processes);
+    }
+
+    /** Rejected by this rule, with a message that shows events of the history. */
+    void assertRejected(Rule rule, String message) {
+        assertThat(check()).anySatisfy(violation -> {
+            assertThat(violation.rule()).isEqualTo(rule);
+            assertThat(violation.message()).contains(message);
+            assertThat(events).anyMatch(event -> violation.message().contains(event.toString()));
+        });
+    }
+
+    private HistoryEvent called(Kind kind, String lock, long at, Outcome outcome) {
+        HistoryEvent event = during(kind, lock, at, at + took);
+        return event.answered(event.end(), outcome);
+    }
+
+    private HistoryEvent during(Kind kind, String lock, long from, long to) {
+        return HistoryEvent.of(kind, new Source(process, "client", events.size()), "key", lock, from * MILLI)
+                .answered(to * MILLI, Outcome.OK);
+    }
+
+    private HistoryScript add(HistoryEvent event) {
+        events.add(event);
+        return this;
+    }
+}

@@ -1,0 +1,36 @@
+package io.syncguard.stress;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+
+/**
+ * What the history of one key cannot say by itself: when each process ended, and when its late releases were held up.
+ */
+final class ProcessTimes {
+
+    private final Map<String, Long> ends = new HashMap<>();
+    private final Map<String, NavigableSet<Long>> stuckReleases = new HashMap<>();
+
+    /** The process was alive then. */
+    void sawAlive(String process, long at) {
+        ends.merge(process, at, Math::max);
+    }
+
+    /** The thread for late releases was busy with one of them for long, until then. */
+    void sawReleaseStuck(String process, long at) {
+        stuckReleases.computeIfAbsent(process, any -> new TreeSet<>()).add(at);
+    }
+
+    /** After this it did nothing any more. One of which nothing is known never ended. */
+    long endOf(String process, long otherwise) {
+        return ends.getOrDefault(process, otherwise);
+    }
+
+    /** Whether late releases of the process were held up at a time between these two. */
+    boolean releasesWereStuck(String process, long from, long to) {
+        Long first = stuckReleases.getOrDefault(process, new TreeSet<>()).ceiling(from);
+        return first != null && first <= to;
+    }
+}

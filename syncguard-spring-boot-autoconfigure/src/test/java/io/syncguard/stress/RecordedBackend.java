@@ -1,0 +1,150 @@
+package io.syncguard.stress;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.Extension;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.stress.HistoryEvent.Kind;
+import io.syncguard.stress.HistoryEvent.Lease;
+import io.syncguard.stress.HistoryEvent.Outcome;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+
+/**
+ * Writes down what the library asks of its store and what that answers, heartbeats and late releases included. What is about
+ * to be asked is written first: of a process that is killed in between, the outcome is unknown.
+ *
+ * <p>A dynamic proxy, so that operations which concern no lease pass unseen.
+ */
+final class RecordedBackend implements BeanPostProcessor {
+
+    private final HistoryRecorder recorder;
+    private final KnownLocks known;
+
+    RecordedBackend(HistoryRecorder recorder, KnownLocks known) {
+        this.recorder = recorder;
+        this.known = known;
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String name) {
+        return bean instanceof LockBackend backend ? recorded(backend) : bean;
+    }
+
+    private LockBackend recorded(LockBackend backend) {
+        InvocationHandler handler = (proxy, method, arguments) -> switch (method.getName()) {
+            case "acquire" -> acquire(backend, method, (Claim) arguments[0]);
+            case "release" -> release(backend, method, (String) arguments[0]);
+            case "extend" -> extend(backend, method, arguments[0]);
+            default -> call(backend, method, arguments);
+        };
+        return (LockBackend)
+                Proxy.newProxyInstance(LockBackend.class.getClassLoader(), new Class<?>[] {LockBackend.class}, handler);
+    }
+
+    private Object acquire(LockBackend backend, Method method, Claim claim) throws Throwable {
+        known.add(claim.key(), claim.lockId());
+        HistoryEvent asked =
+                begin(Kind.ACQUIRE, claim.lockId()).with(Lease.ofTtl(claim.ttl().toMillis()));
+        recorder.write(asked);
+        try {
+            Attempt attempt = (Attempt) call(backend, method, claim);
+            recorder.write(answered(asked, attempt));
+            return attempt;
+        } catch (Throwable ex) {
+            recorder.write(asked.answered(System.nanoTime(), outcomeOf(ex)));
+            throw ex;
+        }
+    }
+
+    private static HistoryEvent answered(HistoryEvent asked, Attempt attempt) {
+        long now = System.nanoTime();
+        return attempt instanceof Attempt.Grant grant
+                ? asked.answered(now, Outcome.OK)
+                        .with(new Lease(
+                                grant.fence().value(),
+                                asked.lease().ttl(),
+                                grant.acquiredAt().toEpochMilli(),
+                                grant.expiresAt().toEpochMilli()))
+                : asked.answered(now, Outcome.REFUSED)
+                        .with(((Attempt.Refusal) attempt).timeLeft().toMillis());
+    }
+
+    private Object release(LockBackend backend, Method method, String lockId) throws Throwable {
+        HistoryEvent asked = begin(Kind.RELEASE, lockId);
+        recorder.write(asked);
+        try {
+            Object outcome = call(backend, method, lockId);
+            recorder.write(asked.answered(
+                    System.nanoTime(),
+                    outcome == ReleaseOutcome.RELEASED
+                            ? Outcome.OK
+                            : outcome == ReleaseOutcome.BUSY ? Outcome.BUSY : Outcome.NOT_HELD));
+            return outcome;
+        } catch (Throwable ex) {
+            recorder.write(asked.answered(System.nanoTime(), outcomeOf(ex)));
+            throw ex;
+        }
+    }
+
+    private Object extend(LockBackend backend, Method method, Object argument) throws Throwable {
+        List<HistoryEvent> asked = ((List<?>) argument)
+                .stream()
+                        .map(Extension.class::cast)
+                        .map(extension -> begin(Kind.EXTEND, extension.lockId())
+                                .with(Lease.ofTtl(extension.ttl().toMillis())))
+                        .toList();
+        asked.forEach(recorder::write);
+        try {
+            List<?> outcomes = (List<?>) call(backend, method, argument);
+            long now = System.nanoTime();
+            for (int i = 0; i < asked.size(); i++) {
+                recorder.write(answered(asked.get(i), outcomes.get(i), now));
+            }
+            return outcomes;
+        } catch (Throwable ex) {
+            long now = System.nanoTime();
+            asked.forEach(each -> recorder.write(each.answered(now, outcomeOf(ex))));
+            throw ex;
+        }
+    }
+
+    private static HistoryEvent answered(HistoryEvent asked, Object outcome, long now) {
+        if (outcome instanceof ExtendOutcome.Extended extended) {
+            return asked.answered(now, Outcome.OK)
+                    .with(new Lease(
+                            0, asked.lease().ttl(), 0, extended.expiresAt().toEpochMilli()));
+        }
+        return asked.answered(now, outcome instanceof ExtendOutcome.Busy ? Outcome.BUSY : Outcome.NOT_HELD);
+    }
+
+    /** As {@link LockBackend} says which failures leave it open what was done. */
+    private static Outcome outcomeOf(Throwable ex) {
+        return !(ex instanceof LockBackendException known)
+                ? Outcome.UNKNOWN
+                : switch (known.code()) {
+                    case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, ABORTED, INTERNAL -> Outcome.UNKNOWN;
+                    default -> Outcome.FAILED;
+                };
+    }
+
+    private HistoryEvent begin(Kind kind, String lockId) {
+        return recorder.begin(
+                kind, Thread.currentThread().getName(), known.keyOf(lockId), HistoryRecorder.hash(lockId));
+    }
+
+    private static Object call(LockBackend backend, Method method, Object... arguments) throws Throwable {
+        try {
+            return method.invoke(backend, arguments);
+        } catch (InvocationTargetException ex) {
+            throw ex.getCause();
+        }
+    }
+}

@@ -1,0 +1,276 @@
+package io.syncguard.stress;
+
+import static java.util.function.Predicate.not;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresTables;
+import io.syncguard.stress.HistoryEvent.Kind;
+import io.syncguard.stress.HistoryEvent.Lease;
+import io.syncguard.stress.HistoryEvent.Outcome;
+import io.syncguard.testing.PostgresProxy;
+import io.syncguard.testing.PostgresServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * One run: starts workers, disturbs them and the database until the time is over, reads what is left in the tables, and has
+ * the history judged.
+ */
+final class StressRun {
+
+    private static final long MILLI = 1_000_000;
+    private static final long SECOND = 1_000 * MILLI;
+
+    /** A worker that ran less than this when the run is nearly over is not killed: a new one would come too late. */
+    private static final long RESTART_NANOS = 5 * SECOND;
+
+    /** Threads that disturb the database; each waits most of its time. */
+    private static final int DISTURBERS = 3;
+
+    private final StressSettings settings;
+    private final Random random;
+    private final Path directory;
+    private final HikariDataSource dataSource = new HikariDataSource();
+    private final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+    private final StressDatabase database = new StressDatabase(jdbc);
+    private final String url = PostgresServer.newDatabaseUrl();
+    private final List<PostgresProxy> proxies = new ArrayList<>();
+    private final List<WorkerProcess> workers = new ArrayList<>();
+    private final List<WorkerProcess> all = new ArrayList<>();
+    private final HistoryRecorder recorder;
+    private final DatabaseFaults faults;
+
+    /** Written by the thread that starts the run, read by those that disturb it. */
+    private volatile long end;
+
+    StressRun(StressSettings settings) throws IOException {
+        this.settings = settings;
+        this.random = new Random(settings.seed());
+        this.directory = Files.createDirectories(Path.of("target", "stress", Long.toString(settings.seed())));
+        this.recorder = new HistoryRecorder("test", directory.resolve("test.history"));
+        dataSource.setJdbcUrl(url);
+        dataSource.addDataSourceProperty("ApplicationName", DatabaseFaults.APPLICATION_NAME);
+        new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
+        database.create();
+        proxies.add(new PostgresProxy(url));
+        this.faults = new DatabaseFaults(
+                jdbc,
+                new TransactionTemplate(new JdbcTransactionManager(dataSource)),
+                proxies,
+                recorder,
+                new Random(random.nextLong()));
+    }
+
+    StressReport run() throws Exception {
+        for (int i = 0; i < settings.workers(); i++) {
+            workers.add(start(i, 1));
+        }
+        long began = System.nanoTime();
+        for (WorkerProcess worker : workers) {
+            worker.awaitReady();
+        }
+        end = System.nanoTime() + settings.seconds() * SECOND;
+        for (WorkerProcess worker : workers) {
+            worker.workUntil(end);
+        }
+        disturb();
+        boolean peaceful = true;
+        for (WorkerProcess worker : workers) {
+            peaceful &= worker.awaitEnd();
+        }
+        recordWhatIsLeft();
+        recorder.close();
+        return judge(peaceful, System.nanoTime() - began);
+    }
+
+    private WorkerProcess start(int index, int incarnation) {
+        // Every other worker is behind the proxy.
+        String itsUrl = index % 2 == 0 ? url : proxies.get(0).url();
+        WorkerProcess worker = new WorkerProcess(
+                "w" + index + "." + incarnation, itsUrl, directory, random.nextLong(), settings.clients());
+        all.add(worker);
+        return worker;
+    }
+
+    private void disturb() throws Exception {
+        ExecutorService threads = Executors.newCachedThreadPool();
+        try {
+            List<Future<?>> disturbing = new ArrayList<>();
+            for (int i = 0; i < DISTURBERS; i++) {
+                disturbing.add(threads.submit(untilTheEnd(40, faults::any)));
+            }
+            if (hasSweeper()) {
+                disturbing.add(threads.submit(untilTheEnd(20, faults::sweep)));
+            }
+            disturbProcesses();
+            for (Future<?> each : disturbing) {
+                each.get();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private boolean hasSweeper() {
+        return Boolean.TRUE.equals(jdbc.queryForObject(
+                "SELECT to_regprocedure('syncguard_locks_sweep(text[])') IS NOT NULL", Boolean.class));
+    }
+
+    private Callable<Void> untilTheEnd(int pauseMillis, Runnable action) {
+        return () -> {
+            while (System.nanoTime() < end) {
+                action.run();
+                LockSupport.parkNanos(pauseMillis * MILLI);
+            }
+            return null;
+        };
+    }
+
+    private void disturbProcesses() throws Exception {
+        for (int round = 0; System.nanoTime() < end - SECOND; round++) {
+            int index = random.nextInt(workers.size());
+            if (round % 4 == 1 && end - System.nanoTime() > RESTART_NANOS) {
+                killAndRestart(index);
+            } else {
+                pauseAndResume(workers.get(index));
+            }
+            LockSupport.parkNanos(300 * MILLI);
+        }
+    }
+
+    private void killAndRestart(int index) throws Exception {
+        WorkerProcess victim = workers.get(index);
+        HistoryEvent killed = HistoryEvent.of(
+                Kind.PROCESS_ENDED, new HistoryEvent.Source(victim.name(), "killed", 0), "", "", System.nanoTime());
+        victim.kill();
+        recorder.write(killed.answered(System.nanoTime(), Outcome.OK));
+        int incarnation = Integer.parseInt(victim.name().substring(victim.name().indexOf('.') + 1)) + 1;
+        WorkerProcess successor = start(index, incarnation);
+        workers.set(index, successor);
+        successor.awaitReady();
+        successor.workUntil(end);
+    }
+
+    /** For less than most leases, or for longer than all of them are kept from others. */
+    private void pauseAndResume(WorkerProcess worker) throws Exception {
+        worker.pause();
+        LockSupport.parkNanos((random.nextBoolean() ? 50 + random.nextInt(300) : 1200 + random.nextInt(1300)) * MILLI);
+        worker.resume();
+    }
+
+    /** The end of the history: the counters, and what is live. */
+    private void recordWhatIsLeft() {
+        Map<String, Map<String, Object>> live = new HashMap<>();
+        HistoryEvent looked = recorder.begin(Kind.LOOKUP, "end", "", "");
+        jdbc.queryForList("SELECT * FROM syncguard_locks WHERE expires_at_ms > syncguard_locks_now() - 1000")
+                .forEach(row -> live.put((String) row.get("key"), row));
+        long now = System.nanoTime();
+        jdbc.queryForList("SELECT key_debug, fence FROM syncguard_fence_counters")
+                .forEach(row -> {
+                    String key = (String) row.get("key_debug");
+                    recorder.write(recorder.begin(Kind.COUNTER, "end", key, "")
+                            .answered(now, Outcome.OK)
+                            .with(Lease.ofFence(((Number) row.get("fence")).longValue())));
+                    HistoryEvent lookup = recorder.begin(Kind.LOOKUP, "end", key, "");
+                    recorder.write(left(
+                            HistoryEvent.of(Kind.LOOKUP, lookup.source(), key, "", looked.start()),
+                            live.get(key),
+                            now));
+                });
+    }
+
+    private static HistoryEvent left(HistoryEvent lookup, Map<String, Object> row, long now) {
+        return row == null
+                ? lookup.answered(now, Outcome.NOT_HELD)
+                : lookup.answered(now, Outcome.OK)
+                        .ofLock(HistoryRecorder.hash((String) row.get("lock_id")))
+                        .with(new Lease(
+                                Long.parseLong((String) row.get("fence")),
+                                0,
+                                ((Number) row.get("acquired_at_ms")).longValue(),
+                                ((Number) row.get("expires_at_ms")).longValue()));
+    }
+
+    private StressReport judge(boolean peaceful, long elapsed) {
+        List<Path> files = Stream.concat(
+                        all.stream().map(WorkerProcess::history), Stream.of(directory.resolve("test.history")))
+                .filter(Files::exists)
+                .toList();
+        History history = History.of(files, directory);
+        List<Violation> violations = new ArrayList<>();
+        long checkedFrom = System.nanoTime();
+        history.forEachKey((key, events) -> violations.addAll(HistoryChecker.check(events, history.processes())));
+        return new StressReport(
+                settings,
+                violations,
+                history.counts(),
+                history.operations(),
+                elapsed / SECOND,
+                (System.nanoTime() - checkedFrom) / SECOND,
+                database.effects(),
+                database.lateEffects(true),
+                database.lateEffects(false),
+                leasesWithoutEnd(),
+                peaceful
+                        ? complaints()
+                        : Stream.concat(Stream.of("a worker did not end"), complaints().stream())
+                                .toList());
+    }
+
+    /** No lease ends later than the longest ttl from now. */
+    private long leasesWithoutEnd() {
+        return jdbc.queryForObject(
+                "SELECT count(*) FROM syncguard_locks WHERE expires_at_ms > syncguard_locks_now() + ?",
+                Long.class,
+                StressClient.LONGEST_TTL_MILLIS);
+    }
+
+    /** What workers printed beside being ready: errors of the library, and what clients did not expect. */
+    private List<String> complaints() {
+        return all.stream()
+                .flatMap(worker -> {
+                    try {
+                        return Files.readAllLines(worker.log()).stream();
+                    } catch (IOException ex) {
+                        return Stream.of(ex.toString());
+                    }
+                })
+                .filter(not(line -> line.startsWith(StressWorker.READY)))
+                .filter(line -> line.contains("ERROR") || line.contains(StressClient.UNEXPECTED))
+                .toList();
+    }
+
+    /** Ends whatever is left of it. */
+    void stop() throws InterruptedException {
+        for (WorkerProcess worker : all) {
+            worker.kill();
+        }
+        proxies.forEach(PostgresProxy::close);
+        dataSource.close();
+    }
+
+    /** Nobody needs the files of a run that found nothing. */
+    void deleteFiles() throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package io.syncguard.stress;
+
+import java.util.Random;
+
+/**
+ * How long and how hard: for a build unless system properties {@code syncguard.stress.*} say otherwise.
+ *
+ * @param seed of all random choices. The same one makes the same choices, though not at the same times
+ * @param seconds of work, after the processes have started
+ * @param workers processes
+ * @param clients threads of each
+ */
+record StressSettings(long seed, int seconds, int workers, int clients) {
+
+    static StressSettings fromSystemProperties() {
+        return new StressSettings(
+                Long.getLong("syncguard.stress.seed", new Random().nextInt(Integer.MAX_VALUE)),
+                Integer.getInteger("syncguard.stress.seconds", 13),
+                Integer.getInteger("syncguard.stress.workers", 3),
+                Integer.getInteger("syncguard.stress.clients", 4));
+    }
+}

@@ -1,0 +1,87 @@
+package io.syncguard.stress;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Several processes use locks at random while they and the database are disturbed, and what they were told fits the contract.
+ *
+ * <p>{@code -Dsyncguard.stress.seed}, {@code .seconds}, {@code .workers} and {@code .clients} change the run, which is short.
+ */
+class StressTests {
+
+    private static StressRun run;
+    private static StressReport report;
+
+    @BeforeAll
+    static void work() throws Exception {
+        run = new StressRun(StressSettings.fromSystemProperties());
+        report = run.run();
+        System.out.println(report);
+    }
+
+    @AfterAll
+    static void end() throws Exception {
+        run.stop();
+        if (report != null
+                && report.violations().isEmpty()
+                && report.complaints().isEmpty()) {
+            run.deleteFiles();
+        }
+    }
+
+    @Test
+    void no_rule_is_broken() {
+        assertThat(report.violations())
+                .as(() -> report.violations().stream()
+                                .collect(Collectors.groupingBy(Violation::rule, Collectors.counting()))
+                        + " with -Dsyncguard.stress.seed="
+                        + report.settings().seed())
+                .isEmpty();
+    }
+
+    @Test
+    void a_store_that_refuses_smaller_fences_sees_none_late() {
+        assertThat(report.lateGuarded()).isZero();
+    }
+
+    @Test
+    void no_lease_is_without_an_end() {
+        assertThat(report.leasesWithoutEnd()).isZero();
+    }
+
+    @Test
+    void no_worker_complains() {
+        assertThat(report.complaints()).isEmpty();
+    }
+
+    @Test
+    void everything_happened_that_is_to_be_judged() {
+        assertThat(report.counts())
+                .containsKeys(
+                        "ACQUIRE OK",
+                        "ACQUIRE REFUSED",
+                        "ACQUIRE UNKNOWN",
+                        "EXTEND OK",
+                        "EXTEND NOT_HELD",
+                        "RELEASE OK",
+                        "RELEASE NOT_HELD",
+                        "LOOKUP OK",
+                        "LOOKUP NOT_HELD",
+                        "HELD OK",
+                        "JOINED OK",
+                        "GIVEN_BACK OK",
+                        "GIVEN_BACK NOT_HELD",
+                        "LOST OK",
+                        "LOSS_SEEN OK",
+                        "EFFECT OK",
+                        "ENDED OK",
+                        "PINNED OK",
+                        "SERIALISED OK",
+                        "COUNTER OK");
+    }
+}

@@ -1,0 +1,148 @@
+package io.syncguard.stress;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.syncguard.LockEvent;
+import io.syncguard.LockListener;
+import io.syncguard.LockTemplate;
+import io.syncguard.stress.HistoryEvent.Kind;
+import io.syncguard.stress.HistoryEvent.Lease;
+import io.syncguard.stress.HistoryEvent.Outcome;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import org.springframework.beans.BeansException;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * A process of the stress: an application as users have it, with some clients that work at random, and one thread that
+ * interrupts them.
+ */
+final class StressWorker {
+
+    static final String READY = "ready at ";
+
+    private static final long BETWEEN_INTERRUPTS_NANOS = 100_000_000L;
+
+    private static final int STARTS = 5;
+
+    private StressWorker() {}
+
+    /**
+     * @param arguments name, JDBC URL, history file, seed, number of clients. Reads the {@link System#nanoTime} of its end
+     *     from its input when it is ready
+     */
+    public static void main(String[] arguments) throws Exception {
+        HistoryRecorder recorder = new HistoryRecorder(arguments[0], Path.of(arguments[2]));
+        KnownLocks known = new KnownLocks();
+        ConfigurableApplicationContext application = start(arguments[0], arguments[1], recorder, known);
+        System.out.println(READY + System.nanoTime());
+        long end = Long.parseLong(new BufferedReader(new InputStreamReader(System.in, US_ASCII)).readLine());
+        work(
+                application,
+                recorder,
+                known,
+                new Random(Long.parseLong(arguments[3])),
+                Integer.parseInt(arguments[4]),
+                end);
+        application.close();
+        recorder.close();
+    }
+
+    private static void work(
+            ConfigurableApplicationContext application,
+            HistoryRecorder recorder,
+            KnownLocks known,
+            Random random,
+            int clients,
+            long end)
+            throws InterruptedException {
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < clients; i++) {
+            StressClient client = new StressClient(
+                    application.getBean(LockTemplate.class),
+                    application.getBean(TransactionTemplate.class),
+                    application.getBean(JdbcTemplate.class),
+                    recorder,
+                    known,
+                    new Random(random.nextLong()),
+                    end);
+            Thread thread = new Thread(client, "client-" + i);
+            thread.start();
+            threads.add(thread);
+        }
+        while (System.nanoTime() < end) {
+            LockSupport.parkNanos(BETWEEN_INTERRUPTS_NANOS);
+            threads.get(random.nextInt(clients)).interrupt();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    /** On a busy machine, or with the way to the database cut just now, the first tries may find no connection. */
+    private static ConfigurableApplicationContext start(
+            String name, String url, HistoryRecorder recorder, KnownLocks known) {
+        for (int tries = 1; ; tries++) {
+            try {
+                return startOnce(name, url, recorder, known);
+            } catch (BeansException ex) {
+                if (tries == STARTS) {
+                    throw ex;
+                }
+            }
+        }
+    }
+
+    private static ConfigurableApplicationContext startOnce(
+            String name, String url, HistoryRecorder recorder, KnownLocks known) {
+        return new SpringApplicationBuilder(Application.class)
+                .web(WebApplicationType.NONE)
+                .registerShutdownHook(false)
+                .properties(
+                        "spring.main.banner-mode=off",
+                        "spring.application.name=" + name,
+                        // Whatever is left to say is a complaint.
+                        "logging.level.root=off",
+                        "logging.level.io.syncguard=error",
+                        "spring.datasource.url=" + url,
+                        "spring.datasource.hikari.maximum-pool-size=8",
+                        "spring.datasource.hikari.connection-timeout=2000",
+                        "spring.datasource.hikari.data-source-properties.socketTimeout=5",
+                        "spring.flyway.enabled=false",
+                        "syncguard.postgres.network-timeout=4s",
+                        "syncguard.retry.max-delay=60ms",
+                        "syncguard.shutdown-timeout=1s")
+                .initializers(context -> {
+                    context.getBeanFactory().addBeanPostProcessor(new RecordedBackend(recorder, known));
+                    context.getBeanFactory().registerSingleton("lossRecorder", lossRecorder(recorder));
+                })
+                .run();
+    }
+
+    private static LockListener lossRecorder(HistoryRecorder recorder) {
+        return new LockListener() {
+            @Override
+            public void lost(LockEvent event) {
+                HistoryEvent lost = recorder.begin(Kind.LOST, "listener", event.key(), "");
+                recorder.write(lost.answered(lost.start(), Outcome.OK)
+                        .with(Lease.ofFence(event.fence().value())));
+            }
+        };
+    }
+
+    /** Nothing but what Spring Boot and the library bring. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
+}

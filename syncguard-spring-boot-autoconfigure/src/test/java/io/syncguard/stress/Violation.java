@@ -1,0 +1,52 @@
+package io.syncguard.stress;
+
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
+/**
+ * A promise that a history breaks, with the events that show it.
+ */
+record Violation(Rule rule, String message) {
+
+    enum Rule {
+        /** A handle says HELD only before its deadline, and never when somebody else was granted the key. */
+        BELIEF,
+        /** Fences grow by one with each grant, and only then. */
+        FENCES,
+        /** No grant before the lease before it is over by more than a second of the server's clock. */
+        ONE_LIVE_GRANT,
+        /** Released once, and gone from then on. */
+        RELEASED_ONCE,
+        /** Neither released nor extended after its end. */
+        OVER_IS_OVER,
+        /** Nobody is refused a free key. */
+        JUSTIFIED_REFUSAL,
+        /** An extension changes nothing but the end. */
+        SAME_GRANT,
+        /** A live lease is found. */
+        NOTHING_VANISHES,
+        /** A lease is somebody's: granted, or of unknown outcome and then released. */
+        NOTHING_LEAKS,
+        /** A loss is told once, and not of what was given back. */
+        TOLD_ONCE,
+        /** A nested request has the fence of the outer hold. */
+        JOIN,
+        /** The server's clock is read after the serialising row was won. */
+        CLOCK_AFTER_LOCK,
+        /** Nobody takes or releases a pinned lease. */
+        PINNED_STAYS,
+        /** What was written under a lock that is still held comes before what its successors write. */
+        EFFECTS
+    }
+
+    static Violation of(Rule rule, String what, HistoryEvent... events) {
+        return new Violation(
+                rule,
+                what + Arrays.stream(events).map(event -> "\n    " + event).collect(Collectors.joining()));
+    }
+
+    @Override
+    public String toString() {
+        return rule + ": " + message;
+    }
+}
