@@ -8,6 +8,7 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockHandle;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.OnContention;
+import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -55,6 +56,7 @@ class DistributedLockAsyncTests {
         });
     }
 
+    @BugOf("alturkovic: the lock ends before the body of an asynchronous method does")
     @Test
     void the_lock_is_held_to_the_end_of_the_body() {
         runner.run(context -> {

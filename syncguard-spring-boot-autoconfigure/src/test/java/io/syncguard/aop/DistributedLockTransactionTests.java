@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.DistributedLock;
 import io.syncguard.LockManager;
+import io.syncguard.testing.BugOf;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
@@ -34,6 +35,7 @@ class DistributedLockTransactionTests {
         application.close();
     }
 
+    @BugOf("alturkovic: the method runs inside the transaction, and the next holder reads the state before its commit")
     @Test
     void the_lock_is_taken_before_the_transaction_of_the_method_begins_and_released_after_its_commit() {
         runner.run(context -> {

@@ -9,6 +9,7 @@ import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
+import io.syncguard.testing.BugOf;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -35,6 +36,7 @@ class BootBeansTests {
         database = TestDatabase.withSchema();
     }
 
+    @BugOf("alturkovic: a TaskScheduler bean of the library makes that of Boot disappear")
     @Test
     void boots_beans_are_the_same_with_and_without_the_library() {
         Class<?>[] types = {

@@ -6,6 +6,7 @@ import io.syncguard.LockListener;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.core.EngineSettings;
+import io.syncguard.core.LockBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.testing.ChildJvm;
@@ -24,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockProcess implements LockListener {
 
+    /** Nobody else is granted a key earlier than this after its holder's deadline: so long a pause is one past the ttl. */
+    private static final Duration PAUSE = Duration.ofMillis(LockBackend.TOLERANCE_MILLIS);
+
     private final List<String> events = new CopyOnWriteArrayList<>();
     private final LockEngine locks;
 
@@ -31,7 +35,7 @@ public final class LockProcess implements LockListener {
     private final List<String> report = new CopyOnWriteArrayList<>();
 
     private final List<LockHandle.State> states = new CopyOnWriteArrayList<>();
-    /** What the handle said first when the process went on after a pause longer than the ttl. Written by the watching thread. */
+    /** What the handle said first when the process went on after the last pause. Written by the watching thread. */
     private volatile LockHandle.@Nullable State firstLook;
 
     private final CountDownLatch working = new CountDownLatch(1);
@@ -115,8 +119,9 @@ public final class LockProcess implements LockListener {
             report.add("interrupted " + lock.state());
         }
         report.add("extend " + lock.extend(Duration.ofMinutes(1)));
-        report.add(
-                "join " + outcomeOf(() -> new LockTemplate(locks).executeWithoutResult(lock.request(), inner -> {})));
+        report.add("join "
+                + outcomeOf(() ->
+                        new LockTemplate(locks).executeWithoutResult(lock.request(), inner -> report.add("acted"))));
     }
 
     /** Writes down what the handle says, whenever that changes, and first of all after a pause. */
@@ -124,7 +129,7 @@ public final class LockProcess implements LockListener {
         for (long before = System.nanoTime(); ; ) {
             long now = System.nanoTime();
             LockHandle.State state = lock.state();
-            if (now - before > lock.request().ttl().toNanos()) {
+            if (now - before > PAUSE.toNanos()) {
                 firstLook = state;
             }
             before = now;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockTemplate;
+import io.syncguard.testing.BugOf;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,6 +27,7 @@ class TableNamesTests {
         database.jdbc().execute("DROP SCHEMA IF EXISTS public, shop CASCADE; CREATE SCHEMA public");
     }
 
+    @BugOf("SyncGuard for TypeScript: tables with capitals in their names are made and not found")
     @ParameterizedTest
     @CsvSource({
         "my_locks, my_counters",

@@ -13,6 +13,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -77,6 +78,7 @@ class AcquireTests {
         assertThat(fixture.backend.acquires).hasValue(1);
     }
 
+    @BugOf("distkit: two tries on one object both succeed")
     @Test
     void two_tries_of_one_thread_are_two_claims_and_the_second_is_refused() {
         LockHandle first = locks.tryAcquire(REQUEST);
@@ -110,6 +112,7 @@ class AcquireTests {
         assertThat(waiter.get().isHeld()).isTrue();
     }
 
+    @BugOf("SyncGuard for TypeScript: a waiter sleeps to its deadline and gives up without the last try")
     @Test
     void the_last_attempt_happens_at_the_deadline() throws Exception {
         Claim other = fixture.holdElsewhere("order:42", LONG);
@@ -151,6 +154,7 @@ class AcquireTests {
         assertThat(fixture.backend.acquires.get()).isBetween(10, 40);
     }
 
+    @BugOf("Spring Integration: a try of a second goes on for ten seconds of transient errors, without a pause")
     @Test
     void an_error_of_the_server_ends_the_wait_at_once() {
         fixture.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
@@ -254,6 +258,7 @@ class AcquireTests {
         eventually().until(() -> !locks.isLocked("order:42"));
     }
 
+    @BugOf("River: a deadline counts from the reply")
     @Test
     void the_deadline_counts_from_before_the_request_was_sent() {
         fixture.backend.afterAcquire = () -> fixture.time.advance(Duration.ofSeconds(10));

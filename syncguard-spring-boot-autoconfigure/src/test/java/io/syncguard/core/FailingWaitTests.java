@@ -101,21 +101,18 @@ class FailingWaitTests {
 
     private FutureTask<LockHandle> waiterAfterThreeRefusals() {
         FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
-        for (int refusals = 1; refusals <= 3; refusals++) {
-            int atLeast = refusals;
-            eventually().until(() -> {
-                fixture.time.advance(Duration.ofMillis(20));
-                return fixture.backend.acquires.get() >= atLeast && fixture.time.sleepers() == 1;
-            });
+        eventually().until(() -> fixture.time.sleepers() == 1);
+        while (fixture.backend.acquires.get() < 3) {
+            fixture.advanceSlowly(Duration.ofMillis(20), Duration.ofMillis(20));
         }
         return waiter;
     }
 
-    /** In steps that let a waiter who sleeps wake up at each. */
+    /** For twice the wait time, in steps at each of which a waiter whose pause is over asks. */
     private void advanceUntilDone(FutureTask<LockHandle> waiter) {
-        eventually().until(() -> {
-            fixture.time.advance(Duration.ofMillis(20));
-            return waiter.isDone();
-        });
+        for (int steps = 0; steps < 50 && !waiter.isDone(); steps++) {
+            fixture.advanceSlowly(Duration.ofMillis(200), Duration.ofMillis(200));
+        }
+        eventually().until(waiter::isDone);
     }
 }

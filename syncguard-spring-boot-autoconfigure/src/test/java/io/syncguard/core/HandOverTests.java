@@ -44,7 +44,7 @@ class HandOverTests {
 
     @BeforeEach
     void open() {
-        fixture = new EngineFixture(ApplicationBackend.on(url));
+        fixture = new EngineFixture(ApplicationBackend.on(url, 2, Duration.ofMinutes(1)));
         locks = fixture.engine;
         other = new OtherSession(url);
         other.jdbc().execute("TRUNCATE syncguard_locks, syncguard_fence_counters");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
+import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -46,6 +47,7 @@ class HeartbeatRaceTests {
         assertThat(locks.isLocked("order:42")).isFalse();
     }
 
+    @BugOf("pglock 36: the release races the heartbeat")
     @Test
     void a_heartbeat_whose_answer_comes_after_the_release_brings_nothing_back() throws Exception {
         LockHandle lock = locks.acquire(REQUEST);
@@ -60,6 +62,7 @@ class HeartbeatRaceTests {
         assertThat(locks.isLocked("order:42")).isFalse();
     }
 
+    @BugOf("Curator: two sessions are mixed up")
     @Test
     void a_heartbeat_of_the_grant_before_touches_neither_handle_nor_lease_of_the_next() throws Exception {
         LockHandle before = locks.acquire(REQUEST);

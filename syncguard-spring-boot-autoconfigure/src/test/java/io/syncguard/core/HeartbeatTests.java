@@ -9,6 +9,7 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
+import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -88,6 +89,7 @@ class HeartbeatTests {
         eventually().until(() -> fixture.events.stream().filter("lost"::equals).count() == 3);
     }
 
+    @BugOf("ShedLock: one failed renewal ends the heartbeat for good")
     @Test
     void a_failed_tick_is_tried_again_sooner_and_does_not_end_the_heartbeat() {
         LockHandle lock = locks.acquire(REQUEST);
@@ -116,6 +118,7 @@ class HeartbeatTests {
         assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
     }
 
+    @BugOf("Spring Integration: a call that hangs keeps a belief alive")
     @Test
     void a_heartbeat_that_hangs_does_not_keep_the_loss_from_being_told() {
         CountDownLatch hanging = new CountDownLatch(1);
@@ -130,6 +133,7 @@ class HeartbeatTests {
         hanging.countDown();
     }
 
+    @BugOf("etcd 11456: a late result is not checked again")
     @Test
     void a_confirmation_that_comes_after_the_deadline_does_not_bring_a_lock_back() {
         LockHandle lock = locks.acquire(REQUEST);

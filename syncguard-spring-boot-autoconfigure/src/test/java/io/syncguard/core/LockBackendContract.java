@@ -8,6 +8,7 @@ import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.RawLockInfo;
+import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -89,6 +90,18 @@ public abstract class LockBackendContract {
         assertThat(backend.acquire(claim(KEY))).isInstanceOf(Attempt.Refusal.class);
     }
 
+    @BugOf("distkit: a try that fails shortens somebody else's lease")
+    @Test
+    void a_refused_try_leaves_the_lease_in_its_way_as_it_is() {
+        Claim claim = claim(KEY);
+        grant(claim);
+        RawLockInfo before = backend.lookup(KEY).orElseThrow();
+
+        backend.acquire(new Claim(KEY, lockIds.next(), Duration.ofMillis(300), "hasty"));
+
+        assertThat(backend.lookup(KEY)).contains(before);
+    }
+
     @Test
     void keys_do_not_meet() {
         grant(claim("a"));
@@ -143,6 +156,7 @@ public abstract class LockBackendContract {
         assertThat(grant(claim(KEY)).fence()).isEqualTo(new Fence(2));
     }
 
+    @BugOf("ShedLock: the owner is the host name, so a stale holder frees the next holder's lock")
     @Test
     void the_release_of_a_stale_holder_leaves_the_next_holders_lock_alone() {
         Claim stale = claim(KEY);
@@ -156,6 +170,8 @@ public abstract class LockBackendContract {
         assertThat(backend.lookupById(next.lockId())).isPresent();
     }
 
+    @BugOf(
+            "Spring Integration, db-scheduler, Essentials: a renewal without a look at the expiry revives a lapsed lease")
     @Test
     void a_lapsed_lease_is_neither_released_nor_revived() {
         Claim claim = claim(KEY);
@@ -167,6 +183,7 @@ public abstract class LockBackendContract {
         assertThat(backend.isLocked(KEY)).isFalse();
     }
 
+    @BugOf("jeeware: heartbeat and unlock by key alone reach the next holder's lock")
     @Test
     void the_extension_of_a_stale_holder_leaves_the_next_holders_lease_alone() {
         Claim stale = claim(KEY);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -66,6 +67,7 @@ class OwnershipTests {
                     }));
         }
 
+        eventually().until(() -> fixture.backend.acquires.get() >= 20 || inside.get() > 1);
         eventually().until(() -> {
             fixture.time.advance(Duration.ofMillis(10));
             return done.getCount() == 0;
@@ -74,6 +76,7 @@ class OwnershipTests {
     }
 
     /** Spring Integration kept local locks in a cache, and evicted those that were held. */
+    @BugOf("Spring Integration: local locks are evicted while they are held")
     @Test
     void a_lock_is_not_forgotten_however_many_others_come_and_go() {
         LockHandle lock = locks.acquire(REQUEST);
@@ -89,6 +92,7 @@ class OwnershipTests {
     }
 
     /** In Spring Integration, keys shared a local lock, and one that hung held up others. */
+    @BugOf("Spring Integration: unrelated keys block each other")
     @Test
     void calls_that_hang_on_one_key_hold_up_no_other() throws Exception {
         CountDownLatch hanging = new CountDownLatch(3);
@@ -114,7 +118,7 @@ class OwnershipTests {
             return lock.extend(EngineFixture.TTL) && lock.release();
         });
         new Thread(unrelated, "unrelated").start();
-        assertThat(unrelated.get(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(unrelated.get(5, TimeUnit.SECONDS)).isTrue();
         fixture.time.advance(Duration.ofSeconds(10));
         LockHandle beating = locks.acquire(LockRequest.of("order:46"));
         fixture.advanceSlowly(Duration.ofSeconds(15), Duration.ofSeconds(1));

@@ -9,6 +9,7 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.testing.BugOf;
 import io.syncguard.testing.OtherSession;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.PostgresServer;
@@ -44,9 +45,9 @@ class PostgresUnknownOutcomeTests {
         proxy = new PostgresProxy(url);
         // One connection in each pool, opened now: a new one asks the server for its settings, and that answer would be
         // lost.
-        LockBackend server = ApplicationBackend.on(proxy.url(), 1, Duration.ofSeconds(10));
+        LockBackend server = ApplicationBackend.on(proxy.url(), 1, Duration.ofMinutes(1));
         server.isLocked("warm up");
-        server.extend(List.of());
+        server.extend(List.of(new Extension("warm up", EngineFixture.TTL)));
         fixture = new EngineFixture(server);
         locks = fixture.engine;
         other = new OtherSession(url);
@@ -106,6 +107,7 @@ class PostgresUnknownOutcomeTests {
     }
 
     /** etcd freed the next grant by a release that was sent again because its answer was lost. */
+    @BugOf("etcd 22082: a lost reply and a retry that frees the next grant")
     @Test
     void a_release_whose_answer_was_cut_off_is_sent_again_and_leaves_the_next_grant_alone() {
         LockHandle lock = locks.acquire(REQUEST);

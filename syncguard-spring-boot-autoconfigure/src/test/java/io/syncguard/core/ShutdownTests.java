@@ -9,13 +9,18 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
+import io.syncguard.testing.BugOf;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class ShutdownTests {
+
+    /** Those of other tests, which may be about to end. */
+    private final Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
 
     private final EngineFixture fixture = new EngineFixture();
     private final LockEngine locks = fixture.engine;
@@ -25,6 +30,7 @@ class ShutdownTests {
         fixture.close();
     }
 
+    @BugOf("db-scheduler: the shutdown stops heartbeats before the work has ended")
     @Test
     void bodies_may_end_with_heartbeats_going_on_before_the_backend_closes() {
         LockHandle lock = locks.acquire(LockRequest.of("order:42").ttl(Duration.ofSeconds(3)));
@@ -99,7 +105,8 @@ class ShutdownTests {
 
         eventually()
                 .until(() -> Thread.getAllStackTraces().keySet().stream()
-                        .noneMatch(thread -> thread.getName().startsWith(mine)
+                        .noneMatch(thread -> !threadsBefore.contains(thread)
+                                && thread.getName().startsWith(mine)
                                 && !thread.getName().contains("lost")));
     }
 

@@ -14,6 +14,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.core.Attempt;
 import io.syncguard.core.Claim;
 import io.syncguard.core.ExtendOutcome;
+import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,6 +47,7 @@ class PostgresAcquireRaceTests {
         race.reset();
     }
 
+    @BugOf("Spring Integration: an ERROR of a duplicate key in the server's log for each poll")
     @Test
     void of_fifty_clients_who_meet_at_a_new_key_one_is_granted_and_the_server_logs_no_error() throws Exception {
         try (PostgresRace own = new PostgresRace(51, PATIENT)) {
@@ -80,6 +82,7 @@ class PostgresAcquireRaceTests {
         assertThat(race.leases()).hasSize(1);
     }
 
+    @BugOf("ShedLock: a grant that waited for a row lock is dead on arrival")
     @Test
     void a_grant_that_waited_for_its_row_has_its_whole_ttl() throws Exception {
         race.grant(THEIRS);
@@ -171,6 +174,7 @@ class PostgresAcquireRaceTests {
         assertThat(takeover.get()).isEqualTo(1);
     }
 
+    @BugOf("alturkovic: each acquire deletes all lapsed rows")
     @Test
     void lapsed_leases_of_other_keys_are_not_touched() throws Exception {
         race.stopClock();
