@@ -15,15 +15,17 @@ final class LockAudit {
         jdbc.execute("""
                 CREATE TABLE lock_audit (
                     id BIGSERIAL, operation TEXT, lock_key TEXT, pid INTEGER, transaction_id TEXT, isolation TEXT, read_only TEXT,
-                    synchronous_commit TEXT, statement_timeout TEXT, lock_timeout TEXT);
+                    synchronous_commit TEXT, statement_timeout TEXT, lock_timeout TEXT, session_limits TEXT);
                 CREATE FUNCTION lock_audit() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER AS $$
                 BEGIN
                     INSERT INTO public.lock_audit (operation, lock_key, pid, transaction_id, isolation, read_only,
-                        synchronous_commit, statement_timeout, lock_timeout)
+                        synchronous_commit, statement_timeout, lock_timeout, session_limits)
                     VALUES (TG_OP, coalesce(NEW.key, OLD.key), pg_backend_pid(), pg_current_xact_id()::text,
                         current_setting('transaction_isolation'), current_setting('transaction_read_only'),
                         current_setting('synchronous_commit'), current_setting('statement_timeout'),
-                        current_setting('lock_timeout'));
+                        current_setting('lock_timeout'),
+                        'idle ' || coalesce(current_setting('idle_session_timeout', true), '0')
+                            || ', transaction ' || coalesce(current_setting('transaction_timeout', true), '0'));
                     RETURN NULL;
                 END
                 $$;
@@ -44,7 +46,8 @@ final class LockAudit {
                         row.getString("read_only"),
                         row.getString("synchronous_commit"),
                         row.getString("statement_timeout"),
-                        row.getString("lock_timeout")),
+                        row.getString("lock_timeout"),
+                        row.getString("session_limits")),
                 key);
     }
 
@@ -57,5 +60,6 @@ final class LockAudit {
             String readOnly,
             String synchronousCommit,
             String statementTimeout,
-            String lockTimeout) {}
+            String lockTimeout,
+            String sessionLimits) {}
 }

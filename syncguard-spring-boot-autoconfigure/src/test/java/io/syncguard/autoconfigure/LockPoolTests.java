@@ -21,6 +21,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -85,6 +86,7 @@ class LockPoolTests {
         Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
         AtomicInteger inside = new AtomicInteger();
         AtomicInteger grants = new AtomicInteger();
+        AtomicBoolean stop = new AtomicBoolean();
         Applications.on(database.url())
                 .withPropertyValues("syncguard.postgres.pool-size=2", "syncguard.shutdown-timeout=0s")
                 .run(application -> {
@@ -92,7 +94,7 @@ class LockPoolTests {
                     LockRequest patient = ORDER.waitTime(Duration.ofSeconds(30));
                     List<? extends Future<?>> workers = IntStream.range(0, 3)
                             .mapToObj(worker -> threads.submit(() -> {
-                                while (grants.get() < 60) {
+                                while (!stop.get()) {
                                     Throwable failure = catchThrowable(() -> locks.execute(patient, lock -> {
                                         assertThat(inside.incrementAndGet()).isOne();
                                         grants.incrementAndGet();
@@ -104,9 +106,12 @@ class LockPoolTests {
                                 }
                             }))
                             .toList();
-                    for (int ended = 0; grants.get() < 60 || ended < 20; ) {
+                    for (int ended = 0; ended < 20; ) {
+                        int before = grants.get();
                         ended += endASession();
+                        await().atMost(Duration.ofSeconds(30)).until(() -> grants.get() > before);
                     }
+                    stop.set(true);
                     for (Future<?> worker : workers) {
                         worker.get();
                     }
