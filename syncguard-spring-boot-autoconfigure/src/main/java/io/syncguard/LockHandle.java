@@ -82,8 +82,8 @@ public interface LockHandle extends AutoCloseable {
     boolean release();
 
     /**
-     * Has the callback run once when this handle becomes {@link State#LOST}, at once when it is already. It runs on a thread
-     * of its own; what it throws is logged.
+     * Has the callback run once when this handle becomes {@link State#LOST}, at once when it is already. It runs on one of
+     * up to sixteen threads of the library; what it throws is logged.
      */
     void onLost(Runnable callback);
 

@@ -4,9 +4,10 @@ package io.syncguard;
  * Is told what happens to the locks of this process. Every bean of this type is.
  *
  * <p>Many threads call them at once. What a caller does is told on the caller's thread, and delays this caller alone. What the
- * heartbeat does is told on {@code syncguard-events}, one event after the other, and a loss on {@code syncguard-lost-n}: so a
- * listener that blocks delays other listeners, and never a lock. When a hundred ticks of the heartbeat are still to be told,
- * further ones are left out with a warning. What a listener throws is logged and changes nothing.
+ * heartbeat does is told on {@code syncguard-events}, one event after the other, and a loss on {@code syncguard-lost-listener-n}:
+ * so a listener that blocks delays its caller and other listeners, and never the heartbeat or a callback of a lost lock. When a
+ * hundred statements of the heartbeat are still to be told, further ones are left out with a warning. What a listener throws is
+ * logged and changes nothing.
  *
  * <p>No events are: a request that joins an outer hold, and what is done by lock id alone to a lock of another process.
  */

@@ -26,7 +26,7 @@ final class Events implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(LockListener.class);
 
-    /** How many ticks of the heartbeat may wait to be told. */
+    /** How many statements of the heartbeat, of up to {@value Heartbeat#CHUNK} locks each, may wait to be told. */
     static final int MAX_PENDING = 100;
 
     private final String backend;
@@ -58,8 +58,10 @@ final class Events implements AutoCloseable {
         tell(describe(hold, null), event);
     }
 
-    void lost(Hold hold, LockReason reason) {
-        tell(describe(hold, reason), LockListener::lost);
+    /** Describes a loss as it is now, to be told on a thread that nothing waits for. */
+    Runnable lost(Hold hold, LockReason reason) {
+        LockEvent what = describe(hold, reason);
+        return () -> tell(what, LockListener::lost);
     }
 
     void failed(Hold hold, LockOperation operation, LockException error) {
@@ -76,16 +78,19 @@ final class Events implements AutoCloseable {
     }
 
     void failed(LockRequest request, Duration elapsed, LockException error) {
+        // An acquisition loses a lock in one way only: its grant was over on arrival.
         LockReason reason = error instanceof LockLostException ? LockReason.EXPIRED : null;
         tell(
                 describe(request, null, reason, elapsed),
                 (listener, event) -> listener.failed(event, LockOperation.ACQUIRE, error));
     }
 
-    /** Runs this, which tells listeners, on a thread that nothing waits for. */
-    void later(Runnable telling) {
-        if (!listeners.isEmpty()) {
-            teller.execute(telling);
+    /** Tells of grants as they are now, on a thread that nothing waits for. */
+    void later(List<Hold> holds, BiConsumer<LockListener, LockEvent> event) {
+        if (!listeners.isEmpty() && !holds.isEmpty()) {
+            List<LockEvent> each =
+                    holds.stream().map(hold -> describe(hold, null)).toList();
+            teller.execute(() -> each.forEach(what -> tell(what, event)));
         }
     }
 

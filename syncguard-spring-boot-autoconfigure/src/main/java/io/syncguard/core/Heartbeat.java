@@ -182,7 +182,7 @@ final class Heartbeat implements AutoCloseable {
                     extended.add(holds.get(i));
                 }
             }
-            events.later(() -> extended.forEach(hold -> events.of(hold, LockListener::extended)));
+            events.later(extended, LockListener::extended);
         } catch (LockBackendException ex) {
             log.warn(
                     "The heartbeat could not extend " + holds.size() + " lock(s) and will try again soon; they are held"
@@ -191,7 +191,7 @@ final class Heartbeat implements AutoCloseable {
             for (Hold hold : holds) {
                 hold.renewAt(time.nanoTime() + rest(hold));
             }
-            events.later(() -> holds.forEach(hold -> events.failed(hold, LockOperation.EXTEND, ex)));
+            events.later(holds, (listener, event) -> listener.failed(event, LockOperation.EXTEND, ex));
         }
     }
 

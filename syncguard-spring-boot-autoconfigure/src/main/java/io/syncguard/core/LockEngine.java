@@ -29,15 +29,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Each hold passes the rooms in one direction: {@link Acquirer} gets it from the server, {@link HeldLocks} watches its
  * deadline, {@link Heartbeat} moves that on, {@link Releases} gives it back.
  *
- * <p>Threads may share it. Its own are daemons: {@code syncguard-watch}, {@code syncguard-heartbeat}, {@code syncguard-release} and, for
- * callbacks of lost locks, {@code syncguard-lost-n}.
+ * <p>Threads may share it. Its own are daemons: {@code syncguard-watch}, {@code syncguard-heartbeat}, {@code syncguard-release},
+ * {@code syncguard-events} for listeners of the heartbeat and, for lost locks, {@code syncguard-lost-n} for callbacks and
+ * {@code syncguard-lost-listener-n} for listeners.
  */
 public final class LockEngine implements LockManager, AutoCloseable {
 
     private static final Log log = LogFactory.getLog(LockEngine.class);
 
-    /** How many callbacks of lost locks run at once: a paused process may lose ten thousand in one moment. */
-    private static final int TELLERS = 16;
+    /** How many callbacks of lost locks run at once, and how many listeners are told of one: a paused process may lose ten thousand in one moment. */
+    private static final int THREADS_FOR_LOSSES = 16;
 
     private final LockBackend backend;
     private final EngineSettings settings;
@@ -47,7 +48,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
     private final Releases releases;
     private final Acquirer acquirer;
     private final DeferredReleases deferred;
-    private final ThreadPoolExecutor tellers;
+    private final ThreadPoolExecutor callbackThreads;
+    private final ThreadPoolExecutor listenerThreads;
 
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean grantsLocks = true;
@@ -75,14 +77,15 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.releases = new Releases(backend, events, time);
         this.acquirer = new Acquirer(this, backend, settings, time);
         this.deferred = new DeferredReleases(transactions);
-        this.tellers = tellers();
+        this.callbackThreads = threads("syncguard-lost-");
+        this.listenerThreads = threads("syncguard-lost-listener-");
     }
 
-    private static ThreadPoolExecutor tellers() {
+    private static ThreadPoolExecutor threads(String name) {
         AtomicInteger number = new AtomicInteger();
-        ThreadPoolExecutor threads =
-                new ThreadPoolExecutor(TELLERS, TELLERS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-                    Thread thread = new Thread(task, "syncguard-lost-" + number.incrementAndGet());
+        ThreadPoolExecutor threads = new ThreadPoolExecutor(
+                THREADS_FOR_LOSSES, THREADS_FOR_LOSSES, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                    Thread thread = new Thread(task, name + number.incrementAndGet());
                     thread.setDaemon(true);
                     return thread;
                 });
@@ -187,7 +190,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
         releases.close();
         heartbeat.close();
         held.close();
-        tellers.shutdown();
+        callbackThreads.shutdown();
+        listenerThreads.shutdown();
         events.close();
         backend.close();
     }
@@ -226,15 +230,19 @@ public final class LockEngine implements LockManager, AutoCloseable {
         held.remove(hold);
         log.warn("Lost lock '" + hold.key() + "' after " + hold.held().toMillis() + " ms: " + explanation);
         callbacks.forEach(this::tell);
-        tell(() -> events.lost(hold, reason));
+        runOn(listenerThreads, events.lost(hold, reason));
     }
 
-    /** Runs a callback of a lost lock on a thread of its own. */
+    /** Runs a callback of a lost lock on a thread of the library. */
     void tell(Runnable callback) {
+        runOn(callbackThreads, () -> run(callback));
+    }
+
+    private static void runOn(ThreadPoolExecutor threads, Runnable telling) {
         try {
-            tellers.execute(() -> run(callback));
+            threads.execute(telling);
         } catch (RejectedExecutionException ex) {
-            log.debug("A callback for a lost lock was left out: the application has shut down", ex);
+            log.debug("The news of a lost lock was left out: the application has shut down", ex);
         }
     }
 

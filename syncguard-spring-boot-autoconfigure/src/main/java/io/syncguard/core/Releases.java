@@ -45,7 +45,7 @@ final class Releases implements AutoCloseable {
      * @return whether it was held until now
      */
     boolean release(Hold hold) {
-        return uninterrupted(() -> accept(hold, send(hold)));
+        return uninterrupted(() -> send(hold));
     }
 
     /**
@@ -60,7 +60,7 @@ final class Releases implements AutoCloseable {
             add(
                     lockId,
                     new Late(
-                            "of another process",
+                            "released by its lock id",
                             () -> backend.release(lockId) != ReleaseOutcome.BUSY,
                             time.nanoTime() + patience.toNanos()));
         }
@@ -115,18 +115,25 @@ final class Releases implements AutoCloseable {
         }
     }
 
-    private ReleaseOutcome send(Hold hold) {
+    private boolean send(Hold hold) {
+        ReleaseOutcome outcome;
         try {
-            return end(hold);
+            outcome = end(hold);
         } catch (RuntimeException ex) {
             log.warn("Lock '" + hold.key() + "' could not be released; trying again", ex);
-            LockBackendException failure = ex instanceof LockBackendException known
-                    ? known
-                    : new LockBackendException(LockErrorCode.INTERNAL, "The release failed: " + ex.getMessage(), ex);
-            events.failed(hold, LockOperation.RELEASE, failure);
-            // Like busy: the lease is as it was, and the release is sent again.
-            return ReleaseOutcome.BUSY;
+            // Like busy: the lease is as it was, and the release is sent again. Listeners may block, and are told after
+            // that.
+            releaseLate(hold);
+            events.failed(hold, LockOperation.RELEASE, failure(ex));
+            return ended(hold);
         }
+        return accept(hold, outcome);
+    }
+
+    private static LockBackendException failure(RuntimeException ex) {
+        return ex instanceof LockBackendException known
+                ? known
+                : new LockBackendException(LockErrorCode.INTERNAL, "The release failed: " + ex.getMessage(), ex);
     }
 
     private boolean accept(Hold hold, ReleaseOutcome outcome) {
@@ -141,6 +148,10 @@ final class Releases implements AutoCloseable {
         if (outcome == ReleaseOutcome.BUSY) {
             releaseLate(hold);
         }
+        return ended(hold);
+    }
+
+    private boolean ended(Hold hold) {
         hold.endRelease();
         events.of(hold, LockListener::released);
         return true;

@@ -27,7 +27,7 @@ final class RunningBody {
         }
     }
 
-    /** A body inside of this one has taken down the flag behind which our interrupt was not seen. */
+    /** The flag of a body inside of this one, behind which our interrupt was not seen, is down. */
     synchronized void interruptIfPending() {
         if (pending) {
             interrupt();
@@ -38,10 +38,13 @@ final class RunningBody {
      * Called by the thread itself. Takes our flag down if the body left it up: the loss is told by an exception from here
      * on, and a flag would only break the next thing that this thread does.
      *
-     * @return whether a flag was taken down
+     * @return whether this body was interrupted: its flag may have hidden that of a body around it
      */
     synchronized boolean end() {
         ended = true;
-        return interrupted && Thread.interrupted();
+        if (interrupted) {
+            Thread.interrupted();
+        }
+        return interrupted;
     }
 }

@@ -32,6 +32,9 @@ public final class PostgresLockBackend implements LockBackend {
     /** A B-tree entry has room for about 2700 bytes. */
     private static final StorageKeys STORAGE_KEYS = new StorageKeys("", 1700, 0);
 
+    /** An instance of version 1 that starts again may have its Flyway put the functions of that version back. */
+    private static final String ANSWER_OF_VERSION_1 = "not_held";
+
     private static final String ACQUIRE = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms
             FROM ${syncguard_locks}_acquire(?, ?, ?, ?, ?, ?)
@@ -139,7 +142,7 @@ public final class PostgresLockBackend implements LockBackend {
                         case "released" -> ReleaseOutcome.RELEASED;
                         case "busy" -> ReleaseOutcome.BUSY;
                         case "expired" -> ReleaseOutcome.EXPIRED;
-                        case "not_found" -> ReleaseOutcome.NOT_FOUND;
+                        case "not_found", ANSWER_OF_VERSION_1 -> ReleaseOutcome.NOT_FOUND;
                         default -> throw new IllegalStateException("An unknown answer to a release");
                     };
                 });
@@ -173,7 +176,7 @@ public final class PostgresLockBackend implements LockBackend {
                 (connection, statement) -> statement.setString(1, storageKey),
                 rows -> rows.next() ? Optional.of(rows.getBoolean(1)) : Optional.empty());
         if (live.isPresent() && !live.get()) {
-            sweeper.lapsed(storageKey);
+            sweeper.meet(storageKey);
         }
         return live.orElse(false);
     }
@@ -196,7 +199,10 @@ public final class PostgresLockBackend implements LockBackend {
                 PostgresLockBackend::readInfo);
     }
 
-    /** The server ends a statement by itself in less than the timeout; the rest is for the way there. */
+    /**
+     * The server ends a statement by itself in less than the timeout; the rest is for the way there. A commit that waits for a
+     * synchronous standby may take longer: such a grant stays until its ttl is over.
+     */
     @Override
     public Duration settlingTime() {
         return timeout.multipliedBy(2);
@@ -232,7 +238,7 @@ public final class PostgresLockBackend implements LockBackend {
                         case "extended" -> new ExtendOutcome.Extended(Instant.ofEpochMilli(rows.getLong(2)));
                         case "busy" -> new ExtendOutcome.Busy();
                         case "expired" -> new ExtendOutcome.Expired();
-                        case "not_found" -> new ExtendOutcome.NotFound();
+                        case "not_found", ANSWER_OF_VERSION_1 -> new ExtendOutcome.NotFound();
                         default -> throw new IllegalStateException("An unknown answer to an extension");
                     });
         }

@@ -160,7 +160,10 @@ public final class PostgresSchema {
             connection.setNetworkTimeout(Runnable::run, 60_000);
             statement.execute("SET LOCAL statement_timeout = '60s'; SET LOCAL lock_timeout = '60s'");
             statement.execute("SELECT pg_advisory_xact_lock(" + ADVISORY_LOCK + ")");
-            statement.execute(tables.fill(script()));
+            // Looked at again: an instance of a newer version may have been here meanwhile.
+            if (!isUpToDate(connection)) {
+                statement.execute(tables.fill(script()));
+            }
             connection.commit();
             connection.setAutoCommit(true);
         } catch (SQLException ex) {

@@ -17,7 +17,7 @@ import org.apache.commons.logging.LogFactory;
  * the locks. Fence counters are never touched.
  *
  * <p>The thread {@code syncguard-sweeper} goes through the table once per interval, in batches of {@value #BATCH} leases, and
- * sweeps the keys that {@link #lapsed} names.
+ * sweeps the keys that {@link #meet} names.
  */
 final class PostgresSweeper implements AutoCloseable {
 
@@ -72,7 +72,7 @@ final class PostgresSweeper implements AutoCloseable {
     }
 
     /** Takes notice of a lease that has lapsed, as somebody has seen. Does no I/O. */
-    void lapsed(String storageKey) {
+    void meet(String storageKey) {
         if (sweepsWhatIsMet && met.size() < BATCH && met.add(storageKey)) {
             alarm.ringAt(time.nanoTime());
         }
@@ -104,7 +104,7 @@ final class PostgresSweeper implements AutoCloseable {
         List<String> keys = List.copyOf(met);
         if (!keys.isEmpty()) {
             // Forgotten first: one that is met again from now on is swept again.
-            met.clear();
+            met.removeAll(keys);
             sweep(keys);
         }
     }

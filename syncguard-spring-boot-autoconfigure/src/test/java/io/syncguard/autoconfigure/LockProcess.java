@@ -40,6 +40,7 @@ public final class LockProcess implements LockListener {
 
     private final CountDownLatch working = new CountDownLatch(1);
     private final CountDownLatch ended = new CountDownLatch(1);
+    private final CountDownLatch watched = new CountDownLatch(1);
 
     private LockProcess(String url) {
         this.locks = new LockEngine(
@@ -124,9 +125,9 @@ public final class LockProcess implements LockListener {
                         new LockTemplate(locks).executeWithoutResult(lock.request(), inner -> report.add("acted"))));
     }
 
-    /** Writes down what the handle says, whenever that changes, and first of all after a pause. */
+    /** Writes down what the handle says until it is lost, whenever that changes, and first of all after a pause. */
     private void watch(LockHandle lock) {
-        for (long before = System.nanoTime(); ; ) {
+        for (long before = System.nanoTime(); watched.getCount() > 0; ) {
             long now = System.nanoTime();
             LockHandle.State state = lock.state();
             if (now - before > PAUSE.toNanos()) {
@@ -136,12 +137,16 @@ public final class LockProcess implements LockListener {
             if (states.isEmpty() || states.get(states.size() - 1) != state) {
                 states.add(state);
             }
+            if (state == LockHandle.State.LOST) {
+                watched.countDown();
+            }
             LockSupport.parkNanos(1_000_000);
         }
     }
 
     private String report() {
         await(ended);
+        await(watched);
         return String.join(", ", report) + ", states " + states + ", first look " + firstLook;
     }
 

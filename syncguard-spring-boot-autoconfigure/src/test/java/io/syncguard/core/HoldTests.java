@@ -155,6 +155,18 @@ class HoldTests {
         untilFree();
     }
 
+    @Test
+    void a_release_by_lock_id_of_a_pinned_row_is_not_waited_for_and_gets_through_later() {
+        Claim claim = fixture.holdElsewhere("order:42", EngineFixture.TTL);
+        fixture.backend.rowsArePinned = true;
+
+        assertThat(locks.release(claim.lockId())).isTrue();
+        assertThat(locks.isLocked("order:42")).isTrue();
+        fixture.backend.rowsArePinned = false;
+
+        untilFree();
+    }
+
     @BugOf("SyncGuard for TypeScript: a lost lease is never reported")
     @Test
     void a_lock_that_was_gone_before_its_release_is_reported() {

@@ -208,13 +208,13 @@ class ListenerTests {
     void a_listener_that_blocks_in_losses_holds_up_no_callback_of_a_lost_lock() {
         blockIn("lost");
         AtomicInteger callbacks = new AtomicInteger();
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 40; i++) {
             fixture.engine.acquire(LockRequest.of("k" + i).noHeartbeat()).onLost(callbacks::incrementAndGet);
         }
 
         fixture.time.advance(TTL);
 
-        eventually().until(() -> callbacks.get() == 8);
+        eventually().until(() -> callbacks.get() == 40);
     }
 
     @Test

@@ -49,4 +49,9 @@ class StorageKeysTests {
                 .withMessageContaining("too long by 1 bytes")
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT));
     }
+
+    @Test
+    void people_are_shown_the_first_twelve_bytes_of_the_hash() {
+        assertThat(Hashes.shown("order:42")).isEqualTo("da68380de022bac727782efe");
+    }
 }
