@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.Extension;
+import io.syncguard.core.ReleaseOutcome;
 import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -57,6 +60,18 @@ class PostgresUpgradeTests {
         schema.initialize();
 
         schema.check();
+    }
+
+    @Test
+    void an_instance_of_the_next_version_understands_the_functions_of_the_first_that_somebody_has_put_back() {
+        String unknown = "unknown---------------";
+        PostgresSettings settings =
+                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(5), Duration.ZERO, false);
+        try (PostgresLockBackend backend = new PostgresLockBackend(dataSource, dataSource, settings, () -> {})) {
+            assertThat(backend.release(unknown)).isEqualTo(ReleaseOutcome.NOT_FOUND);
+            assertThat(backend.extend(List.of(new Extension(unknown, Duration.ofSeconds(30)))))
+                    .containsExactly(new ExtendOutcome.NotFound());
+        }
     }
 
     @Test
