@@ -7,7 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Runs a method under a distributed lock: only one caller at a time, of all processes that use the same database.
+ * Runs a method under a distributed lock: only one caller at a time, of all processes that use the same database; or with
+ * {@link LockMode#SHARED} many readers, and no writer among them.
  *
  * <pre>{@code
  * @DistributedLock(name = "order", key = "#orderId", ttl = "30s")
@@ -40,8 +41,11 @@ public @interface DistributedLock {
     /** How long the lock lives without a heartbeat: 1 ms to 365 days; default {@code syncguard.ttl}. */
     String ttl() default "";
 
-    /** How long to wait for the lock; {@code 0s} is one attempt. Default {@code syncguard.wait-time}, with {@link OnContention#SKIP} one attempt. */
+    /** How long to wait for the lock; {@code 0s} is one attempt, which passes nobody who waits. Default {@code syncguard.wait-time}, with {@link OnContention#SKIP} one attempt. */
     String waitTime() default "";
+
+    /** How the grant stands beside others of the key: alone, or beside other shared ones. */
+    LockMode mode() default LockMode.EXCLUSIVE;
 
     /** Whether the lease is extended every third of the ttl while the method runs. */
     boolean heartbeat() default true;

@@ -16,22 +16,25 @@ import org.jspecify.annotations.Nullable;
 public interface LockManager {
 
     /**
-     * Acquires the lock, waiting at most the wait time of the request.
+     * Acquires the lock, waiting at most the wait time of the request. Callers of one key are served in the order in which they
+     * came, from all processes; shared ones who stand next to each other together.
      *
      * <p>Where the running thread already works under a lock of this manager with the same key, that hold is joined: no
      * I/O, the same fence, and releasing the returned handle frees nothing.
      *
      * @throws LockNotAcquiredException when the wait time is over
      * @throws LockLostException when the hold to be joined was lost, or the ttl was over before the grant arrived
-     * @throws LockException with {@link LockErrorCode#ABORTED} when the thread is interrupted (the flag stays set) or the
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when the request is exclusive and the hold to be joined
+     *     shared, and with {@link LockErrorCode#ABORTED} when the thread is interrupted (the flag stays set) or the
      *     application shuts down
      */
     LockHandle acquire(LockRequest request);
 
     /**
-     * Acquires the lock with exactly one attempt, whatever the wait time of the request.
+     * Acquires the lock with exactly one attempt, whatever the wait time of the request. It takes no place in the queue of the
+     * key, and does not pass those who have one.
      *
-     * @return the handle, or {@code null} when somebody else holds the key; try-with-resources skips {@code null}
+     * @return the handle, or {@code null} when others hold the key or wait for it; try-with-resources skips {@code null}
      */
     @Nullable
     LockHandle tryAcquire(LockRequest request);

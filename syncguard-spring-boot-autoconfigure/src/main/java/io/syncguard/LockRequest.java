@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the bounded name under which meters count it, {@value #UNNAMED} unless {@link #named given}; never a key
  * @param key what is protected: see {@link LockLimits#key}
+ * @param mode how a grant stands beside others of the key
  * @param ttl how long a grant lives without an extension; {@code null} for {@code syncguard.ttl}
  * @param waitTime how long the caller is ready to wait, zero for one attempt; {@code null} for {@code syncguard.wait-time}
  * @param heartbeat whether the lease is extended every third of the ttl while it is held
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 public record LockRequest(
         String name,
         String key,
+        LockMode mode,
         @Nullable Duration ttl,
         @Nullable Duration waitTime,
         boolean heartbeat,
@@ -33,6 +35,7 @@ public record LockRequest(
 
     public LockRequest {
         Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(mode, "mode");
         Objects.requireNonNull(onLost, "onLost");
         key = LockLimits.key(key);
         if (ttl != null) {
@@ -44,39 +47,44 @@ public record LockRequest(
         LockLimits.time("time to hold at least", holdAtLeast);
     }
 
-    /** A request for the key with all defaults. */
+    /** A request for the key alone with all defaults. */
     public static LockRequest of(String key) {
-        return new LockRequest(UNNAMED, key, null, null, true, OnLost.INTERRUPT, Duration.ZERO);
+        return new LockRequest(UNNAMED, key, LockMode.EXCLUSIVE, null, null, true, OnLost.INTERRUPT, Duration.ZERO);
     }
 
     /** The same under a name for the meters: one of few, such as {@code "orders"}, never made from data. */
     public LockRequest named(String name) {
-        return new LockRequest(name, key, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+        return new LockRequest(name, key, mode, ttl, waitTime, heartbeat, onLost, holdAtLeast);
     }
 
     /** The same for another key. */
     public LockRequest key(String key) {
-        return new LockRequest(name, key, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+        return new LockRequest(name, key, mode, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+    }
+
+    /** The same for a grant that lives beside other shared ones: to read what exclusive holders write. */
+    public LockRequest shared() {
+        return new LockRequest(name, key, LockMode.SHARED, ttl, waitTime, heartbeat, onLost, holdAtLeast);
     }
 
     public LockRequest ttl(Duration ttl) {
-        return new LockRequest(name, key, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+        return new LockRequest(name, key, mode, ttl, waitTime, heartbeat, onLost, holdAtLeast);
     }
 
     public LockRequest waitTime(Duration waitTime) {
-        return new LockRequest(name, key, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+        return new LockRequest(name, key, mode, ttl, waitTime, heartbeat, onLost, holdAtLeast);
     }
 
     /** The lease ends with its ttl unless it is extended by hand. */
     public LockRequest noHeartbeat() {
-        return new LockRequest(name, key, ttl, waitTime, false, onLost, holdAtLeast);
+        return new LockRequest(name, key, mode, ttl, waitTime, false, onLost, holdAtLeast);
     }
 
     public LockRequest onLost(OnLost onLost) {
-        return new LockRequest(name, key, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+        return new LockRequest(name, key, mode, ttl, waitTime, heartbeat, onLost, holdAtLeast);
     }
 
     public LockRequest holdAtLeast(Duration holdAtLeast) {
-        return new LockRequest(name, key, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+        return new LockRequest(name, key, mode, ttl, waitTime, heartbeat, onLost, holdAtLeast);
     }
 }

@@ -47,7 +47,7 @@ public final class LockTemplate {
     /**
      * Makes exactly one attempt, whatever the wait time of the request, and runs the body if it is granted.
      *
-     * @return what the body returned; empty when somebody else holds the key, or the body returned {@code null}
+     * @return what the body returned; empty when others hold the key or wait for it, or the body returned {@code null}
      */
     public <T> Optional<T> tryExecute(LockRequest request, LockCallback<? extends @Nullable T> body) {
         LockHandle lock = manager.tryAcquire(request);

@@ -8,6 +8,7 @@ import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.Extension;
 import io.syncguard.core.LockBackend;
 import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.WakeUps;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -34,6 +35,24 @@ final class GrantingBackend implements LockBackend {
     }
 
     @Override
+    public List<Duration> keepPlaces(List<String> lockIds) {
+        return lockIds.stream().map(each -> Duration.ZERO).toList();
+    }
+
+    @Override
+    public Duration placeTtl() {
+        return Duration.ofSeconds(5);
+    }
+
+    @Override
+    public void connect(WakeUps wakeUps) {}
+
+    @Override
+    public boolean isConnected() {
+        return false;
+    }
+
+    @Override
     public List<ExtendOutcome> extend(List<Extension> extensions) {
         return extensions.stream()
                 .<ExtendOutcome>map(each -> new ExtendOutcome.Extended(Instant.EPOCH))
@@ -46,8 +65,8 @@ final class GrantingBackend implements LockBackend {
     }
 
     @Override
-    public Optional<RawLockInfo> lookup(String key) {
-        return Optional.empty();
+    public List<RawLockInfo> lookup(String key) {
+        return List.of();
     }
 
     @Override

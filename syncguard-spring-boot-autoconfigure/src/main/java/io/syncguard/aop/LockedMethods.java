@@ -3,6 +3,7 @@ package io.syncguard.aop;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.OnContention;
 import java.lang.reflect.AnnotatedElement;
@@ -168,6 +169,7 @@ final class LockedMethods {
             String meterName =
                     prefix.isEmpty() ? ClassUtils.getShortName(targetClass) + "." + method.getName() : prefix;
             LockRequest request = LockRequest.of(ANY_KEY).named(meterName).onLost(annotation.onLost());
+            request = annotation.mode() == LockMode.SHARED ? request.shared() : request;
             request = annotation.heartbeat() ? request : request.noHeartbeat();
             request = with(request, "ttl", annotation.ttl(), LockRequest::ttl);
             request = with(request, "holdAtLeast", annotation.holdAtLeast(), LockRequest::holdAtLeast);

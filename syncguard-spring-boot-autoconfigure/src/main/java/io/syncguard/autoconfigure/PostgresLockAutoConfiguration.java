@@ -70,16 +70,22 @@ public final class PostgresLockAutoConfiguration {
         PostgresPools pools = new PostgresPools(
                 lockDataSource.getIfAvailable(() -> theOnlyOne(dataSource)),
                 postgres.poolSize(),
+                postgres.wakeUps(),
                 postgres.networkTimeout());
         try {
             PostgresSettings settings = new PostgresSettings(
-                    tables, pools.timeout(), postgres.cleanupInterval(), postgres.cleanupInIsLocked());
+                    tables,
+                    pools.timeout(),
+                    PostgresSettings.PLACE_TTL,
+                    postgres.cleanupInterval(),
+                    postgres.cleanupInIsLocked());
             SchemaManagement management = postgres.schemaManagement();
             boolean leftToFlyway = management.isLeftToFlyway(hasFlyway(beans), lockDataSource.getIfAvailable() != null);
             prepare(new PostgresSchema(pools.operations(), tables), management, leftToFlyway);
             log.info("SyncGuard keeps its locks in the table '" + tables.locks() + "' of PostgreSQL, on up to "
-                    + postgres.poolSize() + " + 1 connections of its own");
-            return new PostgresLockBackend(pools.operations(), pools.heartbeats(), settings, pools::close);
+                    + postgres.poolSize() + (postgres.wakeUps() ? " + 2" : " + 1") + " connections of its own");
+            return new PostgresLockBackend(
+                    pools.operations(), pools.heartbeats(), pools.wakeUps(), settings, pools::close);
         } catch (RuntimeException ex) {
             pools.close();
             throw ex;

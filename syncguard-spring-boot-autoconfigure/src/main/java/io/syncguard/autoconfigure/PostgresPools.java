@@ -5,19 +5,23 @@ import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.postgres.PromptSocketFactory;
 import java.time.Duration;
 import java.util.Locale;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.Driver;
 import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.UnsupportedDataSourcePropertyException;
+import org.springframework.util.ClassUtils;
 
 /**
  * The library's own connections, made from the connection details of the application's {@code DataSource}: a few for lock
- * operations and one for heartbeats. An application that has used up its pool cannot starve them, and callers who
- * acquire cannot starve the heartbeat.
+ * operations, one for heartbeats, and one for wake-ups as soon as somebody waits. An application that has used up its pool
+ * cannot starve them, and callers who acquire cannot starve the heartbeat.
  */
 final class PostgresPools implements AutoCloseable {
 
@@ -32,11 +36,12 @@ final class PostgresPools implements AutoCloseable {
     private final Duration timeout;
     private final HikariDataSource operations;
     private final HikariDataSource heartbeats;
+    private final @Nullable HikariDataSource wakeUps;
 
     /**
      * @param networkTimeout is divided evenly: one half to wait for a connection, one for the server's answer
      */
-    PostgresPools(DataSource application, int size, Duration networkTimeout) {
+    PostgresPools(DataSource application, int size, boolean wakeUps, Duration networkTimeout) {
         if (size < 1
                 || networkTimeout.compareTo(Duration.ofMillis(2 * SHORTEST_WAIT_MILLIS)) < 0
                 || networkTimeout.compareTo(LONGEST_TIMEOUT) > 0) {
@@ -47,9 +52,10 @@ final class PostgresPools implements AutoCloseable {
                             + " and " + networkTimeout);
         }
         this.timeout = networkTimeout.dividedBy(2);
-        HikariConfig details = detailsOf(application);
+        HikariConfig details = detailsOf(application, size + (wakeUps ? 2 : 1));
         this.operations = pool(details, "syncguard", size);
         this.heartbeats = pool(details, "syncguard-heartbeat", 1);
+        this.wakeUps = wakeUps ? wakeUpPool(details) : null;
     }
 
     DataSource operations() {
@@ -58,6 +64,12 @@ final class PostgresPools implements AutoCloseable {
 
     DataSource heartbeats() {
         return heartbeats;
+    }
+
+    /** Gives out one connection, when it is asked for; {@code null} where nobody is to be woken. */
+    @Nullable
+    DataSource wakeUps() {
+        return wakeUps;
     }
 
     /** How long the server may take to answer. */
@@ -69,16 +81,20 @@ final class PostgresPools implements AutoCloseable {
     public void close() {
         operations.close();
         heartbeats.close();
+        if (wakeUps != null) {
+            wakeUps.close();
+        }
     }
 
-    private static HikariConfig detailsOf(DataSource application) {
+    private static HikariConfig detailsOf(DataSource application, int connections) {
         HikariDataSource hikari =
                 DataSourceUnwrapper.unwrap(application, HikariConfigMXBean.class, HikariDataSource.class);
         HikariConfig details = copyOf(hikari == null ? derivedFrom(application) : hikari);
         if (hikari == null && details.getJdbcUrl() == null) {
             log.warn(
                     "The connection details of " + application.getClass().getName() + " cannot be read: SyncGuard takes"
-                            + " its connections out of that DataSource for good. If that is a pool, give SyncGuard a DataSource of"
+                            + " its connections, up to " + connections
+                            + ", out of that DataSource for good. If that is a pool, give SyncGuard a DataSource of"
                             + " its own with @SyncGuardDataSource");
             details.setDataSource(application);
         }
@@ -121,6 +137,27 @@ final class PostgresPools implements AutoCloseable {
     }
 
     private HikariDataSource pool(HikariConfig details, String name, int size) {
+        return new HikariDataSource(config(details, name, size));
+    }
+
+    private HikariDataSource wakeUpPool(HikariConfig details) {
+        HikariConfig config = config(details, "syncguard-listener", 1);
+        config.setMinimumIdle(0);
+        if (config.getDataSource() == null
+                && !config.getDataSourceProperties().containsKey("socketFactory")
+                && driverSees(PromptSocketFactory.class)) {
+            // One in the URL takes precedence.
+            config.addDataSourceProperty("socketFactory", PromptSocketFactory.class.getName());
+        }
+        return new HikariDataSource(config);
+    }
+
+    /** In some containers the driver is loaded where applications are not seen. */
+    private static boolean driverSees(Class<?> type) {
+        return ClassUtils.isVisible(type, Driver.class.getClassLoader());
+    }
+
+    private HikariConfig config(HikariConfig details, String name, int size) {
         HikariConfig config = copyOf(details);
         config.setPoolName(name);
         config.setMaximumPoolSize(size);
@@ -141,7 +178,7 @@ final class PostgresPools implements AutoCloseable {
             config.addDataSourceProperty("socketTimeout", seconds);
             config.addDataSourceProperty("tcpKeepAlive", "true");
         }
-        return new HikariDataSource(config);
+        return config;
     }
 
     /**

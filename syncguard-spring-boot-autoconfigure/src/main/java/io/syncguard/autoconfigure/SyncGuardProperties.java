@@ -5,6 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.bind.Name;
 import org.springframework.core.Ordered;
 
 /**
@@ -15,7 +16,7 @@ import org.springframework.core.Ordered;
  * @param waitTime How long a caller waits for a lock when nobody says otherwise. Zero is a single attempt; at most 365 days.
  * @param owner Label of this process in the lock table, for people only.
  * @param shutdownTimeout How long a stopping application waits for running bodies before it takes their locks away. At most 365 days.
- * @param retry Pauses between the attempts of a waiting caller.
+ * @param retry How often waiting callers are looked at while no release can wake them.
  * @param aop Settings of the annotation.
  * @param postgres Locks in PostgreSQL.
  */
@@ -43,8 +44,8 @@ record SyncGuardProperties(
     /**
      * {@code syncguard.retry.*}.
      *
-     * @param firstDelay Longest pause after the first refusal; doubled after each further one. At least 1 ms.
-     * @param maxDelay Longest pause between two attempts. At least the first delay.
+     * @param firstDelay Longest pause before the first look; doubled after each further one. At least 1 ms.
+     * @param maxDelay Longest pause between two looks. At least the first delay.
      */
     record Retry(
             @DefaultValue("20ms") Duration firstDelay,
@@ -69,6 +70,7 @@ record SyncGuardProperties(
      * @param schemaManagement Who makes the tables and functions.
      * @param poolSize Maximum number of connections for lock operations, besides one for heartbeats. At least 1; not taken from the application's pool.
      * @param networkTimeout How long an operation waits, half for a connection and half for the answer. From 500 ms to 10 minutes; the answer to a lock with a short ttl has less.
+     * @param wakeUps Whether waiting callers are woken by LISTEN and NOTIFY, on one more connection. Off, they ask again and again: for a proxy that pools transactions.
      * @param cleanupInterval How often lapsed locks are deleted that nobody has taken over. At least 1 minute; 0 turns it off.
      * @param cleanupInIsLocked Whether a lapsed lock is deleted when somebody asks whether its key is locked, after the answer.
      */
@@ -78,6 +80,7 @@ record SyncGuardProperties(
             @DefaultValue("auto") SchemaManagement schemaManagement,
             @DefaultValue("8") int poolSize,
             @DefaultValue("5s") Duration networkTimeout,
+            @DefaultValue("true") @Name("notify") boolean wakeUps,
             @DefaultValue("1m") Duration cleanupInterval,
             @DefaultValue("false") boolean cleanupInIsLocked) {}
 }

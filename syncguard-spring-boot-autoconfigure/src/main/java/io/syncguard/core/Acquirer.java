@@ -8,7 +8,6 @@ import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -22,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>The clock is read, then the server is asked. An error ends the acquisition; where its outcome is unknown, the lock
  *       id is released in the background.
  *   <li>A grant becomes a {@link Hold} that believes in it until one ttl after the clock was read.
- *   <li>A refusal of an attempt that began at the deadline or later is final, so that the last attempt happens at the
- *       deadline, and a wait time of zero means one attempt. So is one that took until well after the deadline.
- *   <li>After any other refusal it pauses, no longer than to the deadline and to the end of the lease that is in the way,
- *       and asks again.
+ *   <li>An attempt that begins at the deadline or later is the last one and does not queue: so the last attempt happens at the
+ *       deadline, and a wait time of zero means one attempt.
+ *   <li>After any other attempt the caller has a place in the queue. It sleeps until {@link Waiters} wake it or the deadline
+ *       has come, and asks again. The place is given up when the acquisition ends in any other way than by an answer.
  * </ol>
  */
 final class Acquirer {
@@ -44,14 +43,16 @@ final class Acquirer {
     private final LockBackend backend;
     private final EngineSettings settings;
     private final Time time;
+    private final Waiters waiters;
     private final LockIds lockIds = new LockIds();
     private final AtomicLong nextFenceWarning = new AtomicLong();
 
-    Acquirer(LockEngine engine, LockBackend backend, EngineSettings settings, Time time) {
+    Acquirer(LockEngine engine, LockBackend backend, EngineSettings settings, Time time, Waiters waiters) {
         this.engine = engine;
         this.backend = backend;
         this.settings = settings;
         this.time = time;
+        this.waiters = waiters;
     }
 
     /**
@@ -100,42 +101,62 @@ final class Acquirer {
         private final long began;
         private final long deadline;
 
+        /** Whether there is a place in the queue. */
+        private boolean queued;
+
+        /** Whether the server may yet do what nobody will take notice of. */
+        private boolean unknown;
+
         Acquisition(LockRequest request, Duration waitTime) {
             this.request = request;
             Duration ttl = request.ttl() == null ? settings.ttl() : request.ttl();
-            this.claim = new Claim(request.key(), lockIds.next(), ttl, settings.owner());
+            this.claim = new Claim(request.key(), request.mode(), lockIds.next(), ttl, settings.owner(), null);
             this.began = time.nanoTime();
             this.deadline = began + waitTime.toNanos();
         }
 
         @Nullable
         Hold attemptUntilDeadline() {
-            boolean waits = false;
-            try {
-                for (int attempt = 1; ; attempt++) {
-                    long sentAt = time.nanoTime();
-                    Attempt answer = attempt();
-                    if (answer instanceof Attempt.Grant grant) {
-                        return hold(grant, sentAt);
-                    }
-                    if (sentAt >= deadline || time.nanoTime() >= deadline + LATE_ANSWER_NANOS) {
-                        return null;
-                    }
-                    if (!waits) {
-                        waits = true;
-                        log.debug("Lock '" + claim.key() + "' is held by somebody else; waiting");
-                        engine.events().of(request, null, elapsed(), LockListener::waitStarted);
-                    }
-                    pause(attempt, ((Attempt.Refusal) answer).timeLeft());
+            try (Waiters.Waiter waiter = waiters.add(claim)) {
+                return attemptUntilDeadline(waiter);
+            } catch (RuntimeException | Error ex) {
+                if (unknown) {
+                    engine.releaseUnknown(claim);
+                } else if (queued) {
+                    engine.leaveQueue(claim);
                 }
+                throw ex;
             } finally {
-                if (waits) {
+                if (queued) {
                     engine.events().of(request, null, elapsed(), LockListener::waitEnded);
                 }
             }
         }
 
-        private Attempt attempt() {
+        private @Nullable Hold attemptUntilDeadline(Waiters.Waiter waiter) {
+            while (true) {
+                long sentAt = time.nanoTime();
+                Attempt answer = attempt(sentAt < deadline ? waiter.claim() : claim);
+                if (answer instanceof Attempt.Grant grant) {
+                    return hold(grant, sentAt);
+                }
+                if (answer instanceof Attempt.Refusal) {
+                    return null;
+                }
+                if (!queued) {
+                    queued = true;
+                    log.debug("Lock '" + claim.key() + "' is held by somebody else; waiting");
+                    engine.events().of(request, null, elapsed(), LockListener::waitStarted);
+                }
+                if (time.nanoTime() >= deadline + LATE_ANSWER_NANOS) {
+                    engine.leaveQueue(claim);
+                    return null;
+                }
+                sleep(waiter, ((Attempt.Queued) answer).nextLook());
+            }
+        }
+
+        private Attempt attempt(Claim claim) {
             if (Thread.currentThread().isInterrupted()) {
                 throw interrupted(null);
             }
@@ -145,14 +166,21 @@ final class Acquirer {
             try {
                 return backend.acquire(claim);
             } catch (RuntimeException | Error ex) {
-                if (outcomeIsUnknown(ex)) {
-                    engine.releaseUnknown(claim);
-                }
+                unknown = outcomeIsUnknown(ex);
                 // A driver or pool that was interrupted reports a broken connection.
                 if (Thread.currentThread().isInterrupted()) {
                     throw interrupted(ex);
                 }
                 throw ex;
+            }
+        }
+
+        private void sleep(Waiters.Waiter waiter, Duration nextLook) {
+            try {
+                waiter.sleep(nextLook, deadline);
+            } catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+                throw interrupted(ex);
             }
         }
 
@@ -167,7 +195,7 @@ final class Acquirer {
         private Hold hold(Attempt.Grant grant, long sentAt) {
             Hold.Lease lease = new Hold.Lease(sentAt, claim.ttl(), grant.expiresAt());
             if (time.nanoTime() >= lease.deadline()) {
-                engine.releaseUnknown(claim);
+                unknown = true;
                 throw new LockLostException(
                         claim.key(),
                         "Lock '" + claim.key() + "' was granted, but its ttl of "
@@ -177,23 +205,6 @@ final class Acquirer {
             engine.granted(hold);
             warnOf(grant.fence(), claim.key());
             return hold;
-        }
-
-        /** Half of the pause is random, so that callers who were refused together do not come back together. */
-        private void pause(int attempt, Duration timeLeft) {
-            long longest = settings.longestRetry().toNanos();
-            long first = settings.firstRetry().toNanos();
-            int doublings = Math.min(attempt - 1, 20);
-            // Compared the other way round, because the doubled one could overflow.
-            long backoff = first > longest >> doublings ? longest : first << doublings;
-            long pause = backoff / 2 + ThreadLocalRandom.current().nextLong(backoff / 2 + 1);
-            long untilDeadline = deadline - time.nanoTime();
-            try {
-                time.sleep(Math.max(0, Math.min(untilDeadline, Math.min(pause, timeLeft.toNanos()))));
-            } catch (InterruptedException ex) {
-                Thread.currentThread().interrupt();
-                throw interrupted(ex);
-            }
         }
 
         private LockException shuttingDown() {

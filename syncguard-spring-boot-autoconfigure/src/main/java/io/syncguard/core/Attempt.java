@@ -19,9 +19,16 @@ public sealed interface Attempt {
     record Grant(Fence fence, Instant acquiredAt, Instant expiresAt) implements Attempt {}
 
     /**
-     * Somebody else has it.
+     * Others hold it or wait for it, and the claimant has no place in the queue: one that it had is given up.
      *
      * @param timeLeft how long until the key may become free if nobody releases or extends it
      */
     record Refusal(Duration timeLeft) implements Attempt {}
+
+    /**
+     * Others hold it or wait for it, and the claimant has a place in the queue.
+     *
+     * @param nextLook how long until it is worth to look again if nobody wakes the claimant
+     */
+    record Queued(Duration nextLook) implements Attempt {}
 }

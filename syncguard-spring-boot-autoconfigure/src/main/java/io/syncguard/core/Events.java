@@ -5,7 +5,6 @@ import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
-import io.syncguard.LockMode;
 import io.syncguard.LockOperation;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
@@ -112,7 +111,7 @@ final class Events implements AutoCloseable {
 
     private LockEvent describe(
             LockRequest request, @Nullable Fence fence, @Nullable LockReason reason, Duration elapsed) {
-        return new LockEvent(request.name(), request.key(), LockMode.EXCLUSIVE, backend, fence, reason, elapsed);
+        return new LockEvent(request.name(), request.key(), request.mode(), backend, fence, reason, elapsed);
     }
 
     private void tell(LockEvent what, BiConsumer<LockListener, LockEvent> event) {

@@ -112,7 +112,7 @@ final class Hold implements LockHandle {
 
     @Override
     public LockMode mode() {
-        return LockMode.EXCLUSIVE;
+        return request.mode();
     }
 
     @Override

@@ -26,25 +26,52 @@ public interface LockBackend extends AutoCloseable {
     String name();
 
     /**
-     * Grants the key to the claimant, or refuses because somebody else's lease is live. A refusal leaves nothing behind, and
-     * writes nothing where the key was taken at the first look.
+     * Grants the key to the claimant if nothing live conflicts with it and nobody who conflicts waits in front. Grants
+     * conflict unless both are shared.
+     *
+     * <p>Else a claimant who {@link Claim#waiter waits} is {@link Attempt.Queued queued}, in the order of arrival, or keeps
+     * the place that it has. One who does not wait is refused, and a place that it has is given up. That writes nothing where
+     * it had none and the key was taken at the first look.
      */
     Attempt acquire(Claim claim);
 
-    /** Ends the lease with this lock id and no other one. */
+    /**
+     * Ends the lease with this lock id and no other one, or gives up the place of who still waits under it. Wakes who can go on
+     * because of that.
+     */
     ReleaseOutcome release(String lockId);
 
     /**
+     * Keeps places in queues for another {@link #placeTtl}, all in one round trip.
+     *
+     * @return in the order asked, how long until it is worth to claim again if nobody wakes the waiter: zero for one who can
+     *     go on, and for one whose place is lost
+     */
+    List<Duration> keepPlaces(List<String> lockIds);
+
+    /** How long a place in the queue is kept for a waiter of whom nothing is heard. */
+    Duration placeTtl();
+
+    /**
+     * Has the engine told whom to wake from now on. Called once and before the first claim.
+     */
+    void connect(WakeUps wakeUps);
+
+    /** Whether wake-ups arrive at this moment. If not, waiters have to ask. */
+    boolean isConnected();
+
+    /**
      * Sets the leases with these lock ids to end one ttl from now. All in one round trip, each answered by itself and in the
-     * order of the request. A lease that is over is not revived, and the fence stays.
+     * order of the request. A lease that is over is not revived, and the fence stays. Who waits for one that ends earlier than
+     * before is woken.
      */
     List<ExtendOutcome> extend(List<Extension> extensions);
 
     /** Whether a grant of the key is live. Reads only. */
     boolean isLocked(String key);
 
-    /** The live grant of the key. */
-    Optional<RawLockInfo> lookup(String key);
+    /** The live grants of the key, in the order of their fences. */
+    List<RawLockInfo> lookup(String key);
 
     /** The live grant with this lock id. */
     Optional<RawLockInfo> lookupById(String lockId);

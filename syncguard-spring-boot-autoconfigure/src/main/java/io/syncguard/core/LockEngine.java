@@ -1,11 +1,14 @@
 package io.syncguard.core;
 
 import io.syncguard.CurrentLocks;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockInfo;
 import io.syncguard.LockLimits;
 import io.syncguard.LockListener;
 import io.syncguard.LockManager;
+import io.syncguard.LockMode;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
@@ -26,10 +29,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The lock manager of one backend: hands out holds, keeps them alive, and takes them back.
  *
- * <p>Each hold passes the rooms in one direction: {@link Acquirer} gets it from the server, {@link HeldLocks} watches its
+ * <p>Each hold passes the rooms in one direction: {@link Acquirer} gets it from the server, with {@link Waiters} if it has to wait, {@link HeldLocks} watches its
  * deadline, {@link Heartbeat} moves that on, {@link Releases} gives it back.
  *
- * <p>Threads may share it. Its own are daemons: {@code syncguard-watch}, {@code syncguard-heartbeat}, {@code syncguard-release},
+ * <p>Threads may share it. Its own are daemons: {@code syncguard-waiters}, {@code syncguard-watch}, {@code syncguard-heartbeat}, {@code syncguard-release},
  * {@code syncguard-events} for listeners of the heartbeat and, for lost locks, {@code syncguard-lost-n} for callbacks and
  * {@code syncguard-lost-listener-n} for listeners.
  */
@@ -46,6 +49,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     private final HeldLocks held;
     private final Heartbeat heartbeat;
     private final Releases releases;
+    private final Waiters waiters;
     private final Acquirer acquirer;
     private final DeferredReleases deferred;
     private final ThreadPoolExecutor callbackThreads;
@@ -75,7 +79,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.held = new HeldLocks(time);
         this.heartbeat = new Heartbeat(backend, held, events, time);
         this.releases = new Releases(backend, events, time);
-        this.acquirer = new Acquirer(this, backend, settings, time);
+        this.waiters = new Waiters(backend, settings, time);
+        this.acquirer = new Acquirer(this, backend, settings, time, waiters);
         this.deferred = new DeferredReleases(transactions);
         this.callbackThreads = threads("syncguard-lost-");
         this.listenerThreads = threads("syncguard-lost-listener-");
@@ -100,7 +105,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
         if (lock == null) {
             throw new LockNotAcquiredException(
                     request.key(),
-                    "Lock '" + request.key() + "' is held by somebody else; gave up after a wait time of "
+                    "Lock '" + request.key()
+                            + "' is held by others, or others were there first; gave up after a wait time of "
                             + waitTime.toMillis() + " ms");
         }
         return lock;
@@ -133,7 +139,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     @Override
     public List<RawLockInfo> debugLookup(String key) {
-        return backend.lookup(LockLimits.key(key)).stream().toList();
+        return backend.lookup(LockLimits.key(key));
     }
 
     @Override
@@ -173,6 +179,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
      */
     public void stop() {
         grantsLocks = false;
+        // None of them claims again.
+        waiters.wakeAll().forEach(releases::leaveQueue);
         held.awaitNone(settings.shutdownTimeout());
         for (Hold hold : held.all()) {
             hold.lose(LockReason.SHUTDOWN, "it was still held when the application shut down");
@@ -187,6 +195,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         if (grantsLocks || !held.all().isEmpty()) {
             stop();
         }
+        waiters.close();
         releases.close();
         heartbeat.close();
         held.close();
@@ -223,6 +232,11 @@ public final class LockEngine implements LockManager, AutoCloseable {
     /** For a claim of which nobody knows whether it was or will be granted. */
     void releaseUnknown(Claim claim) {
         releases.releaseUnknown(claim);
+    }
+
+    /** For a caller who waits no longer. */
+    void leaveQueue(Claim claim) {
+        releases.leaveQueue(claim);
     }
 
     /** Called once for a hold that has just been lost. */
@@ -283,6 +297,13 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     private LockHandle join(Hold outer, LockRequest request) {
+        if (request.mode() == LockMode.EXCLUSIVE && outer.mode() == LockMode.SHARED) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "Lock '" + request.key()
+                            + "' is held in mode SHARED where an exclusive one is asked for, which would wait"
+                            + " for itself: take it exclusively from the start, or end the shared one first");
+        }
         JoinedHold joined = new JoinedHold(outer, request);
         outer.requireHeld(joined);
         if (request.heartbeat()) {

@@ -8,6 +8,9 @@ public enum ReleaseOutcome {
     /** The lease was live and is over now. */
     RELEASED,
 
+    /** There was no lease yet, but a place in the queue, which is given up. */
+    LEFT,
+
     /** The lease with this lock id had lapsed before. */
     EXPIRED,
 

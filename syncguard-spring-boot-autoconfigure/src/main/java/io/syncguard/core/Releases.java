@@ -89,6 +89,17 @@ final class Releases implements AutoCloseable {
                         time.nanoTime() + backend.settlingTime().toNanos()));
     }
 
+    /** Gives up a place in the queue in the background: nobody waits for that. */
+    void leaveQueue(Claim claim) {
+        String lockId = claim.lockId();
+        add(
+                lockId,
+                new Late(
+                        claim.key(),
+                        () -> backend.release(lockId) != ReleaseOutcome.BUSY,
+                        time.nanoTime() + backend.placeTtl().toNanos()));
+    }
+
     /**
      * Tries everything that is left once more, on the thread of the caller. No try begins after the settling time: with a
      * server that is away, each takes a network timeout.

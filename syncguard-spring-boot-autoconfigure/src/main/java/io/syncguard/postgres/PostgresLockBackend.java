@@ -13,8 +13,11 @@ import io.syncguard.core.LockBackend;
 import io.syncguard.core.ReleaseOutcome;
 import io.syncguard.core.StorageKeys;
 import io.syncguard.core.Time;
+import io.syncguard.core.WakeUps;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -22,9 +25,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in two tables of a PostgreSQL database. Each operation calls one function of {@code R__syncguard_schema.sql}, or is
+ * Locks in the tables of a PostgreSQL database. Each operation calls one function of {@code R__syncguard_schema.sql}, or is
  * one query: one statement in autocommit, one round trip.
  */
 public final class PostgresLockBackend implements LockBackend {
@@ -37,7 +41,12 @@ public final class PostgresLockBackend implements LockBackend {
 
     private static final String ACQUIRE = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms
-            FROM ${syncguard_locks}_acquire(?, ?, ?, ?, ?, ?)
+            FROM ${syncguard_locks}_claim(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """;
+
+    private static final String KEEP_PLACES = """
+            SELECT time_left_ms
+            FROM ${syncguard_locks}_keep(?, ?)
             """;
 
     private static final String EXTEND = """
@@ -50,30 +59,38 @@ public final class PostgresLockBackend implements LockBackend {
             """;
 
     private static final String IS_LOCKED = """
-            SELECT expires_at_ms > ${syncguard_locks}_now() - 1000
-            FROM ${syncguard_locks}
-            WHERE key = ?
+            SELECT greatest(
+                (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.key = ?),
+                (SELECT max(s.expires_at_ms) FROM ${syncguard_locks}_shared s WHERE s.key = ?)
+            ) > ${syncguard_locks}_now() - 1000
             """;
 
     private static final String LOOKUP = """
-            SELECT user_key, lock_id, acquired_at_ms, expires_at_ms, fence, owner
+            SELECT user_key, lock_id, 'EXCLUSIVE' AS mode, acquired_at_ms, expires_at_ms, fence, owner
             FROM ${syncguard_locks}
             WHERE key = ? AND expires_at_ms > ${syncguard_locks}_now() - 1000
+            UNION ALL
+            SELECT user_key, lock_id, 'SHARED', acquired_at_ms, expires_at_ms, fence, owner
+            FROM ${syncguard_locks}_shared
+            WHERE key = ? AND expires_at_ms > ${syncguard_locks}_now() - 1000
+            ORDER BY fence
             """;
 
-    private static final String LOOKUP_BY_ID = """
-            SELECT user_key, lock_id, acquired_at_ms, expires_at_ms, fence, owner
-            FROM ${syncguard_locks}
-            WHERE lock_id = ? AND expires_at_ms > ${syncguard_locks}_now() - 1000
-            """;
+    private static final String LOOKUP_BY_ID = LOOKUP.replace("WHERE key = ?", "WHERE lock_id = ?");
 
     private final PostgresConnections connections;
     private final PostgresConnections heartbeatConnections;
     private final PostgresSweeper sweeper;
-    private final Duration timeout;
+    private final @Nullable DataSource wakeUpDataSource;
+    private final PostgresSettings settings;
+    private final Time time;
     private final Runnable onClose;
 
+    /** Set before the first claim; null where nothing is heard. */
+    private volatile @Nullable PostgresWakeUps wakeUps;
+
     private final String acquire;
+    private final String keepPlaces;
     private final String extend;
     private final String release;
     private final String isLocked;
@@ -82,28 +99,39 @@ public final class PostgresLockBackend implements LockBackend {
 
     /**
      * @param dataSource connections in autocommit, for everything but extensions
-     * @param heartbeatDataSource connections in autocommit, for extensions: they must not queue behind acquisitions
+     * @param heartbeatDataSource connections in autocommit, for what keeps leases and places: it must not queue behind
+     *     acquisitions
+     * @param wakeUpDataSource a connection in autocommit, to be kept for wake-ups from the first wait on; {@code null} to have
+     *     waiters ask again and again
      * @param settings names and times
-     * @param onClose closes the two pools, if they are to be closed
+     * @param onClose closes the pools, if they are to be closed
      */
     public PostgresLockBackend(
-            DataSource dataSource, DataSource heartbeatDataSource, PostgresSettings settings, Runnable onClose) {
-        this(dataSource, heartbeatDataSource, settings, onClose, Time.SYSTEM);
+            DataSource dataSource,
+            DataSource heartbeatDataSource,
+            @Nullable DataSource wakeUpDataSource,
+            PostgresSettings settings,
+            Runnable onClose) {
+        this(dataSource, heartbeatDataSource, wakeUpDataSource, settings, onClose, Time.SYSTEM);
     }
 
     PostgresLockBackend(
             DataSource dataSource,
             DataSource heartbeatDataSource,
+            @Nullable DataSource wakeUpDataSource,
             PostgresSettings settings,
             Runnable onClose,
             Time time) {
-        this.timeout = settings.timeout();
-        this.connections = new PostgresConnections(dataSource, timeout);
-        this.heartbeatConnections = new PostgresConnections(heartbeatDataSource, timeout);
+        this.settings = settings;
+        this.time = time;
+        this.connections = new PostgresConnections(dataSource, settings.timeout());
+        this.heartbeatConnections = new PostgresConnections(heartbeatDataSource, settings.timeout());
+        this.wakeUpDataSource = wakeUpDataSource;
         this.sweeper = new PostgresSweeper(connections, settings, time);
         this.onClose = onClose;
         PostgresTables tables = settings.tables();
         this.acquire = tables.fill(ACQUIRE);
+        this.keepPlaces = tables.fill(KEEP_PLACES);
         this.extend = tables.fill(EXTEND);
         this.release = tables.fill(RELEASE);
         this.isLocked = tables.fill(IS_LOCKED);
@@ -118,19 +146,68 @@ public final class PostgresLockBackend implements LockBackend {
 
     @Override
     public Attempt acquire(Claim claim) {
-        return connections.query(
+        Attempt attempt = connections.query(
                 "acquiring lock '" + claim.key() + "'",
                 claim.ttl(),
                 acquire,
                 (connection, statement) -> {
                     statement.setString(1, STORAGE_KEYS.of(claim.key()));
                     statement.setString(2, STORAGE_KEYS.fenceOf(claim.key()));
-                    statement.setString(3, claim.lockId());
-                    statement.setLong(4, claim.ttl().toMillis());
-                    statement.setString(5, claim.key());
-                    statement.setString(6, claim.owner());
+                    statement.setBoolean(3, claim.mode() == LockMode.SHARED);
+                    statement.setString(4, claim.lockId());
+                    statement.setLong(5, claim.ttl().toMillis());
+                    statement.setString(6, claim.key());
+                    statement.setString(7, claim.owner());
+                    bindPlace(statement, claim.waiter());
                 },
-                rows -> readAttempt(rows, claim.key()));
+                rows -> readAttempt(rows, claim));
+        if (attempt instanceof Attempt.Queued && wakeUps != null) {
+            wakeUps.start();
+        }
+        return attempt;
+    }
+
+    private void bindPlace(PreparedStatement statement, @Nullable Long waiter) throws SQLException {
+        if (waiter == null) {
+            statement.setNull(8, Types.BIGINT);
+            statement.setNull(9, Types.VARCHAR);
+            statement.setNull(10, Types.BIGINT);
+        } else {
+            statement.setLong(8, settings.placeTtl().toMillis());
+            statement.setString(9, wakeUps == null ? null : wakeUps.channel());
+            statement.setLong(10, waiter);
+        }
+    }
+
+    @Override
+    public List<Duration> keepPlaces(List<String> lockIds) {
+        return heartbeatConnections.query(
+                "keeping " + lockIds.size() + " place(s) in the queue",
+                settings.placeTtl(),
+                keepPlaces,
+                (connection, statement) -> {
+                    statement.setArray(1, connection.createArrayOf("text", lockIds.toArray()));
+                    statement.setLong(2, settings.placeTtl().toMillis());
+                },
+                rows -> readNextLooks(rows, lockIds.size()));
+    }
+
+    @Override
+    public Duration placeTtl() {
+        return settings.placeTtl();
+    }
+
+    @Override
+    public void connect(WakeUps engine) {
+        if (wakeUpDataSource != null) {
+            wakeUps = new PostgresWakeUps(wakeUpDataSource, engine, time);
+        }
+    }
+
+    @Override
+    public boolean isConnected() {
+        PostgresWakeUps current = wakeUps;
+        return current != null && current.isConnected();
     }
 
     @Override
@@ -140,6 +217,7 @@ public final class PostgresLockBackend implements LockBackend {
                     rows.next();
                     return switch (rows.getString(1)) {
                         case "released" -> ReleaseOutcome.RELEASED;
+                        case "left" -> ReleaseOutcome.LEFT;
                         case "busy" -> ReleaseOutcome.BUSY;
                         case "expired" -> ReleaseOutcome.EXPIRED;
                         case "not_found", ANSWER_OF_VERSION_1 -> ReleaseOutcome.NOT_FOUND;
@@ -173,8 +251,15 @@ public final class PostgresLockBackend implements LockBackend {
         Optional<Boolean> live = connections.query(
                 "looking at lock '" + key + "'",
                 isLocked,
-                (connection, statement) -> statement.setString(1, storageKey),
-                rows -> rows.next() ? Optional.of(rows.getBoolean(1)) : Optional.empty());
+                (connection, statement) -> {
+                    statement.setString(1, storageKey);
+                    statement.setString(2, storageKey);
+                },
+                rows -> {
+                    rows.next();
+                    boolean answer = rows.getBoolean(1);
+                    return rows.wasNull() ? Optional.empty() : Optional.of(answer);
+                });
         if (live.isPresent() && !live.get()) {
             sweeper.meet(storageKey);
         }
@@ -182,21 +267,30 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public Optional<RawLockInfo> lookup(String key) {
+    public List<RawLockInfo> lookup(String key) {
         return connections.query(
                 "looking up lock '" + key + "'",
                 lookup,
-                (connection, statement) -> statement.setString(1, STORAGE_KEYS.of(key)),
-                PostgresLockBackend::readInfo);
+                (connection, statement) -> {
+                    statement.setString(1, STORAGE_KEYS.of(key));
+                    statement.setString(2, STORAGE_KEYS.of(key));
+                },
+                PostgresLockBackend::readInfos);
     }
 
     @Override
     public Optional<RawLockInfo> lookupById(String lockId) {
-        return connections.query(
-                "looking up a lock by its id",
-                lookupById,
-                (connection, statement) -> statement.setString(1, lockId),
-                PostgresLockBackend::readInfo);
+        return connections
+                .query(
+                        "looking up a lock by its id",
+                        lookupById,
+                        (connection, statement) -> {
+                            statement.setString(1, lockId);
+                            statement.setString(2, lockId);
+                        },
+                        PostgresLockBackend::readInfos)
+                .stream()
+                .findFirst();
     }
 
     /**
@@ -205,25 +299,30 @@ public final class PostgresLockBackend implements LockBackend {
      */
     @Override
     public Duration settlingTime() {
-        return timeout.multipliedBy(2);
+        return settings.timeout().multipliedBy(2);
     }
 
     @Override
     public void close() {
+        if (wakeUps != null) {
+            wakeUps.close();
+        }
         sweeper.close();
         onClose.run();
     }
 
-    private static Attempt readAttempt(ResultSet rows, String key) throws SQLException {
+    private static Attempt readAttempt(ResultSet rows, Claim claim) throws SQLException {
         rows.next();
         long fence = rows.getLong(1);
         if (rows.wasNull()) {
-            return new Attempt.Refusal(Duration.ofMillis(rows.getLong(4)));
+            Duration timeLeft = Duration.ofMillis(rows.getLong(4));
+            return claim.waiter() == null ? new Attempt.Refusal(timeLeft) : new Attempt.Queued(timeLeft);
         }
         if (fence == 0) {
             throw new LockBackendException(
                     LockErrorCode.INTERNAL,
-                    "Lock '" + key + "' has no fences left: its counter is at " + Fence.MAX_VALUE + ". Use another key",
+                    "Lock '" + claim.key() + "' has no fences left: its counter is at " + Fence.MAX_VALUE
+                            + ". Use another key",
                     null);
         }
         return new Attempt.Grant(
@@ -248,18 +347,30 @@ public final class PostgresLockBackend implements LockBackend {
         return outcomes;
     }
 
-    private static Optional<RawLockInfo> readInfo(ResultSet rows) throws SQLException {
-        if (!rows.next()) {
-            return Optional.empty();
+    private static List<Duration> readNextLooks(ResultSet rows, int asked) throws SQLException {
+        List<Duration> nextLooks = new ArrayList<>();
+        while (rows.next()) {
+            nextLooks.add(Duration.ofMillis(rows.getLong(1)));
         }
-        String owner = rows.getString("owner");
-        return Optional.of(new RawLockInfo(
-                rows.getString("user_key"),
-                rows.getString("lock_id"),
-                LockMode.EXCLUSIVE,
-                Instant.ofEpochMilli(rows.getLong("acquired_at_ms")),
-                Instant.ofEpochMilli(rows.getLong("expires_at_ms")),
-                new Fence(Long.parseLong(rows.getString("fence"))),
-                owner == null ? "" : owner));
+        if (nextLooks.size() != asked) {
+            throw new IllegalStateException(asked + " places got " + nextLooks.size() + " answers");
+        }
+        return nextLooks;
+    }
+
+    private static List<RawLockInfo> readInfos(ResultSet rows) throws SQLException {
+        List<RawLockInfo> infos = new ArrayList<>();
+        while (rows.next()) {
+            String owner = rows.getString("owner");
+            infos.add(new RawLockInfo(
+                    rows.getString("user_key"),
+                    rows.getString("lock_id"),
+                    LockMode.valueOf(rows.getString("mode")),
+                    Instant.ofEpochMilli(rows.getLong("acquired_at_ms")),
+                    Instant.ofEpochMilli(rows.getLong("expires_at_ms")),
+                    new Fence(Long.parseLong(rows.getString("fence"))),
+                    owner == null ? "" : owner));
+        }
+        return infos;
     }
 }

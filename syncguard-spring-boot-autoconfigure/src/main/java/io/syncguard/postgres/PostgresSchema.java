@@ -27,13 +27,14 @@ public final class PostgresSchema {
     private static final String SCRIPT = LOCATION + "/R__syncguard_schema.sql";
 
     /** What the script's version function answers, or more. */
-    private static final int VERSION = 2;
+    private static final int VERSION = 3;
 
     /** "SyncGuar" in ASCII: instances that start together run the script one after the other. */
     private static final long ADVISORY_LOCK = 0x53796e6347756172L;
 
     private static final String IS_COMPLETE = """
-            SELECT to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL AND to_regproc(?) IS NOT NULL
+            SELECT to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL
+                AND to_regclass(?) IS NOT NULL AND to_regproc(?) IS NOT NULL
             """;
 
     /** The source of a function that exists. */
@@ -120,10 +121,10 @@ public final class PostgresSchema {
      */
     private void requireSameCounters(Connection connection) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(FUNCTION)) {
-            statement.setString(1, tables.locks() + "_acquire");
+            statement.setString(1, tables.locks() + "_release");
             try (ResultSet rows = statement.executeQuery()) {
-                String update = "update " + tables.fenceCounters() + " ";
-                if (rows.next() && !rows.getString(1).toLowerCase(ROOT).contains(update.toLowerCase(ROOT))) {
+                String counters = "from " + tables.fenceCounters() + " ";
+                if (rows.next() && !rows.getString(1).toLowerCase(ROOT).contains(counters.toLowerCase(ROOT))) {
                     throw new LockBackendException(
                             LockErrorCode.INVALID_ARGUMENT,
                             "The table '" + tables.locks() + "' is in use with another table of fence counters than '"
@@ -140,7 +141,9 @@ public final class PostgresSchema {
         try (PreparedStatement statement = connection.prepareStatement(IS_COMPLETE)) {
             statement.setString(1, tables.locks());
             statement.setString(2, tables.fenceCounters());
-            statement.setString(3, tables.locks() + "_version");
+            statement.setString(3, tables.shared());
+            statement.setString(4, tables.waiters());
+            statement.setString(5, tables.locks() + "_version");
             try (ResultSet rows = statement.executeQuery()) {
                 if (!rows.next() || !rows.getBoolean(1)) {
                     return false;

@@ -13,8 +13,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Deletes leases that lapsed more than two seconds ago, so that keys which are never used again leave nothing in the table of
- * the locks. Fence counters are never touched.
+ * Deletes leases that lapsed more than two seconds ago, so that keys which are never used again leave nothing but
+ * their fence counters, and places of waiters who died.
  *
  * <p>The thread {@code syncguard-sweeper} goes through the table once per interval, in batches of {@value #BATCH} leases, and
  * sweeps the keys that {@link #meet} names.
@@ -26,10 +26,13 @@ final class PostgresSweeper implements AutoCloseable {
     /** How many leases one statement deletes at most: whoever acquires one of these keys waits for it to commit. */
     static final int BATCH = 200;
 
-    /** The clock is asked in a subquery, once and first, so that the index on expires_at_ms can be used. */
+    /** The clock is asked in a subquery, once and first, so that the indexes on expires_at_ms can be used. */
     private static final String LAPSED = """
-            SELECT key, expires_at_ms
-            FROM ${syncguard_locks}
+            SELECT key, expires_at_ms FROM (
+                SELECT key, expires_at_ms FROM ${syncguard_locks}
+                UNION ALL SELECT key, expires_at_ms FROM ${syncguard_locks}_shared
+                UNION ALL SELECT key, expires_at_ms FROM ${syncguard_locks}_waiters
+            ) AS "Lapsed"
             WHERE expires_at_ms < (SELECT ${syncguard_locks}_now() - 2000) AND (expires_at_ms, key) > (?, ?)
             ORDER BY expires_at_ms, key
             LIMIT ?

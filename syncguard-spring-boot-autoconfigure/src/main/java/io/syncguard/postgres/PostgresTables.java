@@ -2,16 +2,17 @@ package io.syncguard.postgres;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The names of the tables, checked once and safe to stand in a statement: plain identifiers of at most 48 bytes, with an
- * optional schema in front. The functions are named after the table of the locks.
+ * The names of two tables, checked once and safe to stand in a statement: plain identifiers of at most 48 bytes, with an
+ * optional schema in front. The functions, and the tables of shared leases and of waiters, are named after the table of the locks.
  *
- * @param locks one row per lease
+ * @param locks one row per exclusive lease
  * @param fenceCounters one row per key that was ever locked; never swept
  */
 public record PostgresTables(String locks, String fenceCounters) {
@@ -38,13 +39,28 @@ public record PostgresTables(String locks, String fenceCounters) {
     public PostgresTables {
         check("syncguard.postgres.locks-table", locks);
         check("syncguard.postgres.fence-counters-table", fenceCounters);
-        if (mayBeTheSame(folded(locks), folded(fenceCounters))) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "syncguard.postgres.locks-table '" + locks + "' and fence-counters-table '" + fenceCounters
-                            + "' are or may be the same table (PostgreSQL ignores case, and looks for a name without a schema in"
-                            + " several): fence counters need a table of their own, which is never swept");
+        for (String swept : List.of(locks, sharedOf(locks), waitersOf(locks))) {
+            if (mayBeTheSame(folded(swept), folded(fenceCounters))) {
+                throw new LockException(
+                        LockErrorCode.INVALID_ARGUMENT,
+                        "syncguard.postgres.fence-counters-table '" + fenceCounters
+                                + "' is or may be the same table as '"
+                                + swept + "', which the locks-table '" + locks
+                                + "' stands for (PostgreSQL ignores case, and"
+                                + " looks for a name without a schema in several): fence counters need a table of their own,"
+                                + " which is never swept");
+            }
         }
+    }
+
+    /** The table with one row per shared lease. */
+    public String shared() {
+        return sharedOf(locks);
+    }
+
+    /** The table with one row per caller who waits. */
+    public String waiters() {
+        return waitersOf(locks);
     }
 
     /** What stands in the schema script in place of the names, without the <code>${}</code> around it. */
@@ -59,6 +75,14 @@ public record PostgresTables(String locks, String fenceCounters) {
             filled = filled.replace("${" + placeholder.getKey() + "}", placeholder.getValue());
         }
         return filled;
+    }
+
+    private static String sharedOf(String locks) {
+        return locks + "_shared";
+    }
+
+    private static String waitersOf(String locks) {
+        return locks + "_waiters";
     }
 
     private static void check(String property, String name) {

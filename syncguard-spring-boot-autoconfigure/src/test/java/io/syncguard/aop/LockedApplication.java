@@ -52,6 +52,10 @@ final class LockedApplication implements AutoCloseable {
         return somebodyElse.acquire(LockRequest.of(key));
     }
 
+    LockHandle readBySomebodyElse(String key) {
+        return somebodyElse.acquire(LockRequest.of(key).shared());
+    }
+
     /** How often the key has been granted so far. */
     long grants(String key) {
         return store.fence(key);

@@ -28,15 +28,25 @@ public final class ApplicationBackend {
      * @param networkTimeout see {@code syncguard.postgres.network-timeout}
      */
     public static LockBackend on(String url, int poolSize, Duration networkTimeout) {
+        return on(url, poolSize, networkTimeout, PostgresSettings.PLACE_TTL);
+    }
+
+    /**
+     * With the schema in place.
+     *
+     * @param placeTtl how long a place in a queue lives; who waits and hears nothing looks after a third of it
+     */
+    public static LockBackend on(String url, int poolSize, Duration networkTimeout, Duration placeTtl) {
         // Asked for its connection details and never opened.
         HikariDataSource application = new HikariDataSource();
         application.setJdbcUrl(url);
-        PostgresPools pools = new PostgresPools(application, poolSize, networkTimeout);
+        PostgresPools pools = new PostgresPools(application, poolSize, true, networkTimeout);
         new PostgresSchema(pools.operations(), PostgresTables.DEFAULT).initialize();
         return new PostgresLockBackend(
                 pools.operations(),
                 pools.heartbeats(),
-                new PostgresSettings(PostgresTables.DEFAULT, pools.timeout(), Duration.ZERO, false),
+                pools.wakeUps(),
+                new PostgresSettings(PostgresTables.DEFAULT, pools.timeout(), placeTtl, Duration.ZERO, false),
                 pools::close);
     }
 }

@@ -3,7 +3,6 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
-import java.lang.reflect.RecordComponent;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -14,6 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.bind.Name;
 
 class ConfigurationMetadataTests {
 
@@ -72,14 +72,15 @@ class ConfigurationMetadataTests {
     }
 
     private static Stream<String> names(String prefix, Class<?> type) {
-        return Arrays.stream(type.getRecordComponents()).flatMap(component -> {
-            String name = prefix + "." + kebab(component);
-            return component.getType().isRecord() ? names(name, component.getType()) : Stream.of(name);
+        return Arrays.stream(type.getDeclaredConstructors()[0].getParameters()).flatMap(parameter -> {
+            Name given = parameter.getAnnotation(Name.class);
+            String name = prefix + "." + (given == null ? kebab(parameter.getName()) : given.value());
+            return parameter.getType().isRecord() ? names(name, parameter.getType()) : Stream.of(name);
         });
     }
 
-    private static String kebab(RecordComponent component) {
-        return component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+    private static String kebab(String name) {
+        return name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
     }
 
     private static Path classes() throws URISyntaxException {

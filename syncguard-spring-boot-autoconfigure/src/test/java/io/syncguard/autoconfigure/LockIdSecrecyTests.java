@@ -12,8 +12,9 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
 import io.syncguard.core.Extension;
+import io.syncguard.postgres.PostgresTables;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
@@ -76,8 +77,11 @@ class LockIdSecrecyTests {
                 .isEmpty()) {
             database.jdbc().execute("ALTER ROLE " + role + " SET log_parameter_max_length_on_error = -1");
         }
-        proxy.watchParameters(parameters ->
-                LOCK_ID.matcher(parameters).results().map(MatchResult::group).forEach(lockIds::add));
+        proxy.watchParameters(parameters -> LOCK_ID.matcher(parameters)
+                .results()
+                .map(MatchResult::group)
+                .filter(each -> !each.equals(PostgresTables.DEFAULT.shared()))
+                .forEach(lockIds::add));
         told.listen();
     }
 
@@ -149,14 +153,14 @@ class LockIdSecrecyTests {
     void what_is_sent_to_a_backend_shows_none() {
         String lockId = "lock-id---------------";
         lockIds.add(lockId);
-        told.tell(new Claim("order:1", lockId, Duration.ofSeconds(1), "test"));
+        told.tell(Claims.exclusive("order:1", lockId, Duration.ofSeconds(1), "test"));
         told.tell(List.of(new Extension(lockId, Duration.ofSeconds(1))));
 
         assertNothingTold();
     }
 
     private void loseAnAnswer(LockManager locks) {
-        proxy.loseAnswerTo("syncguard_locks_acquire");
+        proxy.loseAnswerTo("syncguard_locks_claim");
         tellFailure(() -> locks.acquire(ORDER));
         acquire(locks).release();
     }

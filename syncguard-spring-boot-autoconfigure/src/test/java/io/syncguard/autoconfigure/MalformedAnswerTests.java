@@ -23,7 +23,7 @@ class MalformedAnswerTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");
 
-    private static final String ACQUIRE = "syncguard_locks_acquire";
+    private static final String CLAIM = "syncguard_locks_claim";
     private static final String EXTEND = "syncguard_locks_extend";
     private static final String RELEASE = "syncguard_locks_release";
 
@@ -43,13 +43,13 @@ class MalformedAnswerTests {
             })
     void a_grant_that_cannot_be(String answer) {
         run(locks -> {
-            replace(ACQUIRE, "TEXT, TEXT, TEXT, BIGINT, TEXT, TEXT", """
+            replace(CLAIM, "TEXT, TEXT, BOOLEAN, TEXT, BIGINT, TEXT, TEXT, BIGINT, TEXT, BIGINT", """
                     TABLE (granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT)
                     """, answer);
             try {
                 assertMakesNoSense(() -> locks.acquire(ORDER)).hasMessageContaining("'order:1'");
             } finally {
-                restore(ACQUIRE);
+                restore(CLAIM);
             }
             assertThat(locks.acquire(ORDER).release()).isTrue();
         });

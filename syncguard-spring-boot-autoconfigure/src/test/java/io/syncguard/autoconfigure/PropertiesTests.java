@@ -38,6 +38,7 @@ class PropertiesTests {
                         "syncguard.postgres.schema-management=initialize",
                         "syncguard.postgres.pool-size=17",
                         "syncguard.postgres.network-timeout=1800ms",
+                        "syncguard.postgres.notify=false",
                         "syncguard.postgres.cleanup-interval=19m",
                         "syncguard.postgres.cleanup-in-is-locked=true")
                 .run(application -> {
@@ -56,6 +57,7 @@ class PropertiesTests {
                                             SchemaManagement.INITIALIZE,
                                             17,
                                             Duration.ofMillis(1800),
+                                            false,
                                             Duration.ofMinutes(19),
                                             true)));
                     assertThat(application.getBean(DistributedLockAdvisor.class).getOrder())

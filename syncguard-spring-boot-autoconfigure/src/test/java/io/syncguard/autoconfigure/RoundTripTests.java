@@ -8,6 +8,7 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.core.Attempt;
 import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
 import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.Extension;
 import io.syncguard.core.LockBackend;
@@ -47,12 +48,14 @@ class RoundTripTests {
         application.setJdbcUrl(proxy.url());
         // One connection in each pool: more are opened in the background, which counts as well.
         application.setMaximumPoolSize(1);
-        pools = new PostgresPools(application, 1, Duration.ofSeconds(2));
+        pools = new PostgresPools(application, 1, true, Duration.ofSeconds(2));
         new PostgresSchema(pools.operations(), PostgresTables.DEFAULT).initialize();
         backend = new PostgresLockBackend(
                 pools.operations(),
                 pools.heartbeats(),
-                new PostgresSettings(PostgresTables.DEFAULT, pools.timeout(), Duration.ZERO, false),
+                pools.wakeUps(),
+                new PostgresSettings(
+                        PostgresTables.DEFAULT, pools.timeout(), PostgresSettings.PLACE_TTL, Duration.ZERO, false),
                 pools::close);
         admin.execute("CREATE EXTENSION pg_stat_statements");
     }
@@ -72,7 +75,7 @@ class RoundTripTests {
                 .isInstanceOf(Attempt.Refusal.class));
         costsOne(() -> assertThat(extend("1---------------------")).isInstanceOf(ExtendOutcome.Extended.class));
         costsOne(() -> assertThat(backend.isLocked("a")).isTrue());
-        costsOne(() -> assertThat(backend.lookup("a")).isPresent());
+        costsOne(() -> assertThat(backend.lookup("a")).hasSize(1));
         costsOne(() -> assertThat(backend.lookupById("1---------------------")).isPresent());
         costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseOutcome.RELEASED));
         costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseOutcome.NOT_FOUND));
@@ -151,8 +154,8 @@ class RoundTripTests {
         long began = System.nanoTime();
 
         assertThatExceptionOfType(LockBackendException.class)
-                .isThrownBy(() ->
-                        backend.acquire(new Claim("a", "1---------------------", Duration.ofMillis(1500), "test")))
+                .isThrownBy(() -> backend.acquire(
+                        Claims.exclusive("a", "1---------------------", Duration.ofMillis(1500), "test")))
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.NETWORK_TIMEOUT))
                 .withMessageContaining("'a'");
 
@@ -166,7 +169,7 @@ class RoundTripTests {
     }
 
     private static Claim claim(String key, String lockId) {
-        return new Claim(key, lockId, TTL, "test");
+        return Claims.exclusive(key, lockId, TTL, "test");
     }
 
     private ExtendOutcome extend(String lockId) {

@@ -39,11 +39,16 @@ class SchemaInitializationTests {
         "syncguard_fence_counters",
         "syncguard_locks",
         "syncguard_locks_acquire",
+        "syncguard_locks_claim",
         "syncguard_locks_extend",
+        "syncguard_locks_keep",
         "syncguard_locks_now",
         "syncguard_locks_release",
+        "syncguard_locks_shared",
         "syncguard_locks_sweep",
-        "syncguard_locks_version"
+        "syncguard_locks_version",
+        "syncguard_locks_waiters",
+        "syncguard_locks_wake"
     };
 
     private final TestDatabase database = TestDatabase.empty();
@@ -109,7 +114,9 @@ class SchemaInitializationTests {
         database.jdbc().execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
         database.jdbc().execute("REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC");
         database.jdbc().execute("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO " + role);
-        database.jdbc().execute("GRANT SELECT, INSERT, UPDATE, DELETE ON syncguard_locks TO " + role);
+        database.jdbc()
+                .execute("GRANT SELECT, INSERT, UPDATE, DELETE"
+                        + " ON syncguard_locks, syncguard_locks_shared, syncguard_locks_waiters TO " + role);
         database.jdbc().execute("GRANT SELECT, INSERT, UPDATE ON syncguard_fence_counters TO " + role);
 
         Applications.on(database.url())

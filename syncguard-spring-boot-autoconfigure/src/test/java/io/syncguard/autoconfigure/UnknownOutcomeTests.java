@@ -49,7 +49,7 @@ class UnknownOutcomeTests {
     @Test
     void a_grant_whose_connection_was_cut_before_the_answer_is_released_by_its_lock_id_and_not_repeated() {
         run(locks -> {
-            proxy.loseAnswerTo("syncguard_locks_acquire");
+            proxy.loseAnswerTo("syncguard_locks_claim");
             assertFails(() -> locks.acquire(ORDER), LockErrorCode.SERVICE_UNAVAILABLE);
 
             awaitOperations("INSERT", "DELETE");
@@ -60,7 +60,7 @@ class UnknownOutcomeTests {
     @Test
     void a_grant_whose_answer_never_came_is_released_by_its_lock_id_and_not_repeated() {
         run(locks -> {
-            proxy.swallowAnswerTo("syncguard_locks_acquire");
+            proxy.swallowAnswerTo("syncguard_locks_claim");
             assertFails(() -> locks.acquire(ORDER.ttl(Duration.ofSeconds(1))), LockErrorCode.NETWORK_TIMEOUT);
 
             // Its row would stay, even when its ttl is over.

@@ -88,23 +88,38 @@ class AcquireTests {
     }
 
     @Test
-    void a_waiter_is_granted_after_the_release() throws Exception {
+    void a_waiter_is_granted_when_the_release_wakes_it() throws Exception {
         Claim other = fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
-        awaitSleeper();
+        awaitQueued();
 
         fixture.releaseElsewhere(other);
-        fixture.advanceSlowly(Duration.ofSeconds(1), Duration.ofMillis(100));
 
+        eventually().until(waiter::isDone);
         assertThat(waiter.get().fence().value()).isEqualTo(2);
         assertThat(fixture.events).containsExactly("waitStarted", "waitEnded", "acquired");
+        assertThat(fixture.backend.acquires).hasValue(2);
+    }
+
+    @Test
+    void a_waiter_whom_nobody_can_wake_asks_again_and_again() throws Exception {
+        fixture.disconnect();
+        Claim other = fixture.holdElsewhere("order:42", LONG);
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
+        awaitQueued();
+
+        fixture.releaseElsewhere(other);
+        fixture.advanceSlowly(Duration.ofMillis(500), Duration.ofMillis(100));
+
+        eventually().until(waiter::isDone);
+        assertThat(waiter.get().isHeld()).isTrue();
     }
 
     @Test
     void a_waiter_asks_again_when_the_lease_in_its_way_is_over() throws Exception {
         fixture.holdElsewhere("order:42", Duration.ofMillis(10));
         FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
-        awaitSleeper();
+        awaitQueued();
 
         fixture.advanceSlowly(Duration.ofMillis(1010), Duration.ofMillis(101));
 
@@ -117,7 +132,7 @@ class AcquireTests {
     void the_last_attempt_happens_at_the_deadline() throws Exception {
         Claim other = fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.waitTime(Duration.ofSeconds(5))));
-        awaitSleeper();
+        awaitQueued();
         fixture.advanceSlowly(Duration.ofMillis(4_990), Duration.ofMillis(499));
 
         fixture.releaseElsewhere(other);
@@ -131,7 +146,7 @@ class AcquireTests {
     void a_waiter_gives_up_at_the_deadline_and_not_before() {
         fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.waitTime(Duration.ofSeconds(5))));
-        awaitSleeper();
+        awaitQueued();
 
         fixture.advanceSlowly(Duration.ofMillis(4_990), Duration.ofMillis(499));
         assertThat(waiter.isDone()).isFalse();
@@ -143,15 +158,33 @@ class AcquireTests {
     }
 
     @Test
-    void a_waiter_does_not_flood_the_server() {
+    void a_waiter_asks_twice_and_keeps_its_place_in_between() {
+        fixture.holdElsewhere("order:42", LONG);
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.waitTime(Duration.ofSeconds(20))));
+        awaitQueued();
+
+        fixture.advanceSlowly(Duration.ofSeconds(20), Duration.ofMillis(100));
+
+        eventually().until(waiter::isDone);
+        assertThat(fixture.backend.acquires).hasValue(2);
+        assertThat(fixture.backend.keepStatements)
+                .as("one for each third of the place's five seconds, or a quarter earlier")
+                .hasValueBetween(11, 16);
+        assertThat(fixture.store.queue("order:42")).isEmpty();
+    }
+
+    @Test
+    void a_waiter_whom_nobody_can_wake_does_not_flood_the_server() {
+        fixture.disconnect();
         fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.waitTime(Duration.ofSeconds(5))));
-        awaitSleeper();
+        awaitQueued();
 
         fixture.advanceSlowly(Duration.ofSeconds(5), Duration.ofMillis(50));
 
         eventually().until(waiter::isDone);
-        assertThat(fixture.backend.acquires.get()).isBetween(10, 40);
+        assertThat(fixture.backend.keepStatements).hasValueBetween(10, 40);
+        assertThat(fixture.backend.acquires).hasValue(2);
     }
 
     @BugOf("Spring Integration: a try of a second goes on for ten seconds of transient errors, without a pause")
@@ -279,12 +312,13 @@ class AcquireTests {
                     .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
             return Thread.currentThread().isInterrupted();
         });
-        awaitSleeper();
+        awaitQueued();
 
         thread.get().interrupt();
 
         assertThat(waiter.get()).isTrue();
         assertThat(fixture.events).containsExactly("waitStarted", "waitEnded", "failed ACQUIRE ABORTED");
+        eventually().until(() -> fixture.store.queue("order:42").isEmpty());
     }
 
     @Test
@@ -317,7 +351,7 @@ class AcquireTests {
     void a_waiter_is_aborted_when_the_application_stops() {
         fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.waitTime(LONG)));
-        awaitSleeper();
+        awaitQueued();
 
         locks.stop();
         fixture.advanceSlowly(Duration.ofSeconds(1), Duration.ofMillis(100));
@@ -328,9 +362,10 @@ class AcquireTests {
                 .cause()
                 .isInstanceOfSatisfying(
                         LockException.class, ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
+        assertThat(fixture.store.queue("order:42")).isEmpty();
     }
 
-    private void awaitSleeper() {
-        eventually().until(() -> fixture.time.sleepers() == 1);
+    private void awaitQueued() {
+        eventually().until(() -> fixture.store.queue("order:42").size() == 1);
     }
 }

@@ -62,15 +62,50 @@ final class EngineFixture implements AutoCloseable {
                 time);
     }
 
+    /** From now on no wake-up arrives. */
+    void disconnect() {
+        ((InMemoryLockBackend) server).connected = false;
+        backend.engine.lookAtAll();
+    }
+
+    /** Has wake-ups be lost, which nobody notices. */
+    void deaf(boolean deaf) {
+        ((InMemoryLockBackend) server).connected = !deaf;
+    }
+
     /** Has another process hold the key. */
     Claim holdElsewhere(String key, Duration ttl) {
-        Claim claim = new Claim(key, new LockIds().next(), ttl, "elsewhere");
+        Claim claim = Claims.exclusive(key, new LockIds().next(), ttl, "elsewhere");
         server.acquire(claim);
+        return claim;
+    }
+
+    /** Has another process read under the key. */
+    Claim readElsewhere(String key, Duration ttl) {
+        Claim claim = Claims.shared(key, new LockIds().next(), ttl, "elsewhere");
+        server.acquire(claim);
+        return claim;
+    }
+
+    /** Has a writer of another process wait for the key. */
+    Claim queueElsewhere(String key) {
+        Claim claim =
+                Claims.exclusive(key, new LockIds().next(), TTL, "elsewhere").waitingAs(0);
+        new InMemoryLockBackend(store).acquire(claim);
         return claim;
     }
 
     void releaseElsewhere(Claim claim) {
         server.release(claim.lockId());
+    }
+
+    /** The same in a moment in which this process is deaf, which it then learns. */
+    void releaseUnheard(Claim claim) {
+        InMemoryLockBackend own = (InMemoryLockBackend) server;
+        own.connected = false;
+        server.release(claim.lockId());
+        own.connected = true;
+        backend.engine.lookAtAll();
     }
 
     /** Moves the clock in steps that give every thread of the engine its turn. */

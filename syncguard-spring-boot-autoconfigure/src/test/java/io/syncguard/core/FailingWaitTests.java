@@ -36,27 +36,40 @@ class FailingWaitTests {
     @EnumSource(
             value = LockErrorCode.class,
             names = {"SERVICE_UNAVAILABLE", "NETWORK_TIMEOUT", "RATE_LIMITED", "INTERNAL"})
-    void an_error_after_several_refusals_ends_the_wait_with_that_error_and_no_further_statement(LockErrorCode code) {
-        fixture.holdElsewhere("order:42", LONG);
-        FutureTask<LockHandle> waiter = waiterAfterThreeRefusals();
+    void an_error_after_a_refusal_ends_the_wait_with_that_error_and_gives_up_the_place(LockErrorCode code) {
+        Claim other = fixture.holdElsewhere("order:42", LONG);
+        FutureTask<LockHandle> waiter = queued();
         fixture.backend.beforeAcquire = InterceptedBackend.failing(code);
-        int refused = fixture.backend.acquires.get();
+
+        fixture.releaseElsewhere(other);
+
+        assertThatEndedWith(code, waiter);
+        fixture.advanceSlowly(Duration.ofSeconds(10), Duration.ofMillis(500));
+        assertThat(fixture.backend.acquires).hasValue(2);
+        assertThat(fixture.store.queue("order:42")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = LockErrorCode.class,
+            names = {"SERVICE_UNAVAILABLE", "NETWORK_TIMEOUT", "RATE_LIMITED", "INTERNAL"})
+    void an_error_while_the_place_is_kept_ends_the_wait_with_that_error_and_the_key(LockErrorCode code) {
+        fixture.holdElsewhere("order:42", LONG);
+        FutureTask<LockHandle> waiter = queued();
+        fixture.backend.beforeKeep = InterceptedBackend.failing(code);
 
         advanceUntilDone(waiter);
 
-        assertThatThrownBy(waiter::get)
-                .cause()
-                .isInstanceOfSatisfying(
-                        LockBackendException.class, ex -> assertThat(ex.code()).isEqualTo(code));
-        fixture.advanceSlowly(Duration.ofSeconds(10), Duration.ofMillis(500));
-        assertThat(fixture.backend.acquires).hasValue(refused + 1);
-        assertThat(fixture.events).containsExactly("waitStarted", "waitEnded", "failed ACQUIRE " + code);
+        assertThatEndedWith(code, waiter);
+        assertThatThrownBy(waiter::get).cause().hasMessageContaining("order:42");
+        eventually().until(() -> fixture.store.queue("order:42").isEmpty());
+        assertThat(fixture.backend.acquires).hasValue(1);
     }
 
     @Test
     void an_error_at_the_last_attempt_is_thrown_and_not_taken_for_a_refusal() {
         fixture.holdElsewhere("order:42", LONG);
-        FutureTask<LockHandle> waiter = waiterAfterThreeRefusals();
+        FutureTask<LockHandle> waiter = queued();
         long began = fixture.time.nanoTime();
         fixture.backend.beforeAcquire = () -> {
             if (fixture.time.nanoTime() - began >= Duration.ofSeconds(4).toNanos()) {
@@ -72,7 +85,7 @@ class FailingWaitTests {
     @Test
     void a_grant_whose_answer_is_lost_in_the_middle_of_a_wait_is_released() {
         Claim other = fixture.holdElsewhere("order:42", LONG);
-        FutureTask<LockHandle> waiter = waiterAfterThreeRefusals();
+        FutureTask<LockHandle> waiter = queued();
         fixture.backend.afterAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
         fixture.releaseElsewhere(other);
 
@@ -99,12 +112,18 @@ class FailingWaitTests {
                 .hasValueLessThanOrEqualTo(3);
     }
 
-    private FutureTask<LockHandle> waiterAfterThreeRefusals() {
+    private void assertThatEndedWith(LockErrorCode code, FutureTask<LockHandle> waiter) {
+        eventually().until(waiter::isDone);
+        assertThatThrownBy(waiter::get)
+                .cause()
+                .isInstanceOfSatisfying(
+                        LockBackendException.class, ex -> assertThat(ex.code()).isEqualTo(code));
+        assertThat(fixture.events).containsExactly("waitStarted", "waitEnded", "failed ACQUIRE " + code);
+    }
+
+    private FutureTask<LockHandle> queued() {
         FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
-        eventually().until(() -> fixture.time.sleepers() == 1);
-        while (fixture.backend.acquires.get() < 3) {
-            fixture.advanceSlowly(Duration.ofMillis(20), Duration.ofMillis(20));
-        }
+        eventually().until(() -> fixture.store.queue("order:42").size() == 1);
         return waiter;
     }
 

@@ -5,11 +5,16 @@ import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +23,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InMemoryLockBackend implements LockBackend {
 
+    private static final Duration PLACE_TTL = Duration.ofSeconds(5);
+
     private final Store store;
+    private @Nullable WakeUps wakeUps;
+
+    /** Whether this process hears whom releases wake. */
+    volatile boolean connected = true;
 
     public InMemoryLockBackend() {
         this(new Store(() -> Time.SYSTEM.nanoTime() / 1_000_000));
@@ -36,34 +47,102 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public Attempt acquire(Claim claim) {
         synchronized (store) {
-            long now = store.millis.getAsLong();
-            Row row = store.rows.get(claim.key());
-            if (row != null && row.isLive(now)) {
-                return new Attempt.Refusal(Duration.ofMillis(row.expiresAt + TOLERANCE_MILLIS - now));
+            long now = store.now();
+            Place own = store.place(claim.lockId());
+            List<Long> leases = store.leases.stream()
+                    .filter(lease -> lease.isLive(now) && conflict(lease.claim, claim))
+                    .map(lease -> lease.expiresAt + TOLERANCE_MILLIS)
+                    .toList();
+            List<Long> places =
+                    store.inFront(own, claim).map(place -> place.expiresAt).toList();
+            if (leases.isEmpty() && places.isEmpty()) {
+                store.waiters.remove(own);
+                return store.grant(claim).asGrant();
             }
-            long fence = store.fences.merge(claim.key(), 1L, Long::sum);
-            store.rows.put(
-                    claim.key(), new Row(claim, fence, now, now + claim.ttl().toMillis()));
-            return new Attempt.Grant(
-                    new Fence(fence),
-                    Instant.ofEpochMilli(now),
-                    Instant.ofEpochMilli(now + claim.ttl().toMillis()));
+            long firstLease = leases.stream().mapToLong(Long::longValue).min().orElse(Long.MAX_VALUE);
+            if (claim.waiter() == null) {
+                if (own != null) {
+                    store.leave(own);
+                }
+                long last = Stream.concat(leases.stream(), places.stream())
+                        .mapToLong(Long::longValue)
+                        .max()
+                        .getAsLong();
+                return new Attempt.Refusal(Duration.ofMillis(last - now));
+            }
+            if (own == null) {
+                own = store.arrive(claim, this);
+            }
+            own.expiresAt = now + PLACE_TTL.toMillis();
+            return new Attempt.Queued(Duration.ofMillis(
+                    LongStream.concat(LongStream.of(firstLease), places.stream().mapToLong(Long::longValue))
+                                    .min()
+                                    .getAsLong()
+                            - now));
         }
     }
 
     @Override
     public ReleaseOutcome release(String lockId) {
         synchronized (store) {
-            Row row = row(lockId);
-            if (row == null) {
+            Place place = store.place(lockId);
+            if (place != null) {
+                store.leave(place);
+                return ReleaseOutcome.LEFT;
+            }
+            Lease lease = store.lease(lockId);
+            if (lease == null) {
                 return ReleaseOutcome.NOT_FOUND;
             }
-            if (!row.isLive(store.millis.getAsLong())) {
+            if (!lease.isLive(store.now())) {
                 return ReleaseOutcome.EXPIRED;
             }
-            store.rows.remove(row.claim.key());
+            store.leases.remove(lease);
+            store.wake(lease.claim.key(), waiter -> false);
             return ReleaseOutcome.RELEASED;
         }
+    }
+
+    @Override
+    public List<Duration> keepPlaces(List<String> lockIds) {
+        synchronized (store) {
+            return lockIds.stream().map(this::keepPlace).toList();
+        }
+    }
+
+    private Duration keepPlace(String lockId) {
+        Place own = store.place(lockId);
+        if (own == null) {
+            return Duration.ZERO;
+        }
+        long now = store.now();
+        own.expiresAt = now + PLACE_TTL.toMillis();
+        long firstLease = store.leases.stream()
+                .filter(lease -> lease.isLive(now) && conflict(lease.claim, own.claim))
+                .mapToLong(lease -> lease.expiresAt + TOLERANCE_MILLIS)
+                .min()
+                .orElse(Long.MAX_VALUE);
+        long firstPlace = store.inFront(own, own.claim)
+                .mapToLong(place -> place.expiresAt)
+                .min()
+                .orElse(Long.MAX_VALUE);
+        long next = Math.min(firstLease, firstPlace);
+        return next == Long.MAX_VALUE ? Duration.ZERO : Duration.ofMillis(next - now);
+    }
+
+    @Override
+    public Duration placeTtl() {
+        return PLACE_TTL;
+    }
+
+    @Override
+    public void connect(WakeUps engine) {
+        this.wakeUps = engine;
+    }
+
+    @Override
+    public boolean isConnected() {
+        return connected;
     }
 
     @Override
@@ -75,24 +154,26 @@ public final class InMemoryLockBackend implements LockBackend {
 
     @Override
     public boolean isLocked(String key) {
-        return lookup(key).isPresent();
+        return !lookup(key).isEmpty();
     }
 
     @Override
-    public Optional<RawLockInfo> lookup(String key) {
+    public List<RawLockInfo> lookup(String key) {
         synchronized (store) {
-            return Optional.ofNullable(store.rows.get(key))
-                    .filter(row -> row.isLive(store.millis.getAsLong()))
-                    .map(Row::info);
+            return store.leases.stream()
+                    .filter(lease -> lease.claim.key().equals(key) && lease.isLive(store.now()))
+                    .map(Lease::info)
+                    .sorted(Comparator.comparing(RawLockInfo::fence))
+                    .toList();
         }
     }
 
     @Override
     public Optional<RawLockInfo> lookupById(String lockId) {
         synchronized (store) {
-            return Optional.ofNullable(row(lockId))
-                    .filter(row -> row.isLive(store.millis.getAsLong()))
-                    .map(Row::info);
+            return Optional.ofNullable(store.lease(lockId))
+                    .filter(lease -> lease.isLive(store.now()))
+                    .map(Lease::info);
         }
     }
 
@@ -105,42 +186,70 @@ public final class InMemoryLockBackend implements LockBackend {
     public void close() {}
 
     private ExtendOutcome extend(Extension extension) {
-        Row row = row(extension.lockId());
-        if (row == null) {
+        Lease lease = store.lease(extension.lockId());
+        if (lease == null) {
             return new ExtendOutcome.NotFound();
         }
-        if (!row.isLive(store.millis.getAsLong())) {
+        if (!lease.isLive(store.now())) {
             return new ExtendOutcome.Expired();
         }
-        row.expiresAt = store.millis.getAsLong() + extension.ttl().toMillis();
-        return new ExtendOutcome.Extended(Instant.ofEpochMilli(row.expiresAt));
+        long before = lease.expiresAt;
+        lease.expiresAt = store.now() + extension.ttl().toMillis();
+        if (lease.expiresAt < before) {
+            store.wake(lease.claim.key(), store::isFirstOrBehindFirstReaders);
+        }
+        return new ExtendOutcome.Extended(Instant.ofEpochMilli(lease.expiresAt));
     }
 
-    private @Nullable Row row(String lockId) {
-        return store.rows.values().stream()
-                .filter(row -> row.claim.lockId().equals(lockId))
-                .findFirst()
-                .orElse(null);
+    private void wake(long waiter) {
+        if (connected && wakeUps != null) {
+            wakeUps.wake(waiter);
+        }
+    }
+
+    private static boolean conflict(Claim one, Claim other) {
+        return one.key().equals(other.key())
+                && (one.mode() == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE);
     }
 
     /** What several backends share. Guarded by itself. */
     public static final class Store {
 
         private final LongSupplier millis;
-        private final Map<String, Row> rows = new HashMap<>();
+        private final List<Lease> leases = new ArrayList<>();
+        private final List<Place> waiters = new ArrayList<>();
         private final Map<String, Long> fences = new HashMap<>();
+        private long arrivals;
 
         /** @param millis the clock of the server */
         public Store(LongSupplier millis) {
             this.millis = millis;
         }
 
-        /** Ends the lease of the key and its tolerance now. */
+        /** Ends the leases of the key and their tolerance now. */
         public synchronized void expire(String key) {
-            Row row = rows.get(key);
-            if (row != null) {
-                row.expiresAt = millis.getAsLong() - TOLERANCE_MILLIS;
-            }
+            leases.stream()
+                    .filter(lease -> lease.claim.key().equals(key))
+                    .forEach(lease -> lease.expiresAt = now() - TOLERANCE_MILLIS);
+        }
+
+        /** Ends the lease with this lock id and its tolerance now. */
+        public synchronized void expireLease(String lockId) {
+            leases.stream()
+                    .filter(lease -> lease.claim.lockId().equals(lockId))
+                    .forEach(lease -> lease.expiresAt = now() - TOLERANCE_MILLIS);
+        }
+
+        /** Ends the place of the waiter now. */
+        public synchronized void expirePlace(String lockId) {
+            endPlaceIn(lockId, Duration.ZERO);
+        }
+
+        /** Has the place of the waiter end so long from now. */
+        public synchronized void endPlaceIn(String lockId, Duration left) {
+            waiters.stream()
+                    .filter(place -> place.claim.lockId().equals(lockId))
+                    .forEach(place -> place.expiresAt = now() + left.toMillis());
         }
 
         /** As if so many fences had been drawn for the key. */
@@ -152,31 +261,125 @@ public final class InMemoryLockBackend implements LockBackend {
         public synchronized long fence(String key) {
             return fences.getOrDefault(key, 0L);
         }
+
+        /** The lock ids of those who wait for the key, by arrival. */
+        public synchronized List<String> queue(String key) {
+            return waiters.stream()
+                    .filter(place -> place.claim.key().equals(key) && place.expiresAt > now())
+                    .map(place -> place.claim.lockId())
+                    .toList();
+        }
+
+        private long now() {
+            return millis.getAsLong();
+        }
+
+        private @Nullable Lease lease(String lockId) {
+            return leases.stream()
+                    .filter(lease -> lease.claim.lockId().equals(lockId))
+                    .findFirst()
+                    .orElse(null);
+        }
+
+        private @Nullable Place place(String lockId) {
+            waiters.removeIf(place -> place.expiresAt <= now());
+            return waiters.stream()
+                    .filter(place -> place.claim.lockId().equals(lockId))
+                    .findFirst()
+                    .orElse(null);
+        }
+
+        /** Who waits before this place, or before somebody who has none. */
+        private Stream<Place> inFront(@Nullable Place own, Claim claim) {
+            return waiters.stream().takeWhile(place -> place != own).filter(place -> conflict(place.claim, claim));
+        }
+
+        private Lease grant(Claim claim) {
+            leases.removeIf(lease -> lease.claim.key().equals(claim.key()) && !lease.isLive(now()));
+            Lease lease = new Lease(claim, fences.merge(claim.key(), 1L, Long::sum), now());
+            leases.add(lease);
+            return lease;
+        }
+
+        private Place arrive(Claim claim, InMemoryLockBackend process) {
+            Place place = new Place(claim, process, ++arrivals);
+            waiters.add(place);
+            return place;
+        }
+
+        /** Who was behind may have left it to that one to know when to look. */
+        private void leave(Place left) {
+            waiters.remove(left);
+            wake(
+                    left.claim.key(),
+                    place -> isFirst(place) && place.arrival > left.arrival && conflict(place.claim, left.claim));
+        }
+
+        /** Wakes those who can go on, and those who have to look again whatever leases there are. */
+        private void wake(String key, Predicate<Place> always) {
+            waiters.removeIf(place -> place.expiresAt <= now());
+            waiters.stream()
+                    .filter(place -> place.claim.key().equals(key))
+                    .filter(place -> canGoOn(place) || always.test(place))
+                    .forEach(place -> place.process.wake(place.claim.waiter()));
+        }
+
+        private boolean canGoOn(Place place) {
+            return isFirst(place)
+                    && leases.stream().noneMatch(lease -> lease.isLive(now()) && conflict(lease.claim, place.claim));
+        }
+
+        private boolean isFirst(Place place) {
+            return inFront(place, place.claim).findAny().isEmpty();
+        }
+
+        private boolean isFirstOrBehindFirstReaders(Place place) {
+            return inFront(place, place.claim).allMatch(front -> front.claim.mode() == LockMode.SHARED);
+        }
     }
 
-    private static final class Row {
+    private static final class Place {
+
+        private final Claim claim;
+        private final InMemoryLockBackend process;
+        private final long arrival;
+        private long expiresAt;
+
+        Place(Claim claim, InMemoryLockBackend process, long arrival) {
+            this.claim = claim;
+            this.process = process;
+            this.arrival = arrival;
+        }
+    }
+
+    private static final class Lease {
 
         private final Claim claim;
         private final long fence;
         private final long acquiredAt;
         private long expiresAt;
 
-        Row(Claim claim, long fence, long acquiredAt, long expiresAt) {
+        Lease(Claim claim, long fence, long now) {
             this.claim = claim;
             this.fence = fence;
-            this.acquiredAt = acquiredAt;
-            this.expiresAt = expiresAt;
+            this.acquiredAt = now;
+            this.expiresAt = now + claim.ttl().toMillis();
         }
 
         boolean isLive(long now) {
             return expiresAt > now - TOLERANCE_MILLIS;
         }
 
+        Attempt.Grant asGrant() {
+            return new Attempt.Grant(
+                    new Fence(fence), Instant.ofEpochMilli(acquiredAt), Instant.ofEpochMilli(expiresAt));
+        }
+
         RawLockInfo info() {
             return new RawLockInfo(
                     claim.key(),
                     claim.lockId(),
-                    LockMode.EXCLUSIVE,
+                    claim.mode(),
                     Instant.ofEpochMilli(acquiredAt),
                     Instant.ofEpochMilli(expiresAt),
                     new Fence(fence),

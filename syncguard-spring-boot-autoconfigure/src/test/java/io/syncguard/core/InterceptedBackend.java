@@ -18,6 +18,7 @@ final class InterceptedBackend implements LockBackend {
 
     final AtomicInteger acquires = new AtomicInteger();
     final AtomicInteger extendStatements = new AtomicInteger();
+    final AtomicInteger keepStatements = new AtomicInteger();
     final AtomicInteger releases = new AtomicInteger();
 
     volatile Consumer<Claim> onClaim = claim -> {};
@@ -28,7 +29,14 @@ final class InterceptedBackend implements LockBackend {
     volatile Runnable afterExtend = NOTHING;
     volatile Runnable beforeRelease = NOTHING;
     volatile Runnable afterRelease = NOTHING;
+    volatile Consumer<List<String>> onPlaces = lockIds -> {};
+    volatile Runnable beforeKeep = NOTHING;
+    volatile Runnable afterKeep = NOTHING;
     volatile boolean rowsArePinned;
+
+    /** Whom the store wakes. */
+    volatile WakeUps engine;
+
     volatile boolean closed;
 
     private final LockBackend store;
@@ -87,12 +95,38 @@ final class InterceptedBackend implements LockBackend {
     }
 
     @Override
+    public List<Duration> keepPlaces(List<String> lockIds) {
+        keepStatements.incrementAndGet();
+        onPlaces.accept(lockIds);
+        beforeKeep.run();
+        List<Duration> nextLooks = store.keepPlaces(lockIds);
+        afterKeep.run();
+        return nextLooks;
+    }
+
+    @Override
+    public Duration placeTtl() {
+        return store.placeTtl();
+    }
+
+    @Override
+    public void connect(WakeUps wakeUps) {
+        engine = wakeUps;
+        store.connect(wakeUps);
+    }
+
+    @Override
+    public boolean isConnected() {
+        return store.isConnected();
+    }
+
+    @Override
     public boolean isLocked(String key) {
         return store.isLocked(key);
     }
 
     @Override
-    public Optional<RawLockInfo> lookup(String key) {
+    public List<RawLockInfo> lookup(String key) {
         return store.lookup(key);
     }
 

@@ -95,11 +95,11 @@ public abstract class LockBackendContract {
     void a_refused_try_leaves_the_lease_in_its_way_as_it_is() {
         Claim claim = claim(KEY);
         grant(claim);
-        RawLockInfo before = backend.lookup(KEY).orElseThrow();
+        RawLockInfo before = only(backend.lookup(KEY));
 
-        backend.acquire(new Claim(KEY, lockIds.next(), Duration.ofMillis(300), "hasty"));
+        backend.acquire(Claims.exclusive(KEY, lockIds.next(), Duration.ofMillis(300), "hasty"));
 
-        assertThat(backend.lookup(KEY)).contains(before);
+        assertThat(backend.lookup(KEY)).containsExactly(before);
     }
 
     @Test
@@ -194,7 +194,7 @@ public abstract class LockBackendContract {
 
         assertThat(extend(stale, Duration.ofHours(1))).isInstanceOf(ExtendOutcome.NotFound.class);
 
-        assertThat(backend.lookup(KEY).orElseThrow().expiresAt()).isEqualTo(grant.expiresAt());
+        assertThat(only(backend.lookup(KEY)).expiresAt()).isEqualTo(grant.expiresAt());
     }
 
     @Test
@@ -204,7 +204,7 @@ public abstract class LockBackendContract {
 
         ExtendOutcome outcome = extend(claim, Duration.ofHours(1));
 
-        RawLockInfo info = backend.lookup(KEY).orElseThrow();
+        RawLockInfo info = only(backend.lookup(KEY));
         assertThat(outcome).isEqualTo(new ExtendOutcome.Extended(info.expiresAt()));
         assertThat(info.expiresAt()).isAfterOrEqualTo(grant.acquiredAt().plus(Duration.ofHours(1)));
         assertThat(info.acquiredAt()).isEqualTo(grant.acquiredAt());
@@ -218,7 +218,7 @@ public abstract class LockBackendContract {
 
         extend(claim, Duration.ofSeconds(10));
 
-        assertThat(backend.lookup(KEY).orElseThrow().expiresAt()).isBefore(grant.expiresAt());
+        assertThat(only(backend.lookup(KEY)).expiresAt()).isBefore(grant.expiresAt());
     }
 
     @Test
@@ -247,8 +247,8 @@ public abstract class LockBackendContract {
         Attempt.Grant grant = grant(claim);
 
         assertThat(backend.lookup(KEY))
-                .isEqualTo(backend.lookupById(claim.lockId()))
-                .contains(new RawLockInfo(
+                .containsExactly(backend.lookupById(claim.lockId()).orElseThrow())
+                .containsExactly(new RawLockInfo(
                         KEY,
                         claim.lockId(),
                         LockMode.EXCLUSIVE,
@@ -312,7 +312,7 @@ public abstract class LockBackendContract {
 
     @Test
     void a_lease_of_a_millisecond_keeps_others_out_for_the_tolerance() {
-        grant(new Claim(KEY, lockIds.next(), Duration.ofMillis(1), "test"));
+        grant(Claims.exclusive(KEY, lockIds.next(), Duration.ofMillis(1), "test"));
 
         assertThat(backend.acquire(claim(KEY))).isInstanceOf(Attempt.Refusal.class);
     }
@@ -365,13 +365,18 @@ public abstract class LockBackendContract {
     }
 
     protected final Claim claim(String key) {
-        return new Claim(key, lockIds.next(), TTL, "test");
+        return Claims.exclusive(key, lockIds.next(), TTL, "test");
     }
 
     protected final Attempt.Grant grant(Claim claim) {
         Attempt attempt = backend.acquire(claim);
         assertThat(attempt).isInstanceOf(Attempt.Grant.class);
         return (Attempt.Grant) attempt;
+    }
+
+    protected static RawLockInfo only(List<RawLockInfo> infos) {
+        assertThat(infos).hasSize(1);
+        return infos.get(0);
     }
 
     protected final ExtendOutcome extend(Claim claim, Duration ttl) {

@@ -51,7 +51,7 @@ class PostgresUnknownOutcomeTests {
         fixture = new EngineFixture(server);
         locks = fixture.engine;
         other = new OtherSession(url);
-        other.jdbc().execute("TRUNCATE syncguard_locks, syncguard_fence_counters");
+        other.jdbc().execute("TRUNCATE syncguard_locks, syncguard_locks_waiters, syncguard_fence_counters");
     }
 
     @AfterEach
@@ -149,10 +149,11 @@ class PostgresUnknownOutcomeTests {
     void a_connection_that_is_cut_in_the_middle_of_a_wait_ends_it_and_leaves_nothing_behind() {
         Claim holder = fixture.holdElsewhere("order:42", Duration.ofHours(1));
         FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.waitTime(Duration.ofHours(1))));
-        eventually().until(() -> advanceUntil(() -> fixture.backend.acquires.get() > 3));
+        eventually().until(() -> places() == 1 && fixture.backend.isConnected());
 
-        fixture.releaseElsewhere(holder);
-        proxy.loseNextAnswer();
+        fixture.backend.beforeAcquire = proxy::loseNextAnswer;
+        // Past the proxy, so that the answer to the waiter's claim is the next.
+        other.jdbc().queryForObject("SELECT syncguard_locks_release(?)", String.class, holder.lockId());
         eventually().until(() -> advanceUntil(waiter::isDone));
 
         assertThatThrownBy(waiter::get).hasCauseInstanceOf(LockBackendException.class);
@@ -172,6 +173,10 @@ class PostgresUnknownOutcomeTests {
 
     private int rows() {
         return other.jdbc().queryForObject("SELECT count(*) FROM syncguard_locks", Integer.class);
+    }
+
+    private int places() {
+        return other.jdbc().queryForObject("SELECT count(*) FROM syncguard_locks_waiters", Integer.class);
     }
 
     private long storedFence() {

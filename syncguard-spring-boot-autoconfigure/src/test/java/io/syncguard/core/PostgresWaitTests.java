@@ -46,7 +46,7 @@ class PostgresWaitTests {
         fixture = new EngineFixture(ApplicationBackend.on(url, 1, Duration.ofMinutes(1)));
         locks = fixture.engine;
         other = new OtherSession(url);
-        other.jdbc().execute("TRUNCATE syncguard_locks, syncguard_fence_counters");
+        other.jdbc().execute("TRUNCATE syncguard_locks, syncguard_locks_waiters, syncguard_fence_counters");
     }
 
     @AfterEach

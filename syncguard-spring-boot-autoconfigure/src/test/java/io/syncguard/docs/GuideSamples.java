@@ -3,6 +3,7 @@ package io.syncguard.docs;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
+import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
@@ -32,6 +33,18 @@ class GuideSamples {
     @DistributedLock(name = "account", key = "{#from, #to}")
     void transfer(String from, String to, long cents) {
         // both accounts are locked, in an order that is the same for everybody
+    }
+    // end
+
+    // sample: shared
+    @DistributedLock(name = "price-list", mode = LockMode.SHARED)
+    PriceList readPrices() {
+        return prices(); // together with everybody else who reads
+    }
+
+    @DistributedLock(name = "price-list")
+    void publishPrices(PriceList changed) {
+        write(changed); // alone: those who read have finished, and who wants to read waits
     }
     // end
 
@@ -143,7 +156,15 @@ class GuideSamples {
         return file.length();
     }
 
+    private static PriceList prices() {
+        return new PriceList();
+    }
+
+    private static void write(PriceList prices) {}
+
     private static void write(String row, io.syncguard.Fence fence) {}
 
     record Receipt(String orderId) {}
+
+    record PriceList() {}
 }

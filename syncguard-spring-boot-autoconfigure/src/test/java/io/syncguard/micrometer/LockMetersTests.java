@@ -127,6 +127,32 @@ class LockMetersTests {
                 .isEqualTo(1);
     }
 
+    @Test
+    void one_name_in_both_modes_has_meters_of_its_own_for_each() {
+        LockEvent shared =
+                new LockEvent("orders", "order:4711", LockMode.SHARED, "postgres", new Fence(1), null, Duration.ZERO);
+        meters.acquired(shared);
+        meters.acquired(shared);
+        meters.acquired(event("orders", Duration.ZERO));
+        meters.waitStarted(shared);
+
+        assertThat(registry.get("syncguard.lock.active")
+                        .tag("mode", "shared")
+                        .gauge()
+                        .value())
+                .isEqualTo(2);
+        assertThat(registry.get("syncguard.lock.active")
+                        .tag("mode", "exclusive")
+                        .gauge()
+                        .value())
+                .isEqualTo(1);
+        assertThat(registry.get("syncguard.lock.waiting")
+                        .tag("mode", "shared")
+                        .gauge()
+                        .value())
+                .isEqualTo(1);
+    }
+
     private Gauge gauge(String meter) {
         return registry.get("syncguard.lock." + meter).gauge();
     }

@@ -10,6 +10,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.core.Attempt;
 import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.Extension;
@@ -185,7 +186,7 @@ class AnyDurationTests {
 
     private static Claim claim(Duration ttl) {
         int number = NUMBER.incrementAndGet();
-        return new Claim("key " + number, String.format("%022d", number), ttl, "test");
+        return Claims.exclusive("key " + number, String.format("%022d", number), ttl, "test");
     }
 
     /** A short ttl leaves the server little time to answer: what did not come in time shows nothing. */

@@ -7,6 +7,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.core.Attempt;
 import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
 import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.Extension;
 import io.syncguard.core.LockBackend;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Assume;
@@ -35,11 +37,12 @@ import net.jqwik.api.lifecycle.BeforeContainer;
 class AnyTableNamesTests {
 
     private static final String LOCK_ID = "the_lock_id_of_a_grant";
+    private static final String READER = "the_lock_id_of_another";
 
     /** Words of SQL, PL/pgSQL and the script itself that are no reserved ones. */
     private static final List<String> WORDS = List.of("""
             begin values time Row json strict execute loop set temp only_ new old excluded found free wanted extended outcome
-            fence key lock_id l c s w e f p_key v_now position unnest PUBLIC syncguard_locks syncguard_fence_counters _ __
+            fence key lock_id l c s w e f q k o p_key v_now queue keys own front answer arrival position unnest PUBLIC syncguard_locks syncguard_fence_counters _ __
             """.split("\\s+"));
 
     private static CountedPostgres postgres;
@@ -57,7 +60,7 @@ class AnyTableNamesTests {
     /** Making tables takes its time: the number of tries is not that of the other properties. */
     @Property(tries = 25)
     void locks_work_under_any_legal_names(@ForAll("legalNames") String locks, @ForAll("legalNames") String counters) {
-        Assume.that(!mayBeOne(locks, counters));
+        Assume.that(!mayMeet(locks, counters));
 
         assertLocksWork(locks, counters);
     }
@@ -88,8 +91,8 @@ class AnyTableNamesTests {
             @ForAll("fewNames") String locks, @ForAll("fewNames") String counters) {
         Throwable failure = catchThrowable(() -> new PostgresTables(locks, counters));
 
-        if (mayBeOne(locks, counters)) {
-            assertRefused(failure, "syncguard.postgres.locks-table", "fence-counters-table", locks, counters);
+        if (mayMeet(locks, counters)) {
+            assertRefused(failure, "syncguard.postgres.fence-counters-table", "locks-table", locks, counters);
         } else {
             assertThat(failure).isNull();
         }
@@ -159,7 +162,8 @@ class AnyTableNamesTests {
     @Provide
     Arbitrary<String> fewNames() {
         return Combinators.combine(
-                        Arbitraries.of("", "shop.", "SHOP.", "a."), Arbitraries.of("t", "T", "shop", "a", "a_t"))
+                        Arbitraries.of("", "shop.", "SHOP.", "a."),
+                        Arbitraries.of("t", "T", "shop", "a", "a_t", "t_shared", "A_Waiters"))
                 .as(String::concat);
     }
 
@@ -176,6 +180,11 @@ class AnyTableNamesTests {
                 && !Character.isDigit(part.charAt(0))
                 && !part.toLowerCase(Locale.ROOT).startsWith("pg_")
                 && !List.of("user", "select", "order", "left", "into").contains(part.toLowerCase(Locale.ROOT));
+    }
+
+    /** Counters may be neither the table of the locks nor one of the two that are named after it. */
+    private static boolean mayMeet(String locks, String counters) {
+        return Stream.of("", "_shared", "_waiters").anyMatch(suffix -> mayBeOne(locks + suffix, counters));
     }
 
     /** The same but for case, where both or only one of them says in which schema. */
@@ -195,21 +204,30 @@ class AnyTableNamesTests {
 
         assertThat(fenceOf(backend.acquire(claim()))).isEqualTo(1);
         assertThat(backend.isLocked("a")).isTrue();
-        assertThat(backend.lookup("a")).isPresent().isEqualTo(backend.lookupById(LOCK_ID));
+        assertThat(backend.lookup("a"))
+                .containsExactly(backend.lookupById(LOCK_ID).orElseThrow());
         assertThat(backend.acquire(claim())).isInstanceOf(Attempt.Refusal.class);
         assertThat(backend.extend(List.of(new Extension(LOCK_ID, Duration.ofMinutes(2)))))
                 .hasOnlyElementsOfType(ExtendOutcome.Extended.class);
+        Claim reader = Claims.shared("a", READER, Duration.ofMinutes(1), "test").waitingAs(1);
+        assertThat(backend.acquire(reader)).isInstanceOf(Attempt.Queued.class);
         assertThat(backend.release(LOCK_ID)).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(backend.isLocked("a")).isFalse();
 
         postgres.initialize(tables);
-        assertThat(fenceOf(backend.acquire(claim()))).as("the counter is kept").isEqualTo(2);
+        assertThat(backend.keepPlaces(List.of(READER))).containsExactly(Duration.ZERO);
+        assertThat(fenceOf(backend.acquire(reader))).as("the counter is kept").isEqualTo(2);
+        assertThat(backend.extend(List.of(new Extension(READER, Duration.ofSeconds(30)))))
+                .hasOnlyElementsOfType(ExtendOutcome.Extended.class);
+        assertThat(backend.release(READER)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(postgres.jdbc.queryForObject("SELECT " + locks + "_sweep(ARRAY['a'])", Integer.class))
+                .isZero();
         assertThat(postgres.jdbc.queryForList("SELECT fence FROM " + counters, Long.class))
                 .containsExactly(2L);
     }
 
     private static Claim claim() {
-        return new Claim("a", LOCK_ID, Duration.ofMinutes(1), "test");
+        return Claims.exclusive("a", LOCK_ID, Duration.ofMinutes(1), "test");
     }
 
     private static long fenceOf(Attempt attempt) {

@@ -43,7 +43,8 @@ final class CountedPostgres implements AutoCloseable {
         return new PostgresLockBackend(
                 connections,
                 connections,
-                new PostgresSettings(tables, Duration.ofSeconds(5), Duration.ZERO, false),
+                null,
+                new PostgresSettings(tables, Duration.ofSeconds(5), PostgresSettings.PLACE_TTL, Duration.ZERO, false),
                 () -> {});
     }
 

@@ -13,6 +13,7 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.core.Attempt;
 import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
 import io.syncguard.core.ExtendOutcome;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
@@ -110,8 +111,7 @@ class PostgresAcquireRaceTests {
         Future<Attempt> attempt = start(() -> race.backend.acquire(claim(MINE)));
         race.awaitBlocked(1);
 
-        race.inOther("INSERT INTO syncguard_locks VALUES ('k', '" + THEIRS
-                + "', syncguard_locks_now() + 30000, syncguard_locks_now(), '000000000000001', 'k', 'other')");
+        race.inOther("SELECT syncguard_locks_acquire('k', 'fence:k', '" + THEIRS + "', 30000, 'k', 'other')");
         race.commitOther();
 
         assertThat(attempt.get())
@@ -119,7 +119,7 @@ class PostgresAcquireRaceTests {
                         Attempt.Refusal.class,
                         refusal -> assertThat(refusal.timeLeft())
                                 .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(31)));
-        assertThat(race.counter()).isEqualTo(1);
+        assertThat(race.counter()).as("of the other grant").isEqualTo(2);
     }
 
     @Test
@@ -129,7 +129,9 @@ class PostgresAcquireRaceTests {
         race.moveClock(TTL.plusSeconds(1));
         // Inside the statement that deletes: its snapshot is older than the extension.
         race.rewrite(
-                "acquire", "AND s.expires_at_ms <= v_now - 1000", "AND s.expires_at_ms + race_stop() <= v_now - 1000");
+                "claim",
+                "FROM syncguard_locks s\n            WHERE s.key = p_key AND s.expires_at_ms <= v_now",
+                "FROM syncguard_locks s\n            WHERE s.key = p_key AND s.expires_at_ms + race_stop() <= v_now");
         Future<Attempt> attempt = start(() -> race.backend.acquire(claim(MINE)));
         race.awaitBlocked(1);
 
@@ -179,7 +181,7 @@ class PostgresAcquireRaceTests {
     void lapsed_leases_of_other_keys_are_not_touched() throws Exception {
         race.stopClock();
         race.grant(THEIRS);
-        race.backend.acquire(new Claim("another", "another", TTL, "test"));
+        race.backend.acquire(Claims.exclusive("another", "another", TTL, "test"));
         race.moveClock(Duration.ofDays(1));
 
         race.grant(MINE);

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
 import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
 import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.Extension;
 import io.syncguard.core.ReleaseOutcome;
@@ -79,8 +79,8 @@ class PostgresExtendRaceTests {
     void an_extension_that_stalls_with_its_row_locked_keeps_others_out_and_then_revives_nothing() throws Exception {
         race.rewrite(
                 "extend",
-                "l.expires_at_ms > syncguard_locks_now() - 1000\n        RETURNING",
-                "l.expires_at_ms + race_stop() > syncguard_locks_now() - 1000\n        RETURNING");
+                "WHERE l.key = f.key AND l.expires_at_ms > syncguard_locks_now()",
+                "WHERE l.key = f.key AND l.expires_at_ms + race_stop() > syncguard_locks_now()");
         Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
         race.awaitBlocked(1);
 
@@ -96,8 +96,8 @@ class PostgresExtendRaceTests {
     void an_extension_that_stalls_after_it_looked_keeps_others_out_and_holds_on() throws Exception {
         race.rewrite(
                 "extend",
-                "SET expires_at_ms = syncguard_locks_now() + w.ttl_ms",
-                "SET expires_at_ms = race_stop() + syncguard_locks_now() + w.ttl_ms");
+                "UPDATE syncguard_locks l SET expires_at_ms = syncguard",
+                "UPDATE syncguard_locks l SET expires_at_ms = race_stop() + syncguard");
         Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
         race.awaitBlocked(1);
 
@@ -119,7 +119,7 @@ class PostgresExtendRaceTests {
     @Test
     void an_extension_in_the_middle_of_a_takeover_does_not_wait_and_revives_nothing() throws Exception {
         race.moveClock(PAST_THE_TTL);
-        race.stopBefore("acquire", "granted_fence := v_fence;");
+        race.stopBefore("claim", "granted_fence := v_fence;");
         Future<Attempt> takeover = start(() -> race.backend.acquire(claim(THEIRS)));
         race.awaitBlocked(1);
 
@@ -182,7 +182,7 @@ class PostgresExtendRaceTests {
 
     @Test
     void a_row_that_is_locked_does_not_hold_up_the_others_and_is_not_lost() throws Exception {
-        race.backend.acquire(new Claim("another", THEIRS, TTL, "test"));
+        race.backend.acquire(Claims.exclusive("another", THEIRS, TTL, "test"));
         race.inOther("SELECT FROM syncguard_locks WHERE key = 'k' FOR UPDATE");
 
         List<ExtendOutcome> outcomes =

@@ -8,7 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
 import io.syncguard.core.LockBackend;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
@@ -41,7 +41,13 @@ class PostgresLockBackendErrorsTests {
         backend = new PostgresLockBackend(
                 pool,
                 pool,
-                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(5), Duration.ZERO, false),
+                null,
+                new PostgresSettings(
+                        PostgresTables.DEFAULT,
+                        Duration.ofSeconds(5),
+                        PostgresSettings.PLACE_TTL,
+                        Duration.ZERO,
+                        false),
                 pool::close);
     }
 
@@ -94,7 +100,7 @@ class PostgresLockBackendErrorsTests {
     }
 
     private Attempt acquire() {
-        return backend.acquire(new Claim("order:1", "mine------------------", Duration.ofSeconds(30), "test"));
+        return backend.acquire(Claims.exclusive("order:1", "mine------------------", Duration.ofSeconds(30), "test"));
     }
 
     private static AbstractThrowableAssert<?, ?> assertFailed(Throwable failure, LockErrorCode code) {

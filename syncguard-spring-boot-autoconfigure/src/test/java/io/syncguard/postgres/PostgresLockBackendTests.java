@@ -39,7 +39,13 @@ class PostgresLockBackendTests extends LockBackendContract {
         return new PostgresLockBackend(
                 dataSource,
                 dataSource,
-                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(5), Duration.ZERO, false),
+                dataSource,
+                new PostgresSettings(
+                        PostgresTables.DEFAULT,
+                        Duration.ofSeconds(5),
+                        PostgresSettings.PLACE_TTL,
+                        Duration.ZERO,
+                        false),
                 () -> {});
     }
 

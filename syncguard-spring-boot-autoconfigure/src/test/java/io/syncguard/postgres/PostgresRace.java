@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.Attempt;
 import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
 import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.Extension;
 import io.syncguard.core.LockBackend;
@@ -13,6 +14,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +25,8 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -45,10 +50,17 @@ final class PostgresRace implements AutoCloseable {
 
     private static final int RED_LIGHT = 42;
 
+    /** Where waiters of all backends are woken. */
+    private static final String CHANNEL = "race";
+
+    /** A number that no waiter has. */
+    private static final String ALL_HEARD = "0";
+
     private final String url = PostgresServer.newDatabaseUrl();
     private final HikariDataSource dataSource = new HikariDataSource();
     private final Map<String, String> originals = new HashMap<>();
     private final Connection other;
+    private final Connection listener;
 
     final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
     final LockBackend backend;
@@ -72,6 +84,18 @@ final class PostgresRace implements AutoCloseable {
         backend = newBackend(dataSource::close);
         other = PostgresServer.dataSource(url).getConnection();
         other.setAutoCommit(false);
+        jdbc.execute("""
+                CREATE FUNCTION race_channel() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+                BEGIN
+                    NEW.channel := '%s';
+                    RETURN NEW;
+                END
+                $$;
+                CREATE TRIGGER race_channel BEFORE INSERT ON syncguard_locks_waiters
+                    FOR EACH ROW EXECUTE FUNCTION race_channel()
+                """.formatted(CHANNEL));
+        listener = PostgresServer.dataSource(url).getConnection();
+        listen("LISTEN " + CHANNEL);
         // A lock of the session, not of a transaction: the other session may commit and the light stays red.
         jdbc.execute("""
                 CREATE FUNCTION race_stop() RETURNS BIGINT LANGUAGE plpgsql COST 1 AS $$
@@ -87,12 +111,22 @@ final class PostgresRace implements AutoCloseable {
         return new PostgresLockBackend(
                 dataSource,
                 dataSource,
-                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(60), Duration.ZERO, false),
+                null,
+                new PostgresSettings(
+                        PostgresTables.DEFAULT,
+                        Duration.ofSeconds(60),
+                        PostgresSettings.PLACE_TTL,
+                        Duration.ZERO,
+                        false),
                 onClose);
     }
 
     static Claim claim(String lockId) {
-        return new Claim(KEY, lockId, TTL, "test");
+        return Claims.exclusive(KEY, lockId, TTL, "test");
+    }
+
+    static Claim reader(String lockId) {
+        return Claims.shared(KEY, lockId, TTL, "test");
     }
 
     Attempt.Grant grant(String lockId) {
@@ -101,8 +135,25 @@ final class PostgresRace implements AutoCloseable {
         return (Attempt.Grant) attempt;
     }
 
+    Attempt.Grant grantShared(String lockId) {
+        Attempt attempt = backend.acquire(reader(lockId));
+        assertThat(attempt).isInstanceOf(Attempt.Grant.class);
+        return (Attempt.Grant) attempt;
+    }
+
+    /** Gives somebody a place in the queue. */
+    Attempt.Queued queue(Claim claim, long waiter) {
+        Attempt attempt = backend.acquire(claim.waitingAs(waiter));
+        assertThat(attempt).isInstanceOf(Attempt.Queued.class);
+        return (Attempt.Queued) attempt;
+    }
+
     ExtendOutcome extend(String lockId) {
-        return backend.extend(List.of(new Extension(lockId, TTL))).get(0);
+        return extend(lockId, TTL);
+    }
+
+    ExtendOutcome extend(String lockId, Duration ttl) {
+        return backend.extend(List.of(new Extension(lockId, ttl))).get(0);
     }
 
     /** What the sweeper's statement does with these keys. */
@@ -128,6 +179,40 @@ final class PostgresRace implements AutoCloseable {
     /** The leases as they are stored: key, lock id, end. */
     List<Map<String, Object>> leases() {
         return jdbc.queryForList("SELECT key, lock_id, expires_at_ms FROM syncguard_locks ORDER BY key");
+    }
+
+    /** The lock ids of the shared leases, in the order of their fences. */
+    List<String> readers() {
+        return jdbc.queryForList("SELECT lock_id FROM syncguard_locks_shared ORDER BY fence", String.class);
+    }
+
+    /** The lock ids of those who wait, in the order of their arrival. */
+    List<String> waiters() {
+        return jdbc.queryForList("SELECT lock_id FROM syncguard_locks_waiters ORDER BY arrival", String.class);
+    }
+
+    /** The waiters who have been woken since the last call, in the order of their numbers. */
+    List<Long> woken() throws SQLException {
+        // Notifications arrive in the order of the commits.
+        listen("NOTIFY " + CHANNEL + ", '" + ALL_HEARD + "'");
+        List<Long> woken = new ArrayList<>();
+        while (true) {
+            PGNotification[] arrived = listener.unwrap(PGConnection.class).getNotifications(60_000);
+            assertThat(arrived).as("notifications, at least the last").isNotEmpty();
+            for (PGNotification heard : arrived) {
+                if (heard.getParameter().equals(ALL_HEARD)) {
+                    Collections.sort(woken);
+                    return woken;
+                }
+                woken.add(Long.parseLong(heard.getParameter()));
+            }
+        }
+    }
+
+    private void listen(String sql) throws SQLException {
+        try (Statement statement = listener.createStatement()) {
+            statement.execute(sql);
+        }
     }
 
     /** From now on the server's clock stands still, but for {@link #moveClock}. */
@@ -165,6 +250,10 @@ final class PostgresRace implements AutoCloseable {
         other.commit();
     }
 
+    void rollbackOther() throws SQLException {
+        other.rollback();
+    }
+
     /** Runs in a transaction of its own. */
     void inTransaction(Consumer<JdbcTemplate> work) {
         new TransactionTemplate(new DataSourceTransactionManager(dataSource))
@@ -200,10 +289,13 @@ final class PostgresRace implements AutoCloseable {
 
     /** All as it was at first. */
     void reset() throws SQLException {
+        other.rollback();
         greenLight();
         originals.values().forEach(jdbc::execute);
         originals.clear();
-        jdbc.execute("TRUNCATE syncguard_locks, syncguard_fence_counters");
+        jdbc.execute(
+                "TRUNCATE syncguard_locks, syncguard_locks_shared, syncguard_locks_waiters, syncguard_fence_counters");
+        woken();
     }
 
     private String source(String function) {
@@ -265,6 +357,7 @@ final class PostgresRace implements AutoCloseable {
         if (!other.isClosed()) {
             other.rollback();
             other.close();
+            listener.close();
         }
         backend.close();
     }

@@ -3,7 +3,7 @@ package io.syncguard.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
 import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.Extension;
 import io.syncguard.core.ReleaseOutcome;
@@ -113,7 +113,7 @@ class PostgresRaceStressTests {
 
     private void acquire(String key) {
         String lockId = "id " + lockIds.incrementAndGet();
-        if (race.backend.acquire(new Claim(key, lockId, TTL, "test")) instanceof Attempt.Grant grant) {
+        if (race.backend.acquire(Claims.exclusive(key, lockId, TTL, "test")) instanceof Attempt.Grant grant) {
             history.granted(key, lockId, grant);
         }
     }

@@ -29,7 +29,7 @@ class PostgresReleaseRaceTests {
 
     private static final String SERIALISING_ROW = "-- The serialising row first";
     private static final String SECOND_LOOK = "-- The lock id again";
-    private static final String DELETED = "IF FOUND THEN\n        RETURN 'released'";
+    private static final String DELETED = "RETURN 'released'";
 
     private static PostgresRace race;
 
@@ -158,8 +158,8 @@ class PostgresReleaseRaceTests {
     void a_release_in_the_middle_of_an_extension_is_busy_and_the_next_one_ends_the_lease() throws Exception {
         race.rewrite(
                 "extend",
-                "SET expires_at_ms = syncguard_locks_now() + w.ttl_ms",
-                "SET expires_at_ms = race_stop() + syncguard_locks_now() + w.ttl_ms");
+                "UPDATE syncguard_locks l SET expires_at_ms = syncguard",
+                "UPDATE syncguard_locks l SET expires_at_ms = race_stop() + syncguard");
         Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
         race.awaitBlocked(1);
 

@@ -22,7 +22,6 @@ import io.syncguard.core.ManualTime;
 import io.syncguard.core.ReleaseOutcome;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import org.awaitility.Awaitility;
@@ -60,7 +59,7 @@ class PostgresServerClockTests {
 
         race.moveClock(TTL.plusMillis(999));
         assertThat(race.backend.isLocked(KEY)).isTrue();
-        assertThat(race.backend.lookup(KEY)).isPresent();
+        assertThat(race.backend.lookup(KEY)).hasSize(1);
         assertThat(race.backend.lookupById(MINE)).isPresent();
         assertThat(race.backend.acquire(claim(THEIRS))).isEqualTo(new Attempt.Refusal(Duration.ofMillis(1)));
         assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
@@ -188,8 +187,8 @@ class PostgresServerClockTests {
 
         race.moveClock(HOUR.negated().plusSeconds(1));
 
-        Optional<RawLockInfo> live = race.backend.lookup(KEY);
-        assertThat(live).as("live at the server").isPresent();
+        List<RawLockInfo> live = race.backend.lookup(KEY);
+        assertThat(live).as("live at the server").hasSize(1);
         assertThat(lock.isHeld()).isFalse();
         assertThat(lock.extend(TTL)).isFalse();
         assertThat(race.backend.lookup(KEY)).isEqualTo(live);

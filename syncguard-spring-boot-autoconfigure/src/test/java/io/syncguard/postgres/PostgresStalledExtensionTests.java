@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
 import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.Extension;
 import io.syncguard.core.LockBackend;
@@ -37,7 +37,13 @@ class PostgresStalledExtensionTests {
         backend = new PostgresLockBackend(
                 dataSource,
                 dataSource,
-                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(5), Duration.ZERO, false),
+                null,
+                new PostgresSettings(
+                        PostgresTables.DEFAULT,
+                        Duration.ofSeconds(5),
+                        PostgresSettings.PLACE_TTL,
+                        Duration.ZERO,
+                        false),
                 dataSource::close);
     }
 
@@ -50,23 +56,23 @@ class PostgresStalledExtensionTests {
     @BugOf("SyncGuard for TypeScript: a stalled extension beside an acquire that read the row unlocked grants twice")
     @Test
     void an_acquire_beside_it_is_refused_and_the_extension_counts() {
-        backend.acquire(new Claim("k", MINE, TTL, "test"));
+        backend.acquire(Claims.exclusive("k", MINE, TTL, "test"));
         extendInOtherWhileTheLeaseLapses();
 
-        assertThat(backend.acquire(new Claim("k", THEIRS, TTL, "test"))).isInstanceOf(Attempt.Refusal.class);
+        assertThat(backend.acquire(Claims.exclusive("k", THEIRS, TTL, "test"))).isInstanceOf(Attempt.Refusal.class);
         other.commit();
 
         assertThat(backend.lookupById(MINE)).isPresent();
-        assertThat(backend.acquire(new Claim("k", THEIRS, TTL, "test"))).isInstanceOf(Attempt.Refusal.class);
+        assertThat(backend.acquire(Claims.exclusive("k", THEIRS, TTL, "test"))).isInstanceOf(Attempt.Refusal.class);
     }
 
     @Test
     void an_acquire_after_it_was_undone_is_granted_and_a_second_extension_finds_nothing() {
-        backend.acquire(new Claim("k", MINE, TTL, "test"));
+        backend.acquire(Claims.exclusive("k", MINE, TTL, "test"));
         extendInOtherWhileTheLeaseLapses();
         other.rollback();
 
-        assertThat(backend.acquire(new Claim("k", THEIRS, TTL, "test"))).isInstanceOf(Attempt.Grant.class);
+        assertThat(backend.acquire(Claims.exclusive("k", THEIRS, TTL, "test"))).isInstanceOf(Attempt.Grant.class);
 
         assertThat(backend.extend(List.of(new Extension(MINE, TTL))).get(0))
                 .isNotInstanceOfAny(ExtendOutcome.Extended.class, ExtendOutcome.Busy.class);

@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
 import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
 import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.ReleaseOutcome;
 import java.time.Duration;
@@ -29,7 +29,7 @@ class PostgresSweepRaceTests {
 
     private static final String SERIALISING_ROWS = "-- The serialising rows first";
     private static final String DELETE = "-- In a fresh snapshot";
-    private static final String DELETED = "GET DIAGNOSTICS";
+    private static final String DELETED = "GET DIAGNOSTICS v_swept";
 
     private static PostgresRace race;
 
@@ -90,7 +90,7 @@ class PostgresSweepRaceTests {
 
     @Test
     void a_sweep_in_the_middle_of_a_takeover_does_not_wait() throws Exception {
-        race.stopBefore("acquire", "-- Look again");
+        race.stopBefore("claim", "-- Lapsed leases are deleted");
         Future<Attempt> takeover = start(() -> race.backend.acquire(claim(THEIRS)));
         race.awaitBlocked(1);
 
@@ -116,7 +116,10 @@ class PostgresSweepRaceTests {
     @Test
     void a_lease_that_is_extended_while_the_sweep_is_about_to_lock_it_stays() throws Exception {
         // Inside the statement that deletes: its snapshot is older than the extension.
-        race.rewrite("sweep", "AND s.expires_at_ms < syncguard", "AND s.expires_at_ms + race_stop() < syncguard");
+        race.rewrite(
+                "sweep",
+                "FROM syncguard_locks s\n        WHERE s.key = ANY (v_keys) AND s.expires_at_ms < syncguard",
+                "FROM syncguard_locks s\n        WHERE s.key = ANY (v_keys) AND s.expires_at_ms + race_stop() < syncguard");
         race.moveClock(Duration.ofSeconds(-2));
         Future<Integer> sweep = startSweep();
         race.awaitBlocked(1);
@@ -213,7 +216,7 @@ class PostgresSweepRaceTests {
     }
 
     private void grantAndLapse(String key) {
-        race.backend.acquire(new Claim(key, THEIRS, TTL, "test"));
+        race.backend.acquire(Claims.exclusive(key, THEIRS, TTL, "test"));
         race.moveClock(TTL.plusMillis(2001));
     }
 

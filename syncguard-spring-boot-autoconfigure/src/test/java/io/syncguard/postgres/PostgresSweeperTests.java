@@ -227,7 +227,13 @@ class PostgresSweeperTests {
         backend = new PostgresLockBackend(
                 dataSource,
                 dataSource,
-                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(5), interval, inIsLocked),
+                null,
+                new PostgresSettings(
+                        PostgresTables.DEFAULT,
+                        Duration.ofSeconds(5),
+                        PostgresSettings.PLACE_TTL,
+                        interval,
+                        inIsLocked),
                 () -> {},
                 time);
     }

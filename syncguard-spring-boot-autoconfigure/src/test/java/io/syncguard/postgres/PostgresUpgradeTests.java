@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
 import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.Extension;
 import io.syncguard.core.ReleaseOutcome;
@@ -22,35 +25,45 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The script is replaced by a newer one, and by an older one again, while instances of the older version lock. */
+/** The script is replaced by a newer one, and by an older one again, while instances of both versions lock. */
 class PostgresUpgradeTests {
 
-    private static final long TTL_MILLIS = 600_000;
+    private static final Duration TTL = Duration.ofMinutes(10);
+    private static final String NEWEST = PostgresSchema.LOCATION + "/R__syncguard_schema.sql";
 
     private final String url = PostgresServer.newDatabaseUrl();
     private final HikariDataSource dataSource = new HikariDataSource();
     private final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
     private final PostgresSchema schema = new PostgresSchema(PostgresServer.dataSource(url), PostgresTables.DEFAULT);
+    private PostgresLockBackend backend;
 
     @BeforeEach
-    void startWithTheFirstVersion() throws IOException {
+    void open() {
         dataSource.setJdbcUrl(url);
-        run("versions/syncguard_schema_1.sql");
+        PostgresSettings settings = new PostgresSettings(
+                PostgresTables.DEFAULT, Duration.ofSeconds(60), PostgresSettings.PLACE_TTL, Duration.ZERO, false);
+        backend = new PostgresLockBackend(dataSource, dataSource, null, settings, dataSource::close);
     }
 
     @AfterEach
     void close() {
-        dataSource.close();
+        backend.close();
     }
 
-    @Test
-    void an_instance_that_needs_the_next_version_refuses_the_first_and_names_the_script() {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void an_instance_that_needs_a_newer_version_refuses_the_older_and_names_the_script(int version) throws Exception {
+        runVersion(version);
+
         assertThatExceptionOfType(LockBackendException.class)
                 .isThrownBy(schema::check)
                 .withMessageContaining("of an older version")
@@ -62,20 +75,25 @@ class PostgresUpgradeTests {
         schema.check();
     }
 
-    @Test
-    void an_instance_of_the_next_version_understands_the_functions_of_the_first_that_somebody_has_put_back() {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void a_newer_instance_understands_older_functions_that_somebody_has_put_back(int version) throws Exception {
         String unknown = "unknown---------------";
-        PostgresSettings settings =
-                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(5), Duration.ZERO, false);
-        try (PostgresLockBackend backend = new PostgresLockBackend(dataSource, dataSource, settings, () -> {})) {
-            assertThat(backend.release(unknown)).isEqualTo(ReleaseOutcome.NOT_FOUND);
-            assertThat(backend.extend(List.of(new Extension(unknown, Duration.ofSeconds(30)))))
-                    .containsExactly(new ExtendOutcome.NotFound());
-        }
+        schema.initialize();
+        runVersion(version);
+
+        assertThat(backend.release(unknown)).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(backend.extend(List.of(new Extension(unknown, Duration.ofSeconds(30)))))
+                .containsExactly(new ExtendOutcome.NotFound());
+        assertThat(new NewInstance().acquire("k", unknown)).isEqualTo(1);
+        assertThat(new OldInstance().acquire("k", "old")).isNull();
+        assertThat(backend.release(unknown)).isEqualTo(ReleaseOutcome.RELEASED);
     }
 
-    @Test
-    void a_lease_of_the_first_version_goes_on_in_the_next_with_its_fence() {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void a_lease_of_an_older_version_goes_on_in_the_newer_with_its_fence(int version) throws Exception {
+        runVersion(version);
         OldInstance old = new OldInstance();
         assertThat(old.acquire("k", "old")).isEqualTo(1);
         List<Map<String, Object>> lease = jdbc.queryForList("SELECT * FROM syncguard_locks");
@@ -84,48 +102,52 @@ class PostgresUpgradeTests {
 
         assertThat(jdbc.queryForList("SELECT * FROM syncguard_locks")).isEqualTo(lease);
         assertThat(old.acquire("k", "another")).isNull();
+        assertThat(new NewInstance().acquire("k", "another")).isNull();
         assertThat(old.extend("old")).isTrue();
         assertThat(old.release("old")).isTrue();
+        assertThat(old.release("old")).isFalse();
         assertThat(old.acquire("k", "another")).isEqualTo(2);
     }
 
+    /** They take part in the queue, though they cannot wait in it. */
     @Test
-    void operations_of_the_first_version_go_on_while_the_script_is_replaced() throws Exception {
+    void an_older_instance_passes_neither_readers_nor_those_who_wait() {
+        schema.initialize();
+        OldInstance old = new OldInstance();
+        Claim reader = Claims.shared("k", "reader", TTL, "new");
+        Claim writer = Claims.exclusive("k", "writer", TTL, "new").waitingAs(1);
+        assertThat(backend.acquire(reader)).isInstanceOf(Attempt.Grant.class);
+        assertThat(backend.acquire(writer)).isInstanceOf(Attempt.Queued.class);
+
+        assertThat(old.acquire("k", "old")).as("beside a reader").isNull();
+        assertThat(old.release("reader")).isTrue();
+        assertThat(old.acquire("k", "old")).as("in front of a writer").isNull();
+        assertThat(backend.acquire(writer)).isInstanceOf(Attempt.Grant.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void operations_of_both_versions_go_on_while_the_script_is_replaced(int version) throws Exception {
+        runVersion(version);
         AtomicBoolean over = new AtomicBoolean();
         AtomicInteger rounds = new AtomicInteger();
         List<Long> fences = Collections.synchronizedList(new ArrayList<>());
         List<Future<Void>> instances = new ArrayList<>();
-        for (int i = 0; i < 4; i++) {
-            String name = "instance " + i;
-            instances.add(PostgresRace.start(() -> {
-                OldInstance old = new OldInstance();
-                assertThat(old.acquire("own of " + name, "own of " + name)).isEqualTo(1);
-                for (int round = 0; !over.get(); round++) {
-                    String lockId = name + " round " + round;
-                    Long fence = old.acquire("shared", lockId);
-                    if (fence != null) {
-                        fences.add(fence);
-                        assertThat(old.extend(lockId)).as("held").isTrue();
-                        assertThat(old.release(lockId)).as("released").isTrue();
-                        assertThat(old.release(lockId)).as("released again").isFalse();
-                    }
-                    assertThat(old.extend("own of " + name))
-                            .as("held all the time")
-                            .isTrue();
-                    rounds.incrementAndGet();
-                }
-                return null;
-            }));
+        for (int i = 0; i < 2; i++) {
+            instances.add(startLocking(new OldInstance(), "old instance " + i, fences, rounds, over));
+        }
+        awaitMore(rounds, instances);
+        run(NEWEST);
+        for (int i = 0; i < 2; i++) {
+            instances.add(startLocking(new NewInstance(), "new instance " + i, fences, rounds, over));
         }
 
         for (int i = 0; i < 3; i++) {
             awaitMore(rounds, instances);
-            run("db/syncguard/postgresql/R__syncguard_schema.sql");
-            awaitMore(rounds, instances);
-            run("db/syncguard/postgresql/R__syncguard_schema.sql");
+            run(NEWEST);
             awaitMore(rounds, instances);
             // Somebody goes back to the older version, and new instances start together.
-            run("versions/syncguard_schema_1.sql");
+            runVersion(version);
             awaitMore(rounds, instances);
             List<Future<Void>> starts = IntStream.range(0, 3)
                     .mapToObj(start -> PostgresRace.<Void>start(() -> {
@@ -162,16 +184,73 @@ class PostgresUpgradeTests {
                 .until(() -> rounds.get() >= before + 8 || instances.stream().anyMatch(Future::isDone));
     }
 
+    private static Future<Void> startLocking(
+            Instance instance, String name, List<Long> fences, AtomicInteger rounds, AtomicBoolean over) {
+        return PostgresRace.start(() -> {
+            assertThat(instance.acquire("own of " + name, "own of " + name)).isEqualTo(1);
+            for (int round = 0; !over.get(); round++) {
+                String lockId = name + " round " + round;
+                Long fence = instance.acquire("everybody's", lockId);
+                if (fence != null) {
+                    fences.add(fence);
+                    assertThat(instance.extend(lockId)).as("held").isTrue();
+                    assertThat(instance.release(lockId)).as("released").isTrue();
+                    assertThat(instance.release(lockId)).as("released again").isFalse();
+                }
+                assertThat(instance.extend("own of " + name))
+                        .as("held all the time")
+                        .isTrue();
+                rounds.incrementAndGet();
+            }
+            return null;
+        });
+    }
+
+    private void runVersion(int version) throws IOException {
+        run("versions/syncguard_schema_" + version + ".sql");
+    }
+
     /** As Flyway and others do: the file as one statement. */
     private void run(String script) throws IOException {
         String text = new ClassPathResource(script).getContentAsString(StandardCharsets.UTF_8);
         jdbc.execute(PostgresTables.DEFAULT.fill(text));
     }
 
-    /** Sends what an instance of the first version sends, and understands its answers as that one does. */
-    private final class OldInstance {
+    private interface Instance {
 
-        Long acquire(String key, String lockId) {
+        @Nullable
+        Long acquire(String key, String lockId);
+
+        boolean extend(String lockId);
+
+        boolean release(String lockId);
+    }
+
+    private final class NewInstance implements Instance {
+
+        @Override
+        public @Nullable Long acquire(String key, String lockId) {
+            return backend.acquire(Claims.exclusive(key, lockId, TTL, "new")) instanceof Attempt.Grant grant
+                    ? grant.fence().value()
+                    : null;
+        }
+
+        @Override
+        public boolean extend(String lockId) {
+            return backend.extend(List.of(new Extension(lockId, TTL))).get(0) instanceof ExtendOutcome.Extended;
+        }
+
+        @Override
+        public boolean release(String lockId) {
+            return backend.release(lockId) == ReleaseOutcome.RELEASED;
+        }
+    }
+
+    /** Sends what instances of versions 1 and 2 send, and understands the answers as they do. */
+    private final class OldInstance implements Instance {
+
+        @Override
+        public @Nullable Long acquire(String key, String lockId) {
             return jdbc.queryForObject(
                     """
                     SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms
@@ -181,21 +260,23 @@ class PostgresUpgradeTests {
                     key,
                     "fence:" + key,
                     lockId,
-                    TTL_MILLIS,
+                    TTL.toMillis(),
                     key,
                     "old");
         }
 
-        boolean extend(String lockId) {
+        @Override
+        public boolean extend(String lockId) {
             return jdbc.queryForObject(
                             "SELECT outcome, extended_until_ms FROM syncguard_locks_extend(?, ?)",
                             (row, number) -> row.getString(1),
                             new String[] {lockId},
-                            new Long[] {TTL_MILLIS})
+                            new Long[] {TTL.toMillis()})
                     .equals("extended");
         }
 
-        boolean release(String lockId) {
+        @Override
+        public boolean release(String lockId) {
             return "released".equals(jdbc.queryForObject("SELECT syncguard_locks_release(?)", String.class, lockId));
         }
     }

@@ -30,12 +30,17 @@ final class DatabaseFaults {
                 ORDER BY random() LIMIT 1) AS victim
             """;
 
-    private static final String ANY_LEASE = """
-            SELECT key, lock_id FROM syncguard_locks ORDER BY key LIKE 'hot%' DESC, random() LIMIT 1
+    /** Exclusive and shared ones. */
+    private static final String LEASES = """
+            (SELECT key, lock_id, expires_at_ms, 'syncguard_locks' AS place FROM syncguard_locks
+            UNION ALL SELECT key, lock_id, expires_at_ms, 'syncguard_locks_shared' FROM syncguard_locks_shared) AS leases
             """;
 
-    private static final String ENDING_LEASE = """
-            SELECT key, lock_id, expires_at_ms + 1000 - syncguard_locks_now() AS left_ms FROM syncguard_locks
+    private static final String ANY_LEASE =
+            "SELECT key, lock_id, place FROM " + LEASES + " ORDER BY key LIKE 'hot%' DESC, random() LIMIT 1";
+
+    private static final String ENDING_LEASE =
+            "SELECT key, lock_id, expires_at_ms + 1000 - syncguard_locks_now() AS left_ms FROM " + LEASES + """
             WHERE expires_at_ms BETWEEN syncguard_locks_now() - 950 AND syncguard_locks_now() - 300
             ORDER BY key LIKE 'hot%' DESC, random() LIMIT 1
             """;
@@ -85,7 +90,7 @@ final class DatabaseFaults {
     /** Deletes what lapsed more than two seconds ago, as the library does. */
     void sweep() {
         List<String> keys = jdbc.queryForList(
-                "SELECT key FROM syncguard_locks WHERE expires_at_ms < syncguard_locks_now() - 2000 LIMIT 200",
+                "SELECT DISTINCT key FROM " + LEASES + " WHERE expires_at_ms < syncguard_locks_now() - 2000 LIMIT 200",
                 String.class);
         List<HistoryEvent> sweeps = keys.stream()
                 .map(key -> recorder.begin(Kind.SWEPT, CLIENT, key, ""))
@@ -109,8 +114,9 @@ final class DatabaseFaults {
         jdbc.queryForList(ANY_LEASE).forEach(lease -> {
             HistoryEvent ended = begin(Kind.ENDED, lease);
             String statement = random.nextBoolean()
-                    ? "DELETE FROM syncguard_locks WHERE lock_id = ?"
-                    : "UPDATE syncguard_locks SET expires_at_ms = syncguard_locks_now() - 1000 WHERE lock_id = ?";
+                    ? "DELETE FROM " + lease.get("place") + " WHERE lock_id = ?"
+                    : "UPDATE " + lease.get("place")
+                            + " SET expires_at_ms = syncguard_locks_now() - 1000 WHERE lock_id = ?";
             if (jdbc.update(statement, lease.get("lock_id")) == 1) {
                 recorder.write(ended.answered(System.nanoTime(), Outcome.OK));
             }
@@ -124,7 +130,8 @@ final class DatabaseFaults {
             transactions.executeWithoutResult(status -> {
                 String strength = random.nextBoolean() ? "FOR KEY SHARE" : "FOR UPDATE";
                 boolean found = !jdbc.queryForList(
-                                "SELECT key FROM syncguard_locks WHERE lock_id = ? " + strength, lease.get("lock_id"))
+                                "SELECT key FROM " + lease.get("place") + " WHERE lock_id = ? " + strength,
+                                lease.get("lock_id"))
                         .isEmpty();
                 HistoryEvent pinned = begin(Kind.PINNED, lease);
                 if (found) {
@@ -156,14 +163,14 @@ final class DatabaseFaults {
                         "SELECT fence FROM syncguard_fence_counters WHERE fence_key = ? FOR UPDATE", "fence:" + key)
                 .isEmpty();
         HistoryEvent locked = recorder.begin(Kind.SERIALISED, CLIENT, key, "");
-        boolean free = jdbc.queryForList("SELECT key FROM syncguard_locks WHERE key = ?", key)
+        boolean free = jdbc.queryForList("SELECT key FROM " + LEASES + " WHERE key = ?", key)
                 .isEmpty();
         if (!exists || !free || key.startsWith("cold")) {
             return false;
         }
         pause(20, 120);
         long now = jdbc.queryForObject(CLOCK, Long.class);
-        recorder.write(locked.answered(System.nanoTime(), Outcome.OK).with(new Lease(0, 0, now, 0)));
+        recorder.write(locked.answered(System.nanoTime(), Outcome.OK).with(new Lease(0, 0, now, 0, false)));
         return true;
     }
 
@@ -189,8 +196,8 @@ final class DatabaseFaults {
         return switch ((String) answer.get("outcome")) {
             case "extended" ->
                 asked.answered(now, Outcome.OK)
-                        .with(new Lease(
-                                0, STALLED_TTL_MILLIS, 0, ((Number) answer.get("extended_until_ms")).longValue()));
+                        .with(Lease.extended(
+                                STALLED_TTL_MILLIS, ((Number) answer.get("extended_until_ms")).longValue()));
             case "busy" -> asked.answered(now, Outcome.BUSY);
             default -> asked.answered(now, Outcome.NOT_HELD);
         };

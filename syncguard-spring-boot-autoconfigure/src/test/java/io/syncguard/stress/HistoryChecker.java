@@ -15,12 +15,14 @@ import java.util.PriorityQueue;
 import java.util.TreeMap;
 
 /**
- * Judges the history of one key by a model: a fenced mutex with leases by the server's clock.
+ * Judges the history of one key by a model: a fenced lock for readers and writers, with leases by the server's clock and one
+ * queue.
  *
  * <ol>
  *   <li>The events are put together by lock id, and the grants in the order of their fences.
- *   <li>{@link LeaseRules} look at each lease by itself and at the first grant after it.
- *   <li>The rules of the key follow here: fences, grants against the lease before, refusals, pins, the clock, effects.
+ *   <li>{@link LeaseRules} look at each lease by itself and at the first grant after it that conflicts.
+ *   <li>{@link QueueRules} look at who was granted before whom, {@link RefusalRules} at who was refused or had to wait.
+ *   <li>The other rules of the key follow here: fences, grants against the leases before, pins, the clock, effects.
  * </ol>
  *
  * <p>Every rule is on the side of the library where an outcome is unknown: what it reports is wrong for certain.
@@ -38,6 +40,9 @@ final class HistoryChecker {
     private final Map<String, LeaseHistory> leases = new LinkedHashMap<>();
 
     private final List<LeaseHistory> grants;
+
+    /** All that was asked for, granted or not. */
+    private final List<PlaceHistory> requests = new ArrayList<>();
 
     private HistoryChecker(List<HistoryEvent> events, ProcessTimes processes) {
         this.events = events;
@@ -65,6 +70,11 @@ final class HistoryChecker {
                 byLock.computeIfAbsent(event.lock(), lock -> new ArrayList<>()).add(event);
             }
         }
+        byLock.forEach((lock, ofLock) -> {
+            if (ofLock.stream().anyMatch(event -> event.is(Kind.ACQUIRE))) {
+                requests.add(new PlaceHistory(lock, ofLock, processes));
+            }
+        });
         byLock.forEach((lock, ofLock) -> ofLock.stream()
                 .filter(event -> event.is(Kind.ACQUIRE) && event.mayHaveHappened())
                 .findFirst()
@@ -94,7 +104,8 @@ final class HistoryChecker {
         fencesGrow();
         gapsAreExplained();
         grantsWait();
-        refusalsAreJustified();
+        new QueueRules(processes, violations::add).check(requests);
+        new RefusalRules(leases, requests, events, violations::add).check(requests);
         pinnedLeasesStay();
         clockIsReadAfterTheLock();
         joinsHaveTheOuterFence();
@@ -102,18 +113,25 @@ final class HistoryChecker {
         return violations;
     }
 
-    /** The earliest answered grant of a larger fence. */
+    /** The earliest answered grant of a larger fence that conflicts. */
     private void findTakers() {
         HistoryEvent earliest = null;
+        HistoryEvent earliestExclusive = null;
         for (int i = grants.size() - 1; i >= 0; i--) {
             LeaseHistory lease = grants.get(i);
-            if (earliest != null && earliest.lease().fence() > lease.fence()) {
-                lease.takenBy(earliest);
+            HistoryEvent taker = lease.isShared() ? earliestExclusive : earliest;
+            if (taker != null && taker.lease().fence() > lease.fence()) {
+                lease.takenBy(taker);
             }
-            if (earliest == null || lease.acquire().end() < earliest.end()) {
-                earliest = lease.acquire();
+            earliest = earlier(earliest, lease.acquire());
+            if (!lease.isShared()) {
+                earliestExclusive = earlier(earliestExclusive, lease.acquire());
             }
         }
+    }
+
+    private static HistoryEvent earlier(HistoryEvent one, HistoryEvent other) {
+        return one == null || other.end() < one.end() ? other : one;
     }
 
     private void findByKey(LeaseRules rules) {
@@ -187,69 +205,35 @@ final class HistoryChecker {
         }
     }
 
+    /** Each for the one before it that is exclusive and, to be exclusive itself, for all shared ones since that. */
     private void grantsWait() {
-        for (int i = 1; i < grants.size(); i++) {
-            LeaseHistory lease = grants.get(i - 1);
-            HistoryEvent next = grants.get(i).acquire();
-            boolean mayBeOver = lease.all(Kind.RELEASE).anyMatch(end -> endsBefore(end, next))
-                    || lease.all(Kind.ENDED).anyMatch(end -> endsBefore(end, next));
-            long missing = lease.earliestServerEnd(next)
-                    + LeaseHistory.TOLERANCE_MILLIS
-                    - next.lease().acquiredAt();
-            if (!mayBeOver && missing > 0) {
-                report(
-                        Rule.ONE_LIVE_GRANT,
-                        "a key was granted " + missing + " ms before the lease before it had lapsed",
-                        lease.acquire(),
-                        next);
+        List<LeaseHistory> before = new ArrayList<>();
+        for (LeaseHistory next : grants) {
+            before.stream().filter(next::conflictsWith).forEach(lease -> grantWaits(lease, next.acquire()));
+            if (!next.isShared()) {
+                before.clear();
             }
+            before.add(next);
+        }
+    }
+
+    private void grantWaits(LeaseHistory lease, HistoryEvent next) {
+        boolean mayBeOver = lease.all(Kind.RELEASE).anyMatch(end -> endsBefore(end, next))
+                || lease.all(Kind.ENDED).anyMatch(end -> endsBefore(end, next));
+        long missing = lease.earliestServerEnd(next)
+                + LeaseHistory.TOLERANCE_MILLIS
+                - next.lease().acquiredAt();
+        if (!mayBeOver && missing > 0) {
+            report(
+                    Rule.ONE_LIVE_GRANT,
+                    "a key was granted " + missing + " ms before the lease before it had lapsed",
+                    lease.acquire(),
+                    next);
         }
     }
 
     private static boolean endsBefore(HistoryEvent end, HistoryEvent grant) {
         return end.mayHaveHappened() && end.start() <= grant.end();
-    }
-
-    private void refusalsAreJustified() {
-        TreeMap<Long, Long> latestEnds = latestEndsByStart();
-        events.stream()
-                .filter(event -> event.is(Kind.ACQUIRE, Outcome.REFUSED))
-                .filter(refusal -> {
-                    Map.Entry<Long, Long> before = latestEnds.floorEntry(refusal.end());
-                    return (before == null || before.getValue() < refusal.start()) && !mayBeSwept(refusal);
-                })
-                .forEach(refusal ->
-                        report(Rule.JUSTIFIED_REFUSAL, "nobody had the key, and nobody had its row locked", refusal));
-    }
-
-    /** For each start of something that may keep the key from others, the latest end of all that started by then. */
-    private TreeMap<Long, Long> latestEndsByStart() {
-        TreeMap<Long, Long> ends = new TreeMap<>();
-        leases.values().forEach(lease -> ends.merge(lease.acquire().start(), lease.latestEnd(), Math::max));
-        for (HistoryEvent event : events) {
-            // A lapsed row that somebody has locked stays in the way, and an extension locks before it looks.
-            if (event.is(Kind.PINNING) || event.is(Kind.SWEPT) || event.is(Kind.EXTEND)) {
-                LeaseHistory lease = leases.get(event.lock());
-                long end = lease == null ? event.end() : lease.latestEffect(event);
-                ends.merge(event.start(), end, Math::max);
-            }
-        }
-        long latest = Long.MIN_VALUE;
-        for (Map.Entry<Long, Long> entry : ends.entrySet()) {
-            latest = Math.max(latest, entry.getValue());
-            entry.setValue(latest);
-        }
-        return ends;
-    }
-
-    /** A sweeper of the library, which writes no history, has a lapsed row locked: that refusal leaves less than 100 ms. */
-    private boolean mayBeSwept(HistoryEvent refusal) {
-        return refusal.value() < 100
-                && leases.values().stream()
-                        .filter(lease -> lease.acquire().start() < refusal.start())
-                        .anyMatch(lease -> lease.takenAt() > refusal.start()
-                                && lease.all(Kind.RELEASE, Outcome.OK).findAny().isEmpty()
-                                && lease.latestLapse(NEVER) + 1_000_000_000L < refusal.start());
     }
 
     private void pinnedLeasesStay() {
@@ -262,7 +246,8 @@ final class HistoryChecker {
                     .filter(release -> isWithin(release, pin))
                     .forEach(release -> report(Rule.PINNED_STAYS, "a pinned lease was released", pin, release));
             grants.stream()
-                    .filter(lease -> lease.fence() > pinned.fence() && isWithin(lease.acquire(), pin))
+                    .filter(lease -> lease.fence() > pinned.fence() && lease.conflictsWith(pinned))
+                    .filter(lease -> isWithin(lease.acquire(), pin))
                     .forEach(lease -> report(Rule.PINNED_STAYS, "a pinned lease was taken over", pin, lease.acquire()));
         });
     }

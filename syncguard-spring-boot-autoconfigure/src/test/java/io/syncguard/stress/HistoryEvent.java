@@ -13,8 +13,8 @@ import java.util.function.UnaryOperator;
  * @param end {@link System#nanoTime} after it; {@link #NEVER} while there is no answer
  * @param outcome what came of it
  * @param lease what the server said of the lease
- * @param value in HELD the nanoseconds that the handle says it has left; in a refusal the milliseconds that the server says are
- *     left; in JOINED the fence of the outer hold; in EFFECT its number
+ * @param value in HELD the nanoseconds that the handle says it has left; in ACQUIRE and KEEP the milliseconds until it is
+ *     worth to ask again; in JOINED the fence of the outer hold; in EFFECT its number
  */
 record HistoryEvent(
         Kind kind,
@@ -34,6 +34,8 @@ record HistoryEvent(
         ACQUIRE,
         EXTEND,
         RELEASE,
+        /** The place of a waiter was kept. OK when the server said that it has to wait on; NOT_HELD when it is to claim. */
+        KEEP,
         /** Asked by a client: by lock id, or without one by key. */
         LOOKUP,
         /** A handle was asked whether it is held, and said yes. */
@@ -67,6 +69,10 @@ record HistoryEvent(
     enum Outcome {
         OK,
         REFUSED,
+        /** Refused, and given a place in the queue. */
+        QUEUED,
+        /** Not held, but a place in the queue was given up. */
+        LEFT,
         BUSY,
         NOT_HELD,
         /** Nothing was done. */
@@ -87,17 +93,26 @@ record HistoryEvent(
      *
      * @param fence the number of the grant
      * @param ttl in milliseconds, as it was asked for
+     * @param shared whether it stands beside others that are shared, as it was asked for
      */
-    record Lease(long fence, long ttl, long acquiredAt, long expiresAt) {
+    record Lease(long fence, long ttl, long acquiredAt, long expiresAt, boolean shared) {
 
-        static final Lease NONE = new Lease(0, 0, 0, 0);
+        static final Lease NONE = new Lease(0, 0, 0, 0, false);
 
         static Lease ofTtl(long ttl) {
-            return new Lease(0, ttl, 0, 0);
+            return new Lease(0, ttl, 0, 0, false);
         }
 
         static Lease ofFence(long fence) {
-            return new Lease(fence, 0, 0, 0);
+            return new Lease(fence, 0, 0, 0, false);
+        }
+
+        static Lease extended(long ttl, long expiresAt) {
+            return new Lease(0, ttl, 0, expiresAt, false);
+        }
+
+        Lease shared(boolean shared) {
+            return new Lease(fence, ttl, acquiredAt, expiresAt, shared);
         }
     }
 
@@ -149,6 +164,7 @@ record HistoryEvent(
                 Long.toString(lease.ttl),
                 Long.toString(lease.acquiredAt),
                 Long.toString(lease.expiresAt),
+                lease.shared ? "shared" : "",
                 Long.toString(value));
     }
 
@@ -156,7 +172,7 @@ record HistoryEvent(
     static HistoryEvent ofLine(String line, UnaryOperator<String> shared) {
         String[] fields = line.split("\t", -1);
         long[] numbers = new long[fields.length];
-        for (int i : new int[] {3, 6, 7, 9, 10, 11, 12, 13}) {
+        for (int i : new int[] {3, 6, 7, 9, 10, 11, 12, 14}) {
             numbers[i] = Long.parseLong(fields[i]);
         }
         return new HistoryEvent(
@@ -167,19 +183,20 @@ record HistoryEvent(
                 numbers[6],
                 numbers[7],
                 Outcome.valueOf(fields[8]),
-                new Lease(numbers[9], numbers[10], numbers[11], numbers[12]),
-                numbers[13]);
+                new Lease(numbers[9], numbers[10], numbers[11], numbers[12], fields[13].equals("shared")),
+                numbers[14]);
     }
 
     /** For people: who, what, when in seconds of the monotonic clock, and what was said. */
     @Override
     public String toString() {
         return String.format(
-                "%s/%s#%d %s %s lock=%.6s [%.6f, %s] %s fence=%d ttl=%d acquiredAt=%d expiresAt=%d value=%d",
+                "%s/%s#%d %s %s%s lock=%.6s [%.6f, %s] %s fence=%d ttl=%d acquiredAt=%d expiresAt=%d value=%d",
                 source.process,
                 source.client,
                 source.number,
                 kind,
+                lease.shared ? "shared " : "",
                 key,
                 lock,
                 start / 1e9,

@@ -37,6 +37,20 @@ final class HistoryRecorder implements AutoCloseable {
                 kind, new Source(process, client, numbers.incrementAndGet()), key, lock, System.nanoTime());
     }
 
+    /** The same beside the other one, with a number of its own: one question may have several answers. */
+    HistoryEvent again(HistoryEvent event) {
+        return new HistoryEvent(
+                event.kind(),
+                new Source(process, event.source().client(), numbers.incrementAndGet()),
+                event.key(),
+                event.lock(),
+                event.start(),
+                event.end(),
+                event.outcome(),
+                event.lease(),
+                event.value());
+    }
+
     /** A later event with the number of an earlier one takes its place. */
     void write(HistoryEvent event) {
         byte[] line = (event.toLine() + "\n").getBytes(StandardCharsets.UTF_8);

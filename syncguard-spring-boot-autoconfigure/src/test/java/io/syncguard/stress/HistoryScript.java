@@ -23,6 +23,7 @@ final class HistoryScript {
     private final ProcessTimes processes = new ProcessTimes();
     private String process = "a";
     private long took = 1;
+    private boolean shared;
 
     /** Whose calls follow. */
     HistoryScript by(String process) {
@@ -36,26 +37,47 @@ final class HistoryScript {
         return this;
     }
 
+    /** The claims that follow are to share. */
+    HistoryScript reading() {
+        this.shared = true;
+        return this;
+    }
+
+    /** The claims that follow are exclusive, as they are from the beginning. */
+    HistoryScript writing() {
+        this.shared = false;
+        return this;
+    }
+
     HistoryScript grant(String lock, long fence, long at, long ttl) {
         return add(called(Kind.ACQUIRE, lock, at, Outcome.OK)
-                .with(new Lease(fence, ttl, SERVER_AHEAD + at, SERVER_AHEAD + at + ttl)));
+                .with(new Lease(fence, ttl, SERVER_AHEAD + at, SERVER_AHEAD + at + ttl, shared)));
     }
 
     HistoryScript acquire(String lock, long at, long ttl, Outcome outcome) {
-        return add(
-                called(Kind.ACQUIRE, lock, at, outcome).with(Lease.ofTtl(ttl)).with(5000));
+        return add(called(Kind.ACQUIRE, lock, at, outcome)
+                .with(Lease.ofTtl(ttl).shared(shared))
+                .with(5000));
+    }
+
+    HistoryScript queue(String lock, long at) {
+        return acquire(lock, at, 100, Outcome.QUEUED);
+    }
+
+    HistoryScript keep(String lock, long at) {
+        return add(called(Kind.KEEP, lock, at, Outcome.OK).with(5000));
     }
 
     /** Asked and never answered: the process was killed. */
     HistoryScript acquireWithoutAnswer(String lock, long at, long ttl) {
         return add(called(Kind.ACQUIRE, lock, at, Outcome.UNKNOWN)
                 .answered(HistoryEvent.NEVER, Outcome.UNKNOWN)
-                .with(Lease.ofTtl(ttl)));
+                .with(Lease.ofTtl(ttl).shared(shared)));
     }
 
     HistoryScript extend(String lock, long at, long ttl, Outcome outcome) {
         long expiresAt = outcome == Outcome.OK ? SERVER_AHEAD + at + ttl : 0;
-        return add(called(Kind.EXTEND, lock, at, outcome).with(new Lease(0, ttl, 0, expiresAt)));
+        return add(called(Kind.EXTEND, lock, at, outcome).with(Lease.extended(ttl, expiresAt)));
     }
 
     HistoryScript release(String lock, long at, Outcome outcome) {
@@ -64,7 +86,7 @@ final class HistoryScript {
 
     HistoryScript found(String lock, long fence, long acquiredAt, long at) {
         return add(called(Kind.LOOKUP, lock, at, Outcome.OK)
-                .with(new Lease(fence, 0, SERVER_AHEAD + acquiredAt, SERVER_AHEAD + at + 1)));
+                .with(new Lease(fence, 0, SERVER_AHEAD + acquiredAt, SERVER_AHEAD + at + 1, shared)));
     }
 
     HistoryScript missed(String lock, long at) {
@@ -108,7 +130,7 @@ final class HistoryScript {
     }
 
     HistoryScript serialised(long from, long to) {
-        return add(during(Kind.SERIALISED, "", from, to).with(new Lease(0, 0, SERVER_AHEAD + to, 0)));
+        return add(during(Kind.SERIALISED, "", from, to).with(new Lease(0, 0, SERVER_AHEAD + to, 0, false)));
     }
 
     HistoryScript swept(long at) {

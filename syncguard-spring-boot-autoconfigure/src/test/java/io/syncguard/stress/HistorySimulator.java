@@ -6,46 +6,81 @@ import io.syncguard.stress.HistoryEvent.Outcome;
 import io.syncguard.stress.HistoryEvent.Source;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
 
 /**
- * The model itself, played at random in its own time: a few clients that want one key, a server that acts somewhere between
- * question and answer, and answers that get lost. What it writes keeps the contract.
+ * The model itself, played at random in its own time: a few readers and writers that want one key, a server that acts
+ * somewhere between question and answer, and answers that get lost. What it writes keeps the contract, unless it is played
+ * with a bug.
  */
 final class HistorySimulator {
 
     private static final long SERVER_AHEAD = 1_700_000_000_000L;
     private static final long MILLI = 1_000_000;
-    private static final int CLIENTS = 4;
+    private static final int CLIENTS = 5;
+    private static final long PLACE_TTL = 5000;
+
+    /** What the server does wrong. */
+    enum Bug {
+        NONE,
+        READERS_PASS_WAITING_WRITERS,
+        WRITERS_PASS_EACH_OTHER,
+        WRITERS_IGNORE_READERS,
+        READERS_IGNORE_WRITERS,
+        TRIES_PASS_WHO_WAITS,
+        RELEASE_OF_A_READER_FREES_ALL,
+        READERS_STOP_READERS,
+        THE_LAST_QUEUES_FIRST
+    }
 
     private final Random random;
+    private final Bug bug;
     private final List<HistoryEvent> events = new ArrayList<>();
     private final PriorityQueue<Step> steps = new PriorityQueue<>(Comparator.comparingLong(Step::at));
 
     /** The time of the step that runs. */
     private long clock;
 
-    /** The server: the lease, if there is a row, and the counter. */
-    private String row = "";
+    /** The server: the leases by lock id, the places in the queue, and the counter. */
+    private final Map<String, Row> rows = new LinkedHashMap<>();
 
-    private long rowFence;
-    private long rowAcquiredAt;
-    private long rowExpiresAt;
+    private final List<Place> queue = new ArrayList<>();
+
+    /** What those do when they are woken who sleep, by lock id. */
+    private final Map<String, Runnable> sleepers = new HashMap<>();
+
     private long counter;
     private long numberOfWrites;
     private int locks;
     private boolean stopping;
 
-    private HistorySimulator(long seed) {
+    private HistorySimulator(long seed, Bug bug) {
         this.random = new Random(seed);
+        this.bug = bug;
     }
 
     /** The events of this many steps of a key. */
     static List<HistoryEvent> simulate(long seed, int steps) {
-        return new HistorySimulator(seed).simulate(steps);
+        return simulate(seed, steps, Bug.NONE);
     }
+
+    static List<HistoryEvent> simulate(long seed, int steps, Bug bug) {
+        return new HistorySimulator(seed, bug).simulate(steps);
+    }
+
+    private record Row(boolean shared, long fence, long acquiredAt, long expiresAt) {
+
+        Row until(long end) {
+            return new Row(shared, fence, acquiredAt, end);
+        }
+    }
+
+    private record Place(String lock, boolean shared, long expiresAt) {}
 
     /** What happens at a time, in milliseconds. */
     private record Step(long at, Runnable action) {}
@@ -54,6 +89,7 @@ final class HistorySimulator {
     private static final class Client {
         final String process;
         String lock = "";
+        boolean shared;
         long fence;
         long deadline;
 
@@ -94,7 +130,7 @@ final class HistorySimulator {
             again(client, now + 1);
         } else if (what < 50) {
             extend(client, now);
-        } else if (what < 60) {
+        } else if (what < 60 && !client.shared) {
             write(client, now);
         } else if (what < 65) {
             // Abandoned: the lease lapses.
@@ -102,7 +138,13 @@ final class HistorySimulator {
             again(client, now);
         } else if (what < 70) {
             // Paused for longer than any lease is kept from others, in the middle of its work.
-            later(now, 1500 + random.nextInt(1500), () -> write(client, clock));
+            later(now, 1500 + random.nextInt(1500), () -> {
+                if (client.shared) {
+                    next(client, clock);
+                } else {
+                    write(client, clock);
+                }
+            });
         } else {
             release(client, client.lock, now);
         }
@@ -121,52 +163,163 @@ final class HistorySimulator {
     }
 
     private void acquire(Client client, long start) {
-        String lock = "lock" + ++locks;
-        long ttl = 20 + random.nextInt(600);
-        HistoryEvent asked = event(client.process, Kind.ACQUIRE, lock, start).with(Lease.ofTtl(ttl));
+        client.shared = random.nextInt(100) < 60;
+        claim(client, "lock" + ++locks, 20 + random.nextInt(600), random.nextInt(100) < 70, start);
+    }
+
+    private void claim(Client client, String lock, long ttl, boolean waits, long start) {
+        boolean shared = client.shared;
+        HistoryEvent asked = event(client.process, Kind.ACQUIRE, lock, start)
+                .with(Lease.ofTtl(ttl).shared(shared));
         long travels = random.nextInt(5);
-        if (random.nextInt(100) < 4) {
-            HistoryEvent unknown = asked.answered((start + travels) * MILLI, Outcome.UNKNOWN);
-            events.add(unknown);
+        if (random.nextInt(100) < (waits ? 1 : 5)) {
+            events.add(asked.answered((start + travels) * MILLI, Outcome.UNKNOWN));
             if (random.nextBoolean()) {
                 // It arrives long after its client has given up.
-                later(start, travels + random.nextInt(200), () -> tryToGrant(lock, ttl));
+                later(start, travels + random.nextInt(200), () -> answer(lock, shared, ttl, waits));
             }
             later(start, travels + random.nextInt(300), () -> release(client, lock, clock));
             return;
         }
         later(start, travels, () -> {
             long end = clock + random.nextInt(5);
-            if (tryToGrant(lock, ttl)) {
+            Outcome outcome = answer(lock, shared, ttl, waits);
+            if (outcome == Outcome.OK) {
+                Row row = rows.get(lock);
                 client.lock = lock;
-                client.fence = rowFence;
+                client.fence = row.fence;
                 client.deadline = start + ttl;
-                events.add(asked.answered(end * MILLI, Outcome.OK)
-                        .with(new Lease(rowFence, ttl, rowAcquiredAt, rowExpiresAt)));
+                events.add(asked.answered(end * MILLI, outcome)
+                        .with(new Lease(row.fence, ttl, row.acquiredAt, row.expiresAt, shared)));
+                again(client, end);
             } else {
-                events.add(asked.answered(end * MILLI, Outcome.REFUSED).with(5000));
+                events.add(asked.answered(end * MILLI, outcome).with(5000));
+                if (outcome == Outcome.QUEUED) {
+                    sleep(client, lock, ttl, end);
+                } else {
+                    again(client, end);
+                }
             }
-            again(client, end);
         });
     }
 
-    private boolean tryToGrant(String lock, long ttl) {
-        if (isLive()) {
-            return false;
+    /** Until it is woken or looks for itself, gives up, or has its place kept; now and then for too long. */
+    private void sleep(Client client, String lock, long ttl, long from) {
+        int what = random.nextInt(100);
+        if (stopping || what < 5) {
+            release(client, lock, from + 1);
+        } else if (what < 15) {
+            later(from, random.nextInt(40), () -> claim(client, lock, ttl, false, clock));
+        } else if (what < 40) {
+            keep(client, lock, ttl, from + 1);
+        } else {
+            later(from, 0, () -> {
+                boolean tooLong = what < 42;
+                sleepers.put(
+                        lock,
+                        tooLong ? () -> keep(client, lock, ttl, clock) : () -> claim(client, lock, ttl, true, clock));
+                later(clock, tooLong ? PLACE_TTL + 1000 : random.nextInt(2000), () -> wake(lock));
+            });
         }
-        row = lock;
-        rowFence = ++counter;
-        rowAcquiredAt = SERVER_AHEAD + clock;
-        rowExpiresAt = rowAcquiredAt + ttl;
-        return true;
     }
 
-    private boolean isLive() {
-        return !row.isEmpty() && rowExpiresAt > SERVER_AHEAD + clock - LeaseHistory.TOLERANCE_MILLIS;
+    private void keep(Client client, String lock, long ttl, long start) {
+        HistoryEvent asked = event(client.process, Kind.KEEP, lock, start);
+        later(start, random.nextInt(5), () -> {
+            long end = clock + random.nextInt(5);
+            int own = place(lock);
+            if (own >= 0) {
+                Place place = queue.get(own);
+                queue.set(own, new Place(lock, place.shared, clock + PLACE_TTL));
+            }
+            events.add(asked.answered(end * MILLI, own < 0 ? Outcome.NOT_HELD : Outcome.OK));
+            if (own < 0) {
+                claim(client, lock, ttl, true, end + 1);
+            } else {
+                sleep(client, lock, ttl, end);
+            }
+        });
+    }
+
+    private void wake(String lock) {
+        Runnable claim = sleepers.remove(lock);
+        if (claim != null) {
+            claim.run();
+        }
+    }
+
+    /** Those who can go on, most of the time. */
+    private void wake() {
+        for (int i = 0; i < queue.size(); i++) {
+            Place place = queue.get(i);
+            if (!isTaken(place.shared) && !isBehind(i, place.shared) && random.nextInt(100) < 95) {
+                later(clock, random.nextInt(10), () -> wake(place.lock));
+            }
+        }
+    }
+
+    private Outcome answer(String lock, boolean shared, long ttl, boolean waits) {
+        int own = place(lock);
+        if (isTaken(shared) || isBehind(own, shared)) {
+            if (!waits) {
+                if (own >= 0) {
+                    queue.remove(own);
+                    wake();
+                }
+                return Outcome.REFUSED;
+            }
+            Place place = new Place(lock, shared, clock + PLACE_TTL);
+            if (own >= 0) {
+                queue.set(own, place);
+            } else {
+                queue.add(bug == Bug.THE_LAST_QUEUES_FIRST ? 0 : queue.size(), place);
+            }
+            return Outcome.QUEUED;
+        }
+        if (own >= 0) {
+            queue.remove(own);
+        }
+        rows.values().removeIf(row -> !isLive(row));
+        long now = SERVER_AHEAD + clock;
+        rows.put(lock, new Row(shared, ++counter, now, now + ttl));
+        return Outcome.OK;
+    }
+
+    private boolean isTaken(boolean shared) {
+        return rows.values().stream()
+                .filter(this::isLive)
+                .filter(row -> bug != Bug.WRITERS_IGNORE_READERS || shared || !row.shared)
+                .filter(row -> bug != Bug.READERS_IGNORE_WRITERS || !shared || row.shared)
+                .anyMatch(row -> bug == Bug.READERS_STOP_READERS || !shared || !row.shared);
+    }
+
+    /** Whether it would pass somebody who conflicts. */
+    private boolean isBehind(int own, boolean shared) {
+        if (bug == Bug.TRIES_PASS_WHO_WAITS && own < 0) {
+            return false;
+        }
+        return queue.subList(0, own < 0 ? queue.size() : own).stream()
+                .filter(place -> bug != Bug.READERS_PASS_WAITING_WRITERS || !shared)
+                .filter(place -> bug != Bug.WRITERS_PASS_EACH_OTHER || shared || place.shared)
+                .anyMatch(place -> !shared || !place.shared);
+    }
+
+    /** Where it stands, among those whose places have not lapsed; negative without a place. */
+    private int place(String lock) {
+        queue.removeIf(place -> place.expiresAt <= clock);
+        return queue.stream().map(Place::lock).toList().indexOf(lock);
+    }
+
+    private boolean isLive(Row row) {
+        return row.expiresAt > SERVER_AHEAD + clock - LeaseHistory.TOLERANCE_MILLIS;
     }
 
     private boolean isLive(String lock) {
-        return row.equals(lock) && isLive();
+        return rows.containsKey(lock) && isLive(rows.get(lock));
+    }
+
+    private List<String> live() {
+        return rows.keySet().stream().filter(this::isLive).toList();
     }
 
     private void extend(Client client, long start) {
@@ -178,18 +331,19 @@ final class HistorySimulator {
             long end = clock + random.nextInt(5);
             boolean live = isLive(lock);
             if (live) {
-                rowExpiresAt = SERVER_AHEAD + clock + ttl;
+                rows.put(lock, rows.get(lock).until(SERVER_AHEAD + clock + ttl));
             }
             if (answerIsLost) {
                 client.deadline = Math.min(client.deadline, start + ttl);
                 events.add(asked.answered(end * MILLI, Outcome.UNKNOWN));
             } else if (live && end < client.deadline) {
                 client.deadline = start + ttl;
-                events.add(asked.answered(end * MILLI, Outcome.OK).with(new Lease(0, ttl, 0, rowExpiresAt)));
+                events.add(asked.answered(end * MILLI, Outcome.OK).with(Lease.extended(ttl, rows.get(lock).expiresAt)));
             } else {
                 events.add(
                         live
-                                ? asked.answered(end * MILLI, Outcome.OK).with(new Lease(0, ttl, 0, rowExpiresAt))
+                                ? asked.answered(end * MILLI, Outcome.OK)
+                                        .with(Lease.extended(ttl, rows.get(lock).expiresAt))
                                 : asked.answered(end * MILLI, Outcome.NOT_HELD));
                 lose(client, end);
             }
@@ -206,11 +360,19 @@ final class HistorySimulator {
         later(start, random.nextInt(5), () -> {
             long end = clock + random.nextInt(5);
             boolean live = isLive(lock);
-            if (live) {
-                row = "";
+            if (live && bug == Bug.RELEASE_OF_A_READER_FREES_ALL && rows.get(lock).shared) {
+                rows.clear();
             }
-            events.add(
-                    asked.answered(end * MILLI, answerIsLost ? Outcome.UNKNOWN : live ? Outcome.OK : Outcome.NOT_HELD));
+            if (live) {
+                rows.remove(lock);
+            }
+            Outcome outcome = live ? Outcome.OK : Outcome.NOT_HELD;
+            if (!live && place(lock) >= 0) {
+                queue.remove(place(lock));
+                outcome = Outcome.LEFT;
+            }
+            wake();
+            events.add(asked.answered(end * MILLI, answerIsLost ? Outcome.UNKNOWN : outcome));
             if (holds && live) {
                 HistoryEvent given = event(client.process, Kind.GIVEN_BACK, lock, start);
                 events.add(given.answered(end * MILLI, Outcome.OK).with(Lease.ofFence(fence)));
@@ -221,11 +383,12 @@ final class HistorySimulator {
 
     /** As people do. */
     private void endByHand(Client client, long start) {
-        HistoryEvent ended = event("people", Kind.ENDED, row, start);
-        if (isLive()) {
-            row = "";
+        for (String lock : live()) {
+            rows.remove(lock);
+            HistoryEvent ended = event("people", Kind.ENDED, lock, start);
             events.add(ended.answered((start + 1) * MILLI, Outcome.OK));
         }
+        wake();
         again(client, start);
     }
 
@@ -233,12 +396,16 @@ final class HistorySimulator {
         HistoryEvent asked = event(client.process, Kind.LOOKUP, "", start);
         later(start, random.nextInt(5), () -> {
             long end = clock + random.nextInt(5);
-            events.add(
-                    isLive()
-                            ? asked.ofLock(row)
-                                    .answered(end * MILLI, Outcome.OK)
-                                    .with(new Lease(rowFence, 0, rowAcquiredAt, rowExpiresAt))
-                            : asked.answered(end * MILLI, Outcome.NOT_HELD));
+            List<String> live = live();
+            if (live.isEmpty()) {
+                events.add(asked.answered(end * MILLI, Outcome.NOT_HELD));
+            } else {
+                String lock = live.get(random.nextInt(live.size()));
+                Row row = rows.get(lock);
+                events.add(asked.ofLock(lock)
+                        .answered(end * MILLI, Outcome.OK)
+                        .with(new Lease(row.fence, 0, row.acquiredAt, row.expiresAt, row.shared)));
+            }
             again(client, end);
         });
     }

@@ -59,6 +59,15 @@ final class LeaseHistory {
         return acquire.outcome() == Outcome.OK;
     }
 
+    boolean isShared() {
+        return acquire.lease().shared();
+    }
+
+    /** Two shared grants may live beside each other. */
+    boolean conflictsWith(LeaseHistory other) {
+        return !isShared() || !other.isShared();
+    }
+
     long fence() {
         return acquire.lease().fence();
     }
@@ -75,7 +84,7 @@ final class LeaseHistory {
         events.add(event);
     }
 
-    /** A grant with a larger fence. The earliest answer of all of them counts. */
+    /** A grant with a larger fence that conflicts. The earliest answer of all of them counts. */
     void takenBy(HistoryEvent grant) {
         if (grant.end() < takenAt) {
             takenAt = grant.end();

@@ -47,6 +47,7 @@ final class LeaseRules {
             sameGrant(lease, lookup);
         });
         lease.all(Kind.RELEASE, Outcome.NOT_HELD).forEach(missed -> notMissed(lease, missed));
+        lease.all(Kind.RELEASE, Outcome.LEFT).forEach(missed -> notMissed(lease, missed));
         lease.all(Kind.EXTEND, Outcome.NOT_HELD).forEach(missed -> notMissed(lease, missed));
         lease.all(Kind.LOOKUP, Outcome.NOT_HELD).forEach(missed -> notMissed(lease, missed));
         cleanedUp(lease);
@@ -133,6 +134,7 @@ final class LeaseRules {
         boolean same = !lease.isGranted()
                 || lookup.lease().equals(Lease.NONE)
                 || lookup.lease().fence() == lease.fence()
+                        && lookup.lease().shared() == lease.isShared()
                         && lookup.lease().acquiredAt()
                                 == lease.acquire().lease().acquiredAt();
         if (!same) {

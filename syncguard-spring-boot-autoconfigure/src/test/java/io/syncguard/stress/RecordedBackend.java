@@ -1,6 +1,7 @@
 package io.syncguard.stress;
 
 import io.syncguard.LockBackendException;
+import io.syncguard.LockMode;
 import io.syncguard.core.Attempt;
 import io.syncguard.core.Claim;
 import io.syncguard.core.ExtendOutcome;
@@ -14,6 +15,7 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.List;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
@@ -43,6 +45,7 @@ final class RecordedBackend implements BeanPostProcessor {
             case "acquire" -> acquire(backend, method, (Claim) arguments[0]);
             case "release" -> release(backend, method, (String) arguments[0]);
             case "extend" -> extend(backend, method, arguments[0]);
+            case "keepPlaces" -> keepPlaces(backend, method, arguments[0]);
             default -> call(backend, method, arguments);
         };
         return (LockBackend)
@@ -51,8 +54,8 @@ final class RecordedBackend implements BeanPostProcessor {
 
     private Object acquire(LockBackend backend, Method method, Claim claim) throws Throwable {
         known.add(claim.key(), claim.lockId());
-        HistoryEvent asked =
-                begin(Kind.ACQUIRE, claim.lockId()).with(Lease.ofTtl(claim.ttl().toMillis()));
+        HistoryEvent asked = begin(Kind.ACQUIRE, claim.lockId())
+                .with(Lease.ofTtl(claim.ttl().toMillis()).shared(claim.mode() == LockMode.SHARED));
         recorder.write(asked);
         try {
             Attempt attempt = (Attempt) call(backend, method, claim);
@@ -66,13 +69,17 @@ final class RecordedBackend implements BeanPostProcessor {
 
     private static HistoryEvent answered(HistoryEvent asked, Attempt attempt) {
         long now = System.nanoTime();
-        return attempt instanceof Attempt.Grant grant
-                ? asked.answered(now, Outcome.OK)
-                        .with(new Lease(
-                                grant.fence().value(),
-                                asked.lease().ttl(),
-                                grant.acquiredAt().toEpochMilli(),
-                                grant.expiresAt().toEpochMilli()))
+        if (attempt instanceof Attempt.Grant grant) {
+            return asked.answered(now, Outcome.OK)
+                    .with(new Lease(
+                            grant.fence().value(),
+                            asked.lease().ttl(),
+                            grant.acquiredAt().toEpochMilli(),
+                            grant.expiresAt().toEpochMilli(),
+                            asked.lease().shared()));
+        }
+        return attempt instanceof Attempt.Queued queued
+                ? asked.answered(now, Outcome.QUEUED).with(queued.nextLook().toMillis())
                 : asked.answered(now, Outcome.REFUSED)
                         .with(((Attempt.Refusal) attempt).timeLeft().toMillis());
     }
@@ -82,16 +89,35 @@ final class RecordedBackend implements BeanPostProcessor {
         recorder.write(asked);
         try {
             Object outcome = call(backend, method, lockId);
-            recorder.write(asked.answered(
-                    System.nanoTime(),
-                    outcome == ReleaseOutcome.RELEASED
-                            ? Outcome.OK
-                            : outcome == ReleaseOutcome.BUSY ? Outcome.BUSY : Outcome.NOT_HELD));
+            recorder.write(asked.answered(System.nanoTime(), outcomeOf((ReleaseOutcome) outcome)));
             return outcome;
         } catch (Throwable ex) {
             recorder.write(asked.answered(System.nanoTime(), outcomeOf(ex)));
             throw ex;
         }
+    }
+
+    private static Outcome outcomeOf(ReleaseOutcome outcome) {
+        return switch (outcome) {
+            case RELEASED -> Outcome.OK;
+            case LEFT -> Outcome.LEFT;
+            case BUSY -> Outcome.BUSY;
+            case EXPIRED, NOT_FOUND -> Outcome.NOT_HELD;
+        };
+    }
+
+    private Object keepPlaces(LockBackend backend, Method method, Object argument) throws Throwable {
+        List<HistoryEvent> asked = ((List<?>) argument)
+                .stream().map(lockId -> begin(Kind.KEEP, (String) lockId)).toList();
+        List<?> nextLooks = (List<?>) call(backend, method, argument);
+        long now = System.nanoTime();
+        for (int i = 0; i < asked.size(); i++) {
+            Duration nextLook = (Duration) nextLooks.get(i);
+            recorder.write(asked.get(i)
+                    .answered(now, nextLook.isZero() ? Outcome.NOT_HELD : Outcome.OK)
+                    .with(nextLook.toMillis()));
+        }
+        return nextLooks;
     }
 
     private Object extend(LockBackend backend, Method method, Object argument) throws Throwable {
@@ -119,8 +145,8 @@ final class RecordedBackend implements BeanPostProcessor {
     private static HistoryEvent answered(HistoryEvent asked, Object outcome, long now) {
         if (outcome instanceof ExtendOutcome.Extended extended) {
             return asked.answered(now, Outcome.OK)
-                    .with(new Lease(
-                            0, asked.lease().ttl(), 0, extended.expiresAt().toEpochMilli()));
+                    .with(Lease.extended(
+                            asked.lease().ttl(), extended.expiresAt().toEpochMilli()));
         }
         return asked.answered(now, outcome instanceof ExtendOutcome.Busy ? Outcome.BUSY : Outcome.NOT_HELD);
     }

@@ -1,23 +1,27 @@
 package io.syncguard.stress;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.syncguard.stress.HistoryEvent.Kind;
 import io.syncguard.stress.HistoryEvent.Lease;
 import io.syncguard.stress.HistoryEvent.Outcome;
+import io.syncguard.stress.HistorySimulator.Bug;
 import io.syncguard.stress.Violation.Rule;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The checker accepts what the model does at random, and rejects it with one event doctored. */
 class SimulatedHistoriesTests {
 
-    private static final int STEPS = 1500;
+    private static final int STEPS = 2500;
 
     static LongStream seeds() {
         return LongStream.rangeClosed(1, 30);
@@ -40,7 +44,8 @@ class SimulatedHistoriesTests {
                 fence,
                 grant.lease().ttl(),
                 grant.lease().acquiredAt(),
-                grant.lease().expiresAt());
+                grant.lease().expiresAt(),
+                grant.lease().shared());
 
         events.set(events.indexOf(grant), grant.with(repeated));
 
@@ -69,6 +74,29 @@ class SimulatedHistoriesTests {
         assertThat(check(events)).extracting(Violation::rule).contains(Rule.NOTHING_VANISHES);
     }
 
+    /** Which rule finds it, or one of which does. */
+    static Stream<Arguments> bugs() {
+        return Stream.of(
+                arguments(Bug.READERS_PASS_WAITING_WRITERS, List.of(Rule.ORDER_OF_ARRIVAL, Rule.NEWCOMERS_YIELD)),
+                arguments(Bug.WRITERS_PASS_EACH_OTHER, List.of(Rule.ORDER_OF_ARRIVAL)),
+                arguments(Bug.WRITERS_IGNORE_READERS, List.of(Rule.ONE_LIVE_GRANT)),
+                arguments(Bug.READERS_IGNORE_WRITERS, List.of(Rule.ONE_LIVE_GRANT)),
+                arguments(Bug.TRIES_PASS_WHO_WAITS, List.of(Rule.NEWCOMERS_YIELD)),
+                arguments(Bug.RELEASE_OF_A_READER_FREES_ALL, List.of(Rule.NOTHING_VANISHES)),
+                arguments(Bug.READERS_STOP_READERS, List.of(Rule.NEIGHBOURS)),
+                arguments(Bug.THE_LAST_QUEUES_FIRST, List.of(Rule.ORDER_OF_ARRIVAL)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("bugs")
+    void a_server_with_a_bug_is_found_out(Bug bug, List<Rule> rules) {
+        assertThat(seeds().limit(12)
+                        .mapToObj(seed -> check(HistorySimulator.simulate(seed, STEPS, bug)))
+                        .flatMap(List::stream)
+                        .map(Violation::rule))
+                .containsAll(rules);
+    }
+
     @Test
     void the_model_does_everything_that_is_judged() {
         List<HistoryEvent> all = new ArrayList<>();
@@ -80,12 +108,16 @@ class SimulatedHistoriesTests {
                 .contains(
                         "ACQUIRE OK",
                         "ACQUIRE REFUSED",
+                        "ACQUIRE QUEUED",
                         "ACQUIRE UNKNOWN",
                         "EXTEND OK",
                         "EXTEND NOT_HELD",
                         "EXTEND UNKNOWN",
                         "RELEASE OK",
                         "RELEASE NOT_HELD",
+                        "RELEASE LEFT",
+                        "KEEP OK",
+                        "KEEP NOT_HELD",
                         "RELEASE UNKNOWN",
                         "LOOKUP OK",
                         "LOOKUP NOT_HELD",
@@ -106,6 +138,7 @@ class SimulatedHistoriesTests {
     private static HistoryEvent firstReleased(List<HistoryEvent> events) {
         List<HistoryEvent> grants = grants(events);
         return grants.subList(0, grants.size() - 1).stream()
+                .filter(grant -> !grant.lease().shared())
                 .filter(grant -> events.stream()
                                 .filter(event -> event.lock().equals(grant.lock()))
                                 .noneMatch(event -> event.outcome() == Outcome.UNKNOWN)

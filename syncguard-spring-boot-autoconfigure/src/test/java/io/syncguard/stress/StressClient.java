@@ -4,6 +4,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockInfo;
 import io.syncguard.LockManager;
+import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnLost;
@@ -39,6 +40,13 @@ final class StressClient implements Runnable {
     private static final long HOT_KEY_NANOS = 30_000_000_000L;
 
     private static final long MILLI = 1_000_000;
+
+    private static final String SOMEBODYS_LOCK = """
+            SELECT key, lock_id FROM syncguard_locks
+            UNION ALL SELECT key, lock_id FROM syncguard_locks_shared
+            UNION ALL SELECT key, lock_id FROM syncguard_locks_waiters
+            LIMIT 1 OFFSET ?
+            """;
 
     private final LockTemplate template;
     private final LockManager locks;
@@ -98,7 +106,7 @@ final class StressClient implements Runnable {
     private void next() {
         int what = random.nextInt(100);
         if (what < 35) {
-            template.executeWithoutResult(request().waitTime(someMillis(150)), this::use);
+            template.executeWithoutResult(request().waitTime(someMillis(chance(20) ? 2500 : 150)), this::use);
         } else if (what < 55) {
             tryToUse();
         } else if (what < 62) {
@@ -127,6 +135,7 @@ final class StressClient implements Runnable {
         LockRequest request = LockRequest.of(randomKey(random))
                 .ttl(Duration.ofMillis(TTLS_MILLIS[random.nextInt(TTLS_MILLIS.length)]))
                 .onLost(random.nextBoolean() ? OnLost.INTERRUPT : OnLost.NOTIFY);
+        request = chance(45) ? request.shared() : request;
         return chance(25) ? request.noHeartbeat() : request;
     }
 
@@ -218,8 +227,11 @@ final class StressClient implements Runnable {
         inner.release();
     }
 
-    /** A write like those of a body, and a look whether the lock is held after it. */
+    /** A write like those of a body, and a look whether the lock is held after it. Who shares a lock does not write. */
     private void write(LockHandle lock, boolean guarded) {
+        if (lock.request().mode() == LockMode.SHARED) {
+            return;
+        }
         HistoryEvent asked =
                 begin(Kind.EFFECT, lock).with(Lease.ofFence(lock.fence().value()));
         Optional<Long> number = guarded
@@ -273,8 +285,12 @@ final class StressClient implements Runnable {
             }
             return;
         }
-        Optional<LockInfo> found = locks.lookup(key);
-        recorder.write(found(asked, found));
+        List<LockInfo> holders =
+                chance(50) ? locks.holders(key) : locks.lookup(key).stream().toList();
+        if (holders.isEmpty()) {
+            recorder.write(asked.answered(System.nanoTime(), Outcome.NOT_HELD));
+        }
+        holders.forEach(info -> recorder.write(recorder.again(found(asked, Optional.of(info)))));
     }
 
     private void lookById(String lockId) {
@@ -295,7 +311,8 @@ final class StressClient implements Runnable {
                                 info.fence().value(),
                                 0,
                                 info.acquiredAt().toEpochMilli(),
-                                info.expiresAt().toEpochMilli())))
+                                info.expiresAt().toEpochMilli(),
+                                info.mode() == LockMode.SHARED)))
                 .orElseGet(() -> asked.answered(now, Outcome.NOT_HELD));
     }
 
@@ -313,8 +330,7 @@ final class StressClient implements Runnable {
 
     /** As if its holder had handed over the lock id; most are of other processes. */
     private String somebodysLock() {
-        List<Map<String, Object>> rows =
-                jdbc.queryForList("SELECT key, lock_id FROM syncguard_locks LIMIT 1 OFFSET ?", random.nextInt(20));
+        List<Map<String, Object>> rows = jdbc.queryForList(SOMEBODYS_LOCK, random.nextInt(30));
         rows.forEach(row -> known.add((String) row.get("key"), (String) row.get("lock_id")));
         return rows.isEmpty() ? null : (String) rows.get(0).get("lock_id");
     }

@@ -4,6 +4,7 @@ import static java.util.function.Predicate.not;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
 import io.syncguard.stress.HistoryEvent.Kind;
 import io.syncguard.stress.HistoryEvent.Lease;
@@ -14,7 +15,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -42,6 +43,14 @@ final class StressRun {
 
     /** Threads that disturb the database; each waits most of its time. */
     private static final int DISTURBERS = 3;
+
+    private static final String LIVE_LEASES = """
+            SELECT * FROM (
+                SELECT key, lock_id, acquired_at_ms, expires_at_ms, fence, false AS shared FROM syncguard_locks
+                UNION ALL SELECT key, lock_id, acquired_at_ms, expires_at_ms, fence, true FROM syncguard_locks_shared)
+                AS leases
+            WHERE expires_at_ms > syncguard_locks_now() - 1000
+            """;
 
     private final StressSettings settings;
     private final Random random;
@@ -176,10 +185,9 @@ final class StressRun {
 
     /** The end of the history: the counters, and what is live. */
     private void recordWhatIsLeft() {
-        Map<String, Map<String, Object>> live = new HashMap<>();
         HistoryEvent looked = recorder.begin(Kind.LOOKUP, "end", "", "");
-        jdbc.queryForList("SELECT * FROM syncguard_locks WHERE expires_at_ms > syncguard_locks_now() - 1000")
-                .forEach(row -> live.put((String) row.get("key"), row));
+        Map<Object, List<Map<String, Object>>> live =
+                jdbc.queryForList(LIVE_LEASES).stream().collect(Collectors.groupingBy(row -> row.get("key")));
         long now = System.nanoTime();
         jdbc.queryForList("SELECT key_debug, fence FROM syncguard_fence_counters")
                 .forEach(row -> {
@@ -187,24 +195,28 @@ final class StressRun {
                     recorder.write(recorder.begin(Kind.COUNTER, "end", key, "")
                             .answered(now, Outcome.OK)
                             .with(Lease.ofFence(((Number) row.get("fence")).longValue())));
-                    HistoryEvent lookup = recorder.begin(Kind.LOOKUP, "end", key, "");
-                    recorder.write(left(
-                            HistoryEvent.of(Kind.LOOKUP, lookup.source(), key, "", looked.start()),
-                            live.get(key),
-                            now));
+                    if (!live.containsKey(key)) {
+                        recorder.write(lookupOf(key, looked).answered(now, Outcome.NOT_HELD));
+                    }
+                    live.getOrDefault(key, List.of())
+                            .forEach(lease -> recorder.write(left(lookupOf(key, looked), lease, now)));
                 });
     }
 
+    private HistoryEvent lookupOf(String key, HistoryEvent looked) {
+        HistoryEvent lookup = recorder.begin(Kind.LOOKUP, "end", key, "");
+        return HistoryEvent.of(Kind.LOOKUP, lookup.source(), key, "", looked.start());
+    }
+
     private static HistoryEvent left(HistoryEvent lookup, Map<String, Object> row, long now) {
-        return row == null
-                ? lookup.answered(now, Outcome.NOT_HELD)
-                : lookup.answered(now, Outcome.OK)
-                        .ofLock(HistoryRecorder.hash((String) row.get("lock_id")))
-                        .with(new Lease(
-                                Long.parseLong((String) row.get("fence")),
-                                0,
-                                ((Number) row.get("acquired_at_ms")).longValue(),
-                                ((Number) row.get("expires_at_ms")).longValue()));
+        return lookup.answered(now, Outcome.OK)
+                .ofLock(HistoryRecorder.hash((String) row.get("lock_id")))
+                .with(new Lease(
+                        Long.parseLong((String) row.get("fence")),
+                        0,
+                        ((Number) row.get("acquired_at_ms")).longValue(),
+                        ((Number) row.get("expires_at_ms")).longValue(),
+                        (Boolean) row.get("shared")));
     }
 
     private StressReport judge(boolean peaceful, long elapsed) {
@@ -233,12 +245,20 @@ final class StressRun {
                                 .toList());
     }
 
-    /** No lease ends later than the longest ttl from now. */
+    /** No lease ends later than the longest ttl from now, and no place later than one of those lives. */
     private long leasesWithoutEnd() {
         return jdbc.queryForObject(
-                "SELECT count(*) FROM syncguard_locks WHERE expires_at_ms > syncguard_locks_now() + ?",
+                """
+                SELECT count(*) FROM (
+                    SELECT expires_at_ms - ? AS from_ms FROM syncguard_locks
+                    UNION ALL SELECT expires_at_ms - ? FROM syncguard_locks_shared
+                    UNION ALL SELECT expires_at_ms - ? FROM syncguard_locks_waiters) AS ends
+                WHERE from_ms > syncguard_locks_now()
+                """,
                 Long.class,
-                StressClient.LONGEST_TTL_MILLIS);
+                StressClient.LONGEST_TTL_MILLIS,
+                StressClient.LONGEST_TTL_MILLIS,
+                PostgresSettings.PLACE_TTL.toMillis());
     }
 
     /** What workers printed beside being ready: errors of the library, and what clients did not expect. */

@@ -13,14 +13,20 @@ record Violation(Rule rule, String message) {
         BELIEF,
         /** Fences grow by one with each grant, and only then. */
         FENCES,
-        /** No grant before the lease before it is over by more than a second of the server's clock. */
+        /** No grant before each lease that conflicts is over by more than a second of the server's clock. */
         ONE_LIVE_GRANT,
         /** Released once, and gone from then on. */
         RELEASED_ONCE,
         /** Neither released nor extended after its end. */
         OVER_IS_OVER,
-        /** Nobody is refused a free key. */
+        /** Nobody is refused a free key, or waits for one. */
         JUSTIFIED_REFUSAL,
+        /** Whoever waits is granted before those who asked later and conflict. */
+        ORDER_OF_ARRIVAL,
+        /** A first try, also one that does not wait, passes nobody who waits. */
+        NEWCOMERS_YIELD,
+        /** Readers do not wait for readers: those that stand next to each other enter together. */
+        NEIGHBOURS,
         /** An extension changes nothing but the end. */
         SAME_GRANT,
         /** A live lease is found. */

@@ -1,0 +1,147 @@
+package io.syncguard.postgres;
+
+import io.syncguard.core.Alarm;
+import io.syncguard.core.Time;
+import io.syncguard.core.WakeUps;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+
+/**
+ * Hears whom releases wake, by {@code LISTEN} on a connection of its own and a channel that only this process has.
+ *
+ * <p>The thread {@code syncguard-listener} connects when somebody waits for the first time, and again whenever it has lost the
+ * connection. Each time everybody who waits is looked at once: a wake-up may have been sent before it listened.
+ */
+final class PostgresWakeUps implements AutoCloseable {
+
+    private static final Log log = LogFactory.getLog(PostgresWakeUps.class);
+
+    /** After so long without a word the server is asked whether it is still there, 10 s. */
+    private static final int SILENCE_MILLIS = 10_000;
+
+    private static final int ANSWER_SECONDS = 2;
+
+    /** The first pause before it connects again, 100 ms; it doubles up to five seconds. */
+    private static final long FIRST_PAUSE_NANOS = Duration.ofMillis(100).toNanos();
+
+    private static final long LONGEST_PAUSE_NANOS = Duration.ofSeconds(5).toNanos();
+
+    private final String channel = "syncguard_" + UUID.randomUUID();
+    private final DataSource dataSource;
+    private final WakeUps wakeUps;
+    private final Time time;
+    private final Alarm alarm;
+
+    /** Written by the listening thread, and read by all. */
+    private volatile boolean connected;
+
+    /** Written by the listening thread; aborted by the one that closes. */
+    private volatile @Nullable Connection connection;
+
+    private volatile boolean started;
+    private volatile boolean closed;
+
+    /** Of the listening thread alone. */
+    private long pause = FIRST_PAUSE_NANOS;
+
+    PostgresWakeUps(DataSource dataSource, WakeUps wakeUps, Time time) {
+        this.dataSource = dataSource;
+        this.wakeUps = wakeUps;
+        this.time = time;
+        this.alarm = new Alarm("syncguard-listener", time, this::listen);
+    }
+
+    /** Where this process is woken. */
+    String channel() {
+        return channel;
+    }
+
+    /** Has a connection made, if that was not done before. */
+    void start() {
+        if (!started) {
+            started = true;
+            alarm.ringAt(time.nanoTime());
+        }
+    }
+
+    boolean isConnected() {
+        return connected;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        alarm.close();
+        abort(connection);
+    }
+
+    /** Listens until the connection is lost; answers when to try again. */
+    private long listen() {
+        try (Connection opened = dataSource.getConnection()) {
+            connection = opened;
+            PGConnection driver = opened.unwrap(PGConnection.class);
+            try (Statement statement = opened.createStatement()) {
+                statement.execute("LISTEN \"" + channel + "\"");
+            }
+            changeTo(true);
+            pause = FIRST_PAUSE_NANOS;
+            while (!closed) {
+                hear(opened, driver.getNotifications(SILENCE_MILLIS));
+            }
+        } catch (SQLException ex) {
+            report(ex);
+        } finally {
+            connection = null;
+            changeTo(false);
+        }
+        long next = time.nanoTime() + pause;
+        pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
+        return closed ? Time.NEVER : next;
+    }
+
+    private void hear(Connection opened, PGNotification @Nullable [] notifications) throws SQLException {
+        if (notifications == null || notifications.length == 0) {
+            if (!opened.isValid(ANSWER_SECONDS)) {
+                throw new SQLException("The server does not answer");
+            }
+            return;
+        }
+        for (PGNotification notification : notifications) {
+            wakeUps.wake(Long.parseLong(notification.getParameter()));
+        }
+    }
+
+    private void changeTo(boolean now) {
+        if (connected != now) {
+            connected = now;
+            log.debug(now ? "Wake-ups arrive" : "Wake-ups do not arrive");
+            wakeUps.lookAtAll();
+        }
+    }
+
+    private void report(SQLException ex) {
+        // Once per loss: from then on it is tried again and again.
+        if (!closed && pause == FIRST_PAUSE_NANOS) {
+            log.warn("Wake-ups from PostgreSQL do not arrive; who waits for a lock asks for it until they do", ex);
+        }
+    }
+
+    private static void abort(@Nullable Connection connection) {
+        if (connection != null) {
+            try {
+                connection.abort(Runnable::run);
+            } catch (SQLException ex) {
+                log.debug("The connection for wake-ups could not be closed", ex);
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package io.syncguard.postgres;
+
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import javax.net.SocketFactory;
+
+/**
+ * Makes the socket of the connection on which wake-ups arrive. The driver waits a whole millisecond for a second notification
+ * before it hands out the first; this socket tells it at once that nothing more has arrived. Where it does not ask, nothing is
+ * different.
+ *
+ * <p>Public, because the driver makes it by its name.
+ */
+public final class PromptSocketFactory extends SocketFactory {
+
+    /** The only one that the driver asks for. */
+    @Override
+    public Socket createSocket() {
+        return new PromptSocket();
+    }
+
+    @Override
+    public Socket createSocket(String host, int port) {
+        throw onlyForTheDriver();
+    }
+
+    @Override
+    public Socket createSocket(String host, int port, InetAddress localHost, int localPort) {
+        throw onlyForTheDriver();
+    }
+
+    @Override
+    public Socket createSocket(InetAddress host, int port) {
+        throw onlyForTheDriver();
+    }
+
+    @Override
+    public Socket createSocket(InetAddress host, int port, InetAddress localHost, int localPort) {
+        throw onlyForTheDriver();
+    }
+
+    private static UnsupportedOperationException onlyForTheDriver() {
+        return new UnsupportedOperationException("Made for the PostgreSQL driver, which connects its sockets itself");
+    }
+
+    /** The driver reads, and sets time limits, under the lock of the connection. */
+    private static final class PromptSocket extends Socket {
+
+        /** The time limit under which the driver looks whether more has arrived. It sets no other one as short. */
+        private static final int LOOK_MILLIS = 1;
+
+        private boolean looking;
+
+        @Override
+        public synchronized void setSoTimeout(int millis) throws SocketException {
+            super.setSoTimeout(millis);
+            looking = millis == LOOK_MILLIS;
+        }
+
+        @Override
+        public InputStream getInputStream() throws IOException {
+            return new FilterInputStream(super.getInputStream()) {
+                @Override
+                public int read(byte[] into, int from, int length) throws IOException {
+                    if (looking) {
+                        // The first read alone: what follows belongs to a TLS record that has begun.
+                        looking = false;
+                        if (in.available() == 0) {
+                            throw new SocketTimeoutException("Nothing has arrived");
+                        }
+                    }
+                    return in.read(into, from, length);
+                }
+            };
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockHandle;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** When wake-ups arrive again, whatever an answer said that is older than this does not count: nobody sleeps on by it. */
+class CatchUpTests {
+
+    private static final LockRequest REQUEST = LockRequest.of("order:42").waitTime(Duration.ofHours(1));
+
+    private final EngineFixture fixture = new EngineFixture();
+    private final Claim held = fixture.holdElsewhere("order:42", Duration.ofHours(1));
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    @Test
+    void a_caller_who_learns_just_then_that_it_is_queued_claims_once_more() throws Exception {
+        fixture.backend.afterAcquire = this::releaseUnheard;
+
+        assertThat(wait(REQUEST).get(10, TimeUnit.SECONDS)).isNotNull();
+    }
+
+    @Test
+    void a_waiter_who_is_just_being_looked_at_is_looked_at_once_more() throws Exception {
+        FutureTask<LockHandle> waiter = wait(REQUEST);
+        eventually().until(() -> !fixture.store.queue("order:42").isEmpty());
+        fixture.settle();
+        fixture.backend.afterKeep = this::releaseUnheard;
+        fixture.time.advance(fixture.backend.placeTtl().dividedBy(3));
+
+        assertThat(waiter.get(10, TimeUnit.SECONDS)).isNotNull();
+    }
+
+    private void releaseUnheard() {
+        fixture.backend.afterAcquire = () -> {};
+        fixture.backend.afterKeep = () -> {};
+        fixture.releaseUnheard(held);
+    }
+
+    private FutureTask<LockHandle> wait(LockRequest request) {
+        return inAnotherThread(() -> fixture.engine.acquire(request));
+    }
+}

@@ -1,0 +1,29 @@
+package io.syncguard.core;
+
+import java.time.Duration;
+
+/** A store in memory, whose clock stands still. */
+final class InMemoryContractStore implements ContractStore {
+
+    private final InMemoryLockBackend.Store store = new InMemoryLockBackend.Store(() -> 1_000_000);
+
+    @Override
+    public LockBackend newBackend() {
+        return new InMemoryLockBackend(store);
+    }
+
+    @Override
+    public void expireLease(String lockId) {
+        store.expireLease(lockId);
+    }
+
+    @Override
+    public void endPlaceIn(String lockId, Duration left) {
+        store.endPlaceIn(lockId, left);
+    }
+
+    @Override
+    public long storedFence(String key) {
+        return store.fence(key);
+    }
+}

@@ -1,0 +1,9 @@
+package io.syncguard.core;
+
+class InMemoryQueueTests extends QueueContract {
+
+    @Override
+    protected ContractStore emptyStore() {
+        return new InMemoryContractStore();
+    }
+}

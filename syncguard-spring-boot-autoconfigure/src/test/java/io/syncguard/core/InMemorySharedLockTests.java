@@ -1,0 +1,9 @@
+package io.syncguard.core;
+
+class InMemorySharedLockTests extends SharedLockContract {
+
+    @Override
+    protected ContractStore emptyStore() {
+        return new InMemoryContractStore();
+    }
+}

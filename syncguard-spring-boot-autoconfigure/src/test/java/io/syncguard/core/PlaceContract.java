@@ -1,0 +1,195 @@
+package io.syncguard.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockMode;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What every backend keeps of a place in the queue: how long it lives, and when who has it or is refused may look again. */
+public abstract class PlaceContract extends ContractFixture {
+
+    @Test
+    void keeping_does_not_bring_back_a_place_that_lapsed() {
+        Claim holder = held(writer());
+        Claim late = queuedWriter();
+        expirePlace(late);
+
+        assertThat(keepPlace(late)).isZero();
+        release(holder);
+
+        granted(writer());
+    }
+
+    @Test
+    void keeping_a_place_has_it_live_another_place_ttl() {
+        held(writer());
+        Claim first = queuedWriter();
+        Claim second = queuedWriter();
+        store().endPlaceIn(first.lockId(), tenths(4));
+        assertLeft(queued(second).nextLook(), tenths(4));
+
+        keepPlace(first);
+
+        assertLeft(queued(second).nextLook(), backend().placeTtl());
+    }
+
+    @Test
+    void asking_again_has_a_place_live_another_place_ttl() {
+        held(writer());
+        Claim first = queuedWriter();
+        Claim second = queuedWriter();
+        store().endPlaceIn(first.lockId(), tenths(4));
+
+        queued(first);
+
+        assertLeft(queued(second).nextLook(), backend().placeTtl());
+    }
+
+    @Test
+    void keeping_one_place_keeps_no_other() {
+        held(writer());
+        Claim first = queuedWriter();
+        Claim second = queuedWriter();
+        Claim third = queuedWriter();
+        store().endPlaceIn(first.lockId(), tenths(4));
+
+        keepPlace(second);
+
+        assertLeft(queued(third).nextLook(), tenths(4));
+    }
+
+    @Test
+    void places_are_kept_for_many_at_once_and_answered_in_the_order_asked() {
+        Duration lease = tenths(5);
+        held(claim("a", LockMode.EXCLUSIVE, lease));
+        Claim onA = waiting(claim("a", LockMode.SHARED, TTL));
+        queued(onA);
+        Claim holderOfB = held(claim("b", LockMode.EXCLUSIVE, TTL));
+        Claim firstOnB = waiting(claim("b", LockMode.SHARED, TTL));
+        Claim secondOnB = waiting(claim("b", LockMode.SHARED, TTL));
+        Claim thirdOnB = waiting(claim("b", LockMode.EXCLUSIVE, TTL));
+        List.of(firstOnB, secondOnB, thirdOnB).forEach(this::queued);
+        release(holderOfB);
+        held(writer());
+        Claim lost = queuedWriter();
+        expirePlace(lost);
+        Claim last = queuedWriter();
+
+        List<Duration> answers = backend()
+                .keepPlaces(List.of(
+                        last.lockId(),
+                        lost.lockId(),
+                        thirdOnB.lockId(),
+                        secondOnB.lockId(),
+                        strangersLockId(),
+                        onA.lockId(),
+                        firstOnB.lockId()));
+
+        assertThat(answers).hasSize(7);
+        assertLeft(answers.get(0), TTL.plus(TOLERANCE));
+        assertThat(answers.get(1)).as("a lost place").isZero();
+        assertLeft(answers.get(2), backend().placeTtl());
+        assertThat(answers.get(3)).as("a reader behind a reader").isZero();
+        assertThat(answers.get(4)).as("a stranger").isZero();
+        assertLeft(answers.get(5), lease.plus(TOLERANCE));
+        assertThat(answers.get(6)).as("the first").isZero();
+    }
+
+    /** Not when the last is over: that one may have been released by then, and nobody is told while others are live. */
+    @Test
+    void the_next_look_of_a_waiter_is_when_the_first_of_the_leases_in_its_way_is_over() {
+        held(reader(tenths(2)));
+        held(reader(tenths(4)));
+        held(reader(tenths(1)));
+        Claim writer = waitingWriter();
+
+        assertLeft(queued(writer).nextLook(), tenths(1).plus(TOLERANCE));
+        assertLeft(keepPlace(writer), tenths(1).plus(TOLERANCE));
+    }
+
+    @Test
+    void the_next_look_of_a_waiter_is_when_somebody_in_front_may_have_died_if_that_is_earlier() {
+        held(writer());
+        Claim first = queuedWriter();
+        Claim second = queuedReader();
+        Claim third = waitingWriter();
+        store().endPlaceIn(first.lockId(), tenths(6));
+        store().endPlaceIn(second.lockId(), tenths(4));
+
+        assertLeft(queued(third).nextLook(), tenths(4));
+        assertLeft(keepPlace(third), tenths(4));
+        assertLeft(keepPlace(first), TTL.plus(TOLERANCE));
+    }
+
+    @Test
+    void the_next_look_of_a_waiter_is_when_the_leases_are_over_if_that_is_earlier_than_any_place() {
+        held(writer(tenths(3)));
+        queuedWriter();
+        Claim second = waitingWriter();
+
+        assertLeft(queued(second).nextLook(), tenths(3).plus(TOLERANCE));
+        assertLeft(keepPlace(second), tenths(3).plus(TOLERANCE));
+    }
+
+    @Test
+    void a_waiter_does_not_look_at_a_place_in_front_that_has_lapsed() {
+        held(writer());
+        Claim dead = queuedWriter();
+        Claim next = waitingWriter();
+        queued(next);
+        expirePlace(dead);
+
+        assertLeft(queued(next).nextLook(), TTL.plus(TOLERANCE));
+        assertLeft(keepPlace(next), TTL.plus(TOLERANCE));
+    }
+
+    @Test
+    void a_reader_does_not_look_at_what_is_not_in_its_way() {
+        held(reader(tenths(1)));
+        Claim writer = queuedWriter();
+        Claim first = queuedReader();
+        Claim second = waitingReader();
+        store().endPlaceIn(writer.lockId(), tenths(8));
+        store().endPlaceIn(first.lockId(), tenths(4));
+
+        assertLeft(queued(second).nextLook(), tenths(8));
+        assertLeft(keepPlace(second), tenths(8));
+    }
+
+    @Test
+    void a_refusal_says_when_the_last_of_the_leases_in_its_way_is_over() {
+        held(reader(Duration.ofMinutes(1)));
+        held(reader(Duration.ofMinutes(3)));
+        held(reader(Duration.ofMinutes(2)));
+
+        assertLeft(refused(writer()).timeLeft(), Duration.ofMinutes(3).plus(TOLERANCE));
+    }
+
+    @Test
+    void a_refusal_says_when_the_last_of_the_places_in_front_is_over_if_that_is_later() {
+        held(reader(tenths(1)));
+        Claim first = queuedWriter();
+        Claim second = queuedWriter();
+        store().endPlaceIn(first.lockId(), tenths(8));
+        store().endPlaceIn(second.lockId(), tenths(6));
+
+        assertLeft(refused(reader()).timeLeft(), tenths(8));
+        assertLeft(refused(writer()).timeLeft(), tenths(8));
+    }
+
+    @Test
+    void a_refusal_says_when_the_leases_are_over_if_that_is_later_than_any_place() {
+        held(reader());
+        queuedWriter();
+
+        assertLeft(refused(writer()).timeLeft(), TTL.plus(TOLERANCE));
+        assertLeft(refused(reader()).timeLeft(), backend().placeTtl());
+    }
+
+    /** So many tenths of what a place lives. */
+    private Duration tenths(int n) {
+        return backend().placeTtl().multipliedBy(n).dividedBy(10);
+    }
+}

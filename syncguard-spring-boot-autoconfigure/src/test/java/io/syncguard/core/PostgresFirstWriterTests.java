@@ -1,0 +1,68 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockMode;
+import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.testing.PostgresServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The first writer is told that a lease ends earlier also while readers stand in front of it: when they have come and gone,
+ * nobody would tell it any more.
+ */
+class PostgresFirstWriterTests {
+
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private final LockIds lockIds = new LockIds();
+    private final List<Long> woken = new CopyOnWriteArrayList<>();
+    private final LockBackend backend = ApplicationBackend.on(PostgresServer.newDatabaseUrl());
+
+    @BeforeEach
+    void connect() {
+        backend.connect(new WakeUps() {
+            @Override
+            public void wake(long waiter) {
+                woken.add(waiter);
+            }
+
+            @Override
+            public void lookAtAll() {}
+        });
+    }
+
+    @AfterEach
+    void close() {
+        backend.close();
+    }
+
+    @Test
+    void by_a_reader_that_entered_before_its_neighbour() {
+        Claim held = claim(LockMode.EXCLUSIVE);
+        Claim reader = claim(LockMode.SHARED);
+        backend.acquire(held);
+        backend.acquire(reader.waitingAs(1));
+        backend.acquire(claim(LockMode.SHARED).waitingAs(2));
+        backend.acquire(claim(LockMode.EXCLUSIVE).waitingAs(3));
+        backend.acquire(claim(LockMode.EXCLUSIVE).waitingAs(4));
+        eventually().until(backend::isConnected);
+        backend.release(held.lockId());
+        assertThat(backend.acquire(reader.waitingAs(1))).isInstanceOf(Attempt.Grant.class);
+        eventually().untilAsserted(() -> assertThat(woken).containsExactlyInAnyOrder(1L, 2L));
+
+        backend.extend(List.of(new Extension(reader.lockId(), Duration.ofMillis(1))));
+
+        eventually().untilAsserted(() -> assertThat(woken).containsExactlyInAnyOrder(1L, 2L, 2L, 3L));
+    }
+
+    private Claim claim(LockMode mode) {
+        return new Claim("order:42", mode, lockIds.next(), HOUR, "test", null);
+    }
+}

@@ -1,0 +1,54 @@
+package io.syncguard.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.testing.PostgresServer;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A writer who waits for several readers looks when the first of them is over by its time. Nobody would tell it then, if the
+ * others had left while that one was still live.
+ */
+class PostgresNextLookTests {
+
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private final LockIds lockIds = new LockIds();
+    private final LockBackend backend = ApplicationBackend.on(PostgresServer.newDatabaseUrl());
+    private final Claim writer =
+            Claims.exclusive("order:42", lockIds.next(), HOUR, "test").waitingAs(1);
+
+    @BeforeEach
+    void read() {
+        backend.acquire(Claims.shared("order:42", lockIds.next(), MINUTE, "test"));
+        backend.acquire(Claims.shared("order:42", lockIds.next(), HOUR, "test"));
+    }
+
+    @AfterEach
+    void close() {
+        backend.close();
+    }
+
+    @Test
+    void after_it_has_queued() {
+        assertThat(backend.acquire(writer))
+                .isInstanceOfSatisfying(
+                        Attempt.Queued.class,
+                        queued -> assertThat(queued.nextLook()).isLessThan(MINUTE.multipliedBy(2)));
+    }
+
+    @Test
+    void after_its_place_was_kept() {
+        backend.acquire(writer);
+
+        assertThat(backend.keepPlaces(List.of(writer.lockId())).get(0))
+                .isPositive()
+                .isLessThan(MINUTE.multipliedBy(2));
+    }
+}

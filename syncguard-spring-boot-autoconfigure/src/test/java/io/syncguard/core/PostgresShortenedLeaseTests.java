@@ -1,0 +1,70 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.testing.PostgresServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Only the first of those who wait is told that a lease ends earlier. If it leaves before it can go on, the next is told: it
+ * would sleep until the end that it knows.
+ */
+class PostgresShortenedLeaseTests {
+
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private final LockIds lockIds = new LockIds();
+    private final List<Long> woken = new CopyOnWriteArrayList<>();
+    private final LockBackend backend = ApplicationBackend.on(PostgresServer.newDatabaseUrl());
+    private final Claim first = claim();
+
+    @BeforeEach
+    void shortenWhileTwoWait() {
+        backend.connect(new WakeUps() {
+            @Override
+            public void wake(long waiter) {
+                woken.add(waiter);
+            }
+
+            @Override
+            public void lookAtAll() {}
+        });
+        Claim held = claim();
+        backend.acquire(held);
+        backend.acquire(first.waitingAs(1));
+        backend.acquire(claim().waitingAs(2));
+        eventually().until(backend::isConnected);
+        backend.extend(List.of(new Extension(held.lockId(), Duration.ofMillis(1))));
+        eventually().untilAsserted(() -> assertThat(woken).containsExactly(1L));
+    }
+
+    @AfterEach
+    void close() {
+        backend.close();
+    }
+
+    @Test
+    void by_one_who_leaves() {
+        assertThat(backend.release(first.lockId())).isEqualTo(ReleaseOutcome.LEFT);
+
+        eventually().untilAsserted(() -> assertThat(woken).containsExactly(1L, 2L));
+    }
+
+    @Test
+    void by_one_who_tries_for_the_last_time() {
+        assertThat(backend.acquire(first)).isInstanceOf(Attempt.Refusal.class);
+
+        eventually().untilAsserted(() -> assertThat(woken).containsExactly(1L, 2L));
+    }
+
+    private Claim claim() {
+        return Claims.exclusive("order:42", lockIds.next(), HOUR, "test");
+    }
+}

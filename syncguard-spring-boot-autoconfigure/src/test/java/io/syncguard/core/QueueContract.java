@@ -1,0 +1,277 @@
+package io.syncguard.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockMode;
+import io.syncguard.testing.BugOf;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What every backend keeps of the queue of a key: one for both modes and all processes, in the order of arrival. */
+public abstract class QueueContract extends ContractFixture {
+
+    @Test
+    void a_waiter_that_is_refused_gets_a_place_and_draws_no_fence() {
+        held(writer());
+
+        queued(waitingReader());
+        queued(waitingWriter());
+
+        assertThat(store().storedFence(KEY)).isEqualTo(1);
+    }
+
+    @Test
+    void a_waiter_who_meets_a_free_key_is_granted_at_once_and_leaves_no_place_behind() {
+        Claim first = waitingWriter();
+        held(first);
+        release(first);
+
+        assertThat(backend().release(first.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        granted(writer());
+    }
+
+    @Test
+    void a_try_that_does_not_wait_takes_no_place_and_blocks_nobody() {
+        Claim reader = held(reader());
+        refused(writer());
+
+        granted(reader());
+        release(reader);
+        refused(writer());
+    }
+
+    @Test
+    void a_try_that_does_not_wait_yields_to_whoever_waits_and_is_in_its_way() {
+        Claim reader = held(reader());
+        queuedWriter();
+        refused(reader());
+
+        release(reader);
+
+        refused(reader());
+        refused(writer());
+    }
+
+    @Test
+    void a_reader_that_does_not_wait_enters_beside_a_reader_that_waits() {
+        Claim writer = held(writer());
+        queuedReader();
+        release(writer);
+
+        granted(reader());
+    }
+
+    @BugOf("distkit: readers starve while writers keep coming")
+    @Test
+    void a_writer_that_comes_later_does_not_pass_a_reader_that_waits() {
+        Claim writer = held(writer());
+        Claim reader = queuedReader();
+        Claim later = queuedWriter();
+
+        release(writer);
+
+        queued(later);
+        refused(writer());
+        granted(reader);
+        queued(later);
+    }
+
+    @Test
+    void a_reader_that_comes_later_does_not_pass_a_writer_that_waits() {
+        Claim holder = held(reader());
+        Claim writer = queuedWriter();
+        Claim later = waitingReader();
+
+        queued(elsewhere(), later);
+        release(holder);
+
+        queued(elsewhere(), later);
+        granted(writer);
+        release(writer);
+        granted(elsewhere(), later);
+    }
+
+    @Test
+    void writers_of_several_processes_enter_in_the_order_of_arrival_whoever_asks_first() {
+        Claim holder = held(writer());
+        Claim first = queuedWriter();
+        Claim second = waitingWriter();
+        queued(elsewhere(), second);
+        Claim third = queuedWriter();
+        release(holder);
+
+        queued(third);
+        queued(elsewhere(), second);
+        long firstFence = granted(first).fence().value();
+        release(first);
+        queued(third);
+        long secondFence = granted(elsewhere(), second).fence().value();
+        release(second);
+        long thirdFence = granted(third).fence().value();
+
+        assertThat(List.of(firstFence, secondFence, thirdFence)).containsExactly(2L, 3L, 4L);
+    }
+
+    /** In distkit who arrives in the same millisecond goes by the alphabet. Here everybody draws a number. */
+    @Test
+    void the_order_is_that_of_arrival_and_not_that_of_lock_ids_also_in_the_same_millisecond() {
+        Claim holder = held(writer());
+        Claim last = waiting(Claims.exclusive(KEY, "z".repeat(22), TTL, "test"));
+        Claim middle = waiting(Claims.exclusive(KEY, "m".repeat(22), TTL, "test"));
+        Claim first = waiting(Claims.exclusive(KEY, "a".repeat(22), TTL, "test"));
+        queued(last);
+        queued(middle);
+        queued(first);
+        release(holder);
+
+        queued(first);
+        queued(middle);
+        granted(last);
+    }
+
+    @Test
+    void who_asks_again_keeps_its_place() {
+        Claim holder = held(writer());
+        Claim first = queuedWriter();
+        Claim second = queuedWriter();
+        queued(first);
+        release(holder);
+
+        queued(second);
+        granted(first);
+    }
+
+    @Test
+    void a_writer_that_another_writer_keeps_out_has_its_place_before_readers_that_come_later() {
+        Claim holder = held(writer());
+        Claim waiting = queuedWriter();
+        Claim reader = queuedReader();
+        release(holder);
+
+        queued(reader);
+        granted(waiting);
+    }
+
+    @Test
+    void readers_next_to_each_other_enter_together_and_everybody_else_waits_for_them() {
+        Claim holder = held(writer());
+        Claim first = queuedReader();
+        Claim second = queuedReader();
+        Claim writer = queuedWriter();
+        Claim later = queuedReader();
+        release(holder);
+
+        granted(second);
+        granted(first);
+        queued(writer);
+        queued(later);
+        release(first);
+        queued(writer);
+        release(second);
+        granted(writer);
+        queued(later);
+        release(writer);
+        granted(later);
+    }
+
+    @Test
+    void a_last_try_that_is_refused_gives_up_the_place() {
+        Claim holder = held(reader());
+        Claim writer = queuedWriter();
+        Claim reader = queuedReader();
+
+        refused(lastTry(writer));
+
+        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        granted(reader);
+        release(holder);
+    }
+
+    @Test
+    void a_last_try_is_granted_at_the_place_that_was_waited_for() {
+        Claim holder = held(writer());
+        Claim first = queuedWriter();
+        queuedWriter();
+        release(holder);
+
+        granted(lastTry(first));
+    }
+
+    @Test
+    void a_waiter_leaves_once_and_those_behind_it_go_on() {
+        held(reader());
+        Claim writer = queuedWriter();
+        Claim reader = queuedReader();
+
+        assertThat(elsewhere().release(writer.lockId())).isEqualTo(ReleaseOutcome.LEFT);
+
+        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        granted(reader);
+    }
+
+    @Test
+    void leaving_gives_back_a_grant_that_the_place_has_become() {
+        Claim holder = held(writer());
+        Claim writer = queuedWriter();
+        release(holder);
+        granted(writer);
+
+        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+
+        assertThat(backend().isLocked(KEY)).isFalse();
+        granted(writer());
+    }
+
+    @Test
+    void who_leaves_does_not_touch_what_others_hold() {
+        Claim holder = held(reader());
+        Claim writer = queuedWriter();
+
+        leave(writer);
+
+        assertThat(backend().lookupById(holder.lockId())).isPresent();
+        refused(writer());
+    }
+
+    @Test
+    void a_waiter_that_died_falls_out_when_its_place_is_over() {
+        Claim holder = held(writer());
+        Claim dead = queuedWriter();
+        Claim next = queuedWriter();
+        release(holder);
+        queued(next);
+
+        expirePlace(dead);
+
+        granted(next);
+    }
+
+    @Test
+    void a_place_that_lapsed_is_lost_and_who_comes_back_stands_at_the_end() {
+        Claim holder = held(writer());
+        Claim late = queuedWriter();
+        Claim next = queuedWriter();
+        expirePlace(late);
+
+        queued(late);
+        release(holder);
+
+        queued(late);
+        granted(next);
+        release(next);
+        granted(late);
+    }
+
+    @Test
+    void the_queue_of_one_key_is_not_in_the_way_of_another() {
+        held(writer());
+        queuedWriter();
+        Claim other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        Claim waiting = waiting(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        queued(waiting);
+        release(other);
+
+        assertThat(keepPlace(waiting)).isZero();
+        granted(waiting);
+    }
+}

@@ -1,0 +1,344 @@
+package io.syncguard.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.Fence;
+import io.syncguard.LockInfo;
+import io.syncguard.LockMode;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import io.syncguard.RawLockInfo;
+import io.syncguard.testing.BugOf;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** What every backend keeps of shared grants: they live beside each other and never beside an exclusive one. */
+public abstract class SharedLockContract extends ContractFixture {
+
+    @Test
+    void any_number_of_shared_grants_live_together() {
+        List<Claim> readers =
+                IntStream.range(0, 20).mapToObj(i -> held(reader())).toList();
+        granted(elsewhere(), reader());
+
+        assertThat(readers)
+                .allSatisfy(reader ->
+                        assertThat(backend().lookupById(reader.lockId())).isPresent());
+        assertThat(backend().lookup(KEY)).hasSize(21);
+    }
+
+    @Test
+    void every_grant_shared_or_exclusive_has_the_next_fence_of_the_key() {
+        Claim writer = held(writer());
+        release(writer);
+        Claim first = reader();
+        Claim second = reader();
+
+        assertThat(granted(first).fence()).isEqualTo(new Fence(2));
+        assertThat(granted(second).fence()).isEqualTo(new Fence(3));
+        release(first);
+        release(second);
+
+        assertThat(granted(writer()).fence()).isEqualTo(new Fence(4));
+        assertThat(store().storedFence(KEY)).isEqualTo(4);
+    }
+
+    @Test
+    void a_shared_grant_ends_one_ttl_after_it_was_made() {
+        Attempt.Grant grant = granted(reader());
+
+        assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt())).isEqualTo(TTL);
+    }
+
+    @Test
+    void a_writer_is_refused_while_somebody_reads_and_a_reader_while_somebody_writes() {
+        Claim reader = held(reader());
+        refused(writer());
+        release(reader);
+
+        held(writer());
+        refused(reader());
+
+        assertThat(store().storedFence(KEY)).as("a refusal draws no fence").isEqualTo(2);
+    }
+
+    /** In distkit one owner may write twice at once. Here nobody is known by a name: each grant has a lock id of its own. */
+    @Test
+    void a_second_writer_of_the_same_owner_is_refused_and_so_is_a_reader() {
+        held(writer());
+
+        refused(writer());
+        refused(reader());
+    }
+
+    @Test
+    void a_writer_enters_when_all_readers_have_left_and_not_before() {
+        List<Claim> readers =
+                IntStream.range(0, 3).mapToObj(i -> held(reader())).toList();
+
+        for (Claim reader : readers) {
+            refused(writer());
+            release(reader);
+        }
+
+        granted(writer());
+    }
+
+    @BugOf("distkit: two readers of one object share an owner, and the first release frees both")
+    @Test
+    void a_release_ends_one_shared_grant_and_no_other() {
+        Claim first = held(reader());
+        Claim second = held(reader());
+
+        release(first);
+
+        assertThat(backend().lookupById(first.lockId())).isEmpty();
+        assertThat(backend().lookupById(second.lockId())).isPresent();
+        refused(writer());
+    }
+
+    @Test
+    void a_shared_grant_is_released_once_and_by_its_holder_only() {
+        Claim reader = held(reader());
+
+        assertThat(backend().release(strangersLockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(backend().release(reader.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(backend().release(reader.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+    }
+
+    /** In distkit the ttl of whoever asks decides which readers are over; here each has the end that it asked for itself. */
+    @Test
+    void every_reader_has_an_end_of_its_own() {
+        Claim brief = held(reader(Duration.ofMinutes(1)));
+        Claim steady = held(reader(Duration.ofHours(1)));
+
+        expireLease(brief);
+
+        assertLeft(
+                refused(writer(Duration.ofMillis(1))).timeLeft(),
+                Duration.ofHours(1).plus(TOLERANCE));
+        assertThat(backend().lookup(KEY)).extracting(RawLockInfo::lockId).containsExactly(steady.lockId());
+        release(steady);
+        granted(writer());
+    }
+
+    @BugOf("distkit: a try that fails shortens somebody else's lease")
+    @Test
+    void nobody_who_comes_shortens_the_lease_of_a_reader() {
+        held(reader());
+        RawLockInfo before = backend().lookup(KEY).get(0);
+
+        refused(writer(Duration.ofMillis(300)));
+        queued(waiting(writer(Duration.ofMillis(300))));
+        queued(waiting(reader(Duration.ofMillis(300))));
+
+        assertThat(backend().lookup(KEY)).containsExactly(before);
+    }
+
+    @Test
+    void a_second_reader_with_a_shorter_ttl_leaves_the_first_as_it_is() {
+        held(reader());
+        RawLockInfo before = backend().lookup(KEY).get(0);
+
+        held(reader(Duration.ofMillis(300)));
+
+        assertThat(backend().lookup(KEY).get(0)).isEqualTo(before);
+    }
+
+    @Test
+    void an_extension_of_a_reader_sets_its_own_end_and_keeps_fence_and_start() {
+        held(reader());
+        Claim extended = reader();
+        Attempt.Grant grant = granted(extended);
+        RawLockInfo neighbour = backend().lookup(KEY).get(0);
+
+        ExtendOutcome outcome = extend(extended, Duration.ofHours(2));
+
+        RawLockInfo info = backend().lookupById(extended.lockId()).orElseThrow();
+        assertThat(outcome).isEqualTo(new ExtendOutcome.Extended(info.expiresAt()));
+        assertThat(info.expiresAt()).isAfterOrEqualTo(grant.acquiredAt().plus(Duration.ofHours(2)));
+        assertThat(info.acquiredAt()).isEqualTo(grant.acquiredAt());
+        assertThat(info.fence()).isEqualTo(grant.fence());
+        assertThat(backend().lookup(KEY).get(0)).isEqualTo(neighbour);
+    }
+
+    @Test
+    void a_reader_that_lapsed_is_neither_extended_nor_released() {
+        held(reader());
+        Claim lapsed = held(reader());
+        expireLease(lapsed);
+
+        assertThat(extend(lapsed, TTL)).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(backend().release(lapsed.lockId())).isEqualTo(ReleaseOutcome.EXPIRED);
+        assertThat(backend().lookupById(lapsed.lockId())).isEmpty();
+        assertThat(backend().lookup(KEY)).hasSize(1);
+    }
+
+    @Test
+    void readers_that_lapsed_let_a_writer_in_and_cannot_come_back() {
+        Claim first = held(reader());
+        Claim second = held(reader());
+        expireLease(first);
+        expireLease(second);
+        Claim writer = held(writer());
+
+        assertThat(extend(first, TTL)).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(backend().release(second.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+
+        assertThat(backend().lookup(KEY)).extracting(RawLockInfo::lockId).containsExactly(writer.lockId());
+    }
+
+    @Test
+    void a_writer_that_lapsed_lets_readers_in_and_cannot_come_back() {
+        Claim writer = held(writer());
+        expireLease(writer);
+        held(reader());
+        held(reader());
+
+        assertThat(extend(writer, TTL)).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+
+        assertThat(backend().lookup(KEY)).hasSize(2).allMatch(info -> info.mode() == LockMode.SHARED);
+    }
+
+    @Test
+    void a_shared_lease_of_a_millisecond_keeps_writers_out_for_the_tolerance() {
+        held(reader(Duration.ofMillis(1)));
+
+        refused(writer());
+    }
+
+    @Test
+    void extensions_of_both_modes_are_answered_one_by_one_and_in_order() {
+        Claim reader = held(reader());
+        Claim lapsed = held(reader());
+        Claim writer = held(claim("another", LockMode.EXCLUSIVE, TTL));
+        Claim released = held(reader());
+        release(released);
+        expireLease(lapsed);
+
+        List<ExtendOutcome> outcomes = backend()
+                .extend(IntStream.range(0, 4)
+                        .mapToObj(i -> new Extension(
+                                List.of(lapsed, writer, released, reader).get(i).lockId(), Duration.ofHours(i + 1)))
+                        .toList());
+
+        assertThat(outcomes.get(0)).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(outcomes.get(1)).isEqualTo(new ExtendOutcome.Extended(end(writer)));
+        assertThat(outcomes.get(2)).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(outcomes.get(3)).isEqualTo(new ExtendOutcome.Extended(end(reader)));
+        assertThat(end(reader)).isAfter(end(writer));
+    }
+
+    @Test
+    void looks_up_all_readers_by_key_in_the_order_of_their_fences_and_each_by_lock_id() {
+        Claim first = reader();
+        Claim lapsed = reader();
+        Claim last = reader();
+        Attempt.Grant grant = granted(first);
+        held(lapsed);
+        held(last);
+        expireLease(lapsed);
+
+        assertThat(backend().lookup(KEY))
+                .containsExactly(
+                        backend().lookupById(first.lockId()).orElseThrow(),
+                        backend().lookupById(last.lockId()).orElseThrow());
+        assertThat(backend().lookupById(first.lockId()))
+                .contains(new RawLockInfo(
+                        KEY,
+                        first.lockId(),
+                        LockMode.SHARED,
+                        grant.acquiredAt(),
+                        grant.expiresAt(),
+                        grant.fence(),
+                        "test"));
+        assertThat(backend().lookupById(lapsed.lockId())).isEmpty();
+    }
+
+    @Test
+    void a_key_is_locked_while_somebody_reads() {
+        Claim first = held(reader());
+        Claim second = held(reader());
+
+        release(first);
+        assertThat(backend().isLocked(KEY)).isTrue();
+        expireLease(second);
+
+        assertThat(backend().isLocked(KEY)).isFalse();
+    }
+
+    @Test
+    void readers_of_one_key_are_not_in_the_way_of_another() {
+        held(reader());
+        queuedWriter();
+
+        granted(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        granted(claim("order:4", LockMode.SHARED, TTL));
+    }
+
+    /** Neither field is synchronised: only the lock keeps them equal for those who read. */
+    @Test
+    void many_threads_of_several_processes_read_and_write_an_unprotected_pair_and_see_it_whole() throws Exception {
+        int[] pair = new int[2];
+        LockRequest request = LockRequest.of("pair").waitTime(Duration.ofMinutes(1));
+
+        inProcesses(3, 9, locks -> {
+            for (int round = 0; round < 5; round++) {
+                locks.executeWithoutResult(request, writing -> {
+                    pair[0]++;
+                    assertThat(locks.manager().holders("pair"))
+                            .extracting(LockInfo::fence)
+                            .containsExactly(writing.fence());
+                    pair[1]++;
+                });
+                locks.executeWithoutResult(request.shared(), reading -> {
+                    assertThat(pair[0]).isEqualTo(pair[1]);
+                    assertThat(locks.manager().holders("pair"))
+                            .allMatch(info -> info.mode() == LockMode.SHARED)
+                            .extracting(LockInfo::fence)
+                            .contains(reading.fence());
+                });
+            }
+        });
+
+        assertThat(pair).containsExactly(45, 45);
+    }
+
+    private Instant end(Claim claim) {
+        return backend().lookupById(claim.lockId()).orElseThrow().expiresAt();
+    }
+
+    private void inProcesses(int processes, int threads, Work work) throws Exception {
+        List<LockEngine> engines = IntStream.range(0, processes)
+                .mapToObj(i -> new LockEngine(
+                        store().newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of()))
+                .toList();
+        ExecutorService executor = Executors.newFixedThreadPool(threads);
+        try {
+            for (Future<Void> future : executor.invokeAll(IntStream.range(0, threads)
+                    .<Callable<Void>>mapToObj(thread -> () -> {
+                        work.run(new LockTemplate(engines.get(thread % processes)));
+                        return null;
+                    })
+                    .toList())) {
+                future.get();
+            }
+        } finally {
+            executor.shutdownNow();
+            engines.forEach(LockEngine::close);
+        }
+    }
+
+    @FunctionalInterface
+    private interface Work {
+        void run(LockTemplate locks) throws Exception;
+    }
+}

@@ -1,0 +1,388 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockMode;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Whom every backend wakes when something changes: those who can go on because of it, in whatever process, and nobody else. */
+public abstract class WokenWaitersContract extends ContractFixture {
+
+    private final Heard here = new Heard();
+    private final Heard there = new Heard();
+
+    @BeforeEach
+    void listen() {
+        backend().connect(here);
+        elsewhere().connect(there);
+        awaitEverythingSentSoFar();
+    }
+
+    @Test
+    void a_release_wakes_the_writer_who_is_first_and_nobody_behind_it() {
+        Claim holder = held(writer());
+        Claim first = queuedWriter();
+        queuedWriter();
+        queuedReader();
+        queued(elsewhere(), waitingWriter());
+
+        release(holder);
+
+        assertWoken(first);
+        assertNobodyIsWokenElsewhere();
+    }
+
+    @Test
+    void a_release_in_one_process_wakes_a_waiter_of_another() {
+        Claim holder = held(writer());
+        Claim first = waitingWriter();
+        queued(elsewhere(), first);
+
+        release(holder);
+
+        assertNobodyIsWoken();
+        assertWokenElsewhere(first);
+    }
+
+    @Test
+    void a_release_wakes_all_readers_who_are_first_in_all_processes_and_nobody_behind_them() {
+        Claim holder = held(writer());
+        Claim first = queuedReader();
+        Claim second = waitingReader();
+        queued(elsewhere(), second);
+        Claim third = queuedReader();
+        queuedWriter();
+        queuedReader();
+
+        release(holder);
+
+        assertWoken(first, third);
+        assertWokenElsewhere(second);
+    }
+
+    @Test
+    void of_several_readers_the_last_to_leave_wakes_the_writer_who_waits() {
+        Claim first = held(reader());
+        Claim second = held(reader());
+        Claim writer = queuedWriter();
+        queuedReader();
+
+        release(first);
+        assertNobodyIsWoken();
+        release(second);
+
+        assertWoken(writer);
+    }
+
+    @Test
+    void a_lease_that_lapsed_keeps_nobody_from_being_woken() {
+        Claim lapsed = held(reader());
+        Claim last = held(reader());
+        Claim writer = queuedWriter();
+        expireLease(lapsed);
+
+        release(last);
+
+        assertWoken(writer);
+    }
+
+    @Test
+    void nothing_is_sent_when_nobody_waits() {
+        Claim writer = held(writer());
+        Claim refused = writer();
+        refused(refused);
+        release(writer);
+        Claim reader = held(reader());
+        extend(reader, Duration.ofMinutes(1));
+        release(reader);
+
+        assertNobodyIsWoken();
+        assertNobodyIsWokenElsewhere();
+    }
+
+    @Test
+    void who_was_granted_or_has_left_is_not_woken_any_more() {
+        Claim holder = held(writer());
+        Claim left = queuedWriter();
+        Claim next = queuedWriter();
+        leave(left);
+        assertWoken(next);
+        release(holder);
+        assertWoken(next);
+        granted(next);
+
+        release(next);
+
+        assertNobodyIsWoken();
+    }
+
+    @Test
+    void a_release_of_one_key_wakes_nobody_who_waits_for_another() {
+        held(writer());
+        queuedWriter();
+        Claim other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        Claim waiting = waiting(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        queued(waiting);
+
+        release(other);
+
+        assertWoken(waiting);
+    }
+
+    @Test
+    void a_release_that_ends_nothing_wakes_nobody() {
+        Claim stale = held(reader());
+        expireLease(stale);
+        held(reader());
+        queuedWriter();
+
+        backend().release(stale.lockId());
+        backend().release(strangersLockId());
+
+        assertNobodyIsWoken();
+    }
+
+    @Test
+    void a_waiter_who_leaves_wakes_those_behind_it_who_can_go_on() {
+        held(reader());
+        Claim writer = queuedWriter();
+        Claim first = queuedReader();
+        Claim second = queuedReader();
+        queuedWriter();
+        queuedReader();
+
+        leave(writer);
+
+        assertWoken(first, second);
+    }
+
+    @Test
+    void a_waiter_who_gives_up_with_its_last_try_wakes_those_behind_it_who_can_go_on() {
+        held(reader());
+        Claim writer = queuedWriter();
+        Claim reader = queuedReader();
+        queuedWriter();
+
+        refused(lastTry(writer));
+
+        assertWoken(reader);
+    }
+
+    /** Those behind it only knew that it would look. It may have been told, and not they, that a lease ends earlier. */
+    @Test
+    void a_waiter_who_leaves_has_who_is_first_now_look_again_although_the_key_is_held() {
+        Claim holder = held(writer());
+        Claim first = queuedWriter();
+        Claim second = queuedReader();
+        Claim third = queuedReader();
+        queuedWriter();
+        extend(holder, Duration.ofMinutes(1));
+        assertWoken(first);
+
+        leave(first);
+
+        assertWoken(second, third);
+    }
+
+    @Test
+    void a_writer_who_leaves_has_the_next_writer_look_again_although_somebody_reads() {
+        held(reader());
+        Claim first = queuedWriter();
+        Claim second = queuedWriter();
+        queuedWriter();
+
+        leave(first);
+
+        assertWoken(second);
+    }
+
+    @Test
+    void a_reader_who_leaves_wakes_no_reader_whom_it_did_not_keep_from_looking() {
+        held(writer());
+        queuedReader();
+        Claim leaving = queuedReader();
+        queuedReader();
+        queuedWriter();
+
+        leave(leaving);
+
+        assertNobodyIsWoken();
+    }
+
+    @Test
+    void the_last_reader_in_front_who_leaves_has_the_writer_behind_look_again() {
+        held(writer());
+        Claim first = queuedReader();
+        Claim second = queuedReader();
+        Claim writer = queuedWriter();
+
+        leave(first);
+        assertNobodyIsWoken();
+        leave(second);
+
+        assertWoken(writer);
+    }
+
+    @Test
+    void a_waiter_who_leaves_from_the_middle_wakes_nobody() {
+        held(writer());
+        queuedWriter();
+        Claim middle = queuedWriter();
+        queuedWriter();
+
+        leave(middle);
+
+        assertNobodyIsWoken();
+    }
+
+    @Test
+    void a_waiter_who_leaves_the_end_of_the_queue_wakes_nobody() {
+        held(reader());
+        queuedWriter();
+        Claim last = queuedReader();
+
+        leave(last);
+
+        assertNobodyIsWoken();
+    }
+
+    @Test
+    void a_waiter_who_died_is_passed_over() {
+        Claim holder = held(writer());
+        Claim dead = queuedWriter();
+        Claim next = queuedWriter();
+        expirePlace(dead);
+
+        release(holder);
+
+        assertWoken(next);
+    }
+
+    @Test
+    void a_dead_writer_does_not_keep_readers_from_being_woken() {
+        Claim holder = held(writer());
+        Claim first = queuedReader();
+        Claim dead = queuedWriter();
+        Claim second = queuedReader();
+        expirePlace(dead);
+
+        release(holder);
+
+        assertWoken(first, second);
+    }
+
+    /** The writer, too: the readers may go on and be gone without a word before it would look by what it knows. */
+    @Test
+    void an_extension_that_shortens_has_those_who_are_first_and_the_first_writer_look_when_it_is_over() {
+        Claim holder = held(writer());
+        Claim first = queuedReader();
+        Claim second = queuedReader();
+        Claim writer = queuedWriter();
+        queuedReader();
+        queuedWriter();
+
+        extend(holder, Duration.ofMinutes(1));
+
+        assertWoken(first, second, writer);
+    }
+
+    @Test
+    void an_extension_of_a_reader_that_shortens_wakes_the_writer_who_is_first() {
+        held(reader());
+        Claim reader = held(reader());
+        Claim writer = queuedWriter();
+        queuedReader();
+        queuedWriter();
+
+        extend(reader, Duration.ofMinutes(1));
+
+        assertWoken(writer);
+    }
+
+    @Test
+    void an_extension_that_lengthens_wakes_nobody() {
+        Claim first = held(reader());
+        Claim other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        queuedWriter();
+        queued(waiting(claim("order:43", LockMode.SHARED, TTL)));
+
+        extend(first, Duration.ofHours(1));
+        extend(other, Duration.ofHours(1));
+
+        assertNobodyIsWoken();
+    }
+
+    @Test
+    void who_cannot_be_woken_keeps_nobody_else_from_it() {
+        LockBackend deaf = open();
+        Claim holder = held(writer());
+        queued(deaf, waitingReader());
+        Claim reader = queuedReader();
+
+        release(holder);
+
+        assertWoken(reader);
+    }
+
+    protected final void assertWoken(Claim... waiters) {
+        assertWoken(here, waiters);
+    }
+
+    private void assertWokenElsewhere(Claim... waiters) {
+        assertWoken(there, waiters);
+    }
+
+    protected final void assertNobodyIsWoken() {
+        assertWoken(here);
+    }
+
+    private void assertNobodyIsWokenElsewhere() {
+        assertWoken(there);
+    }
+
+    private void assertWoken(Heard process, Claim... waiters) {
+        awaitEverythingSentSoFar();
+        assertThat(process.woken).containsExactlyInAnyOrderElementsOf(numbers(waiters));
+        process.woken.clear();
+    }
+
+    private static List<Long> numbers(Claim... waiters) {
+        return List.of(waiters).stream().map(Claim::waiter).toList();
+    }
+
+    /** Wake-ups arrive in the order in which they were sent: one more for each process comes after all others. */
+    private void awaitEverythingSentSoFar() {
+        awaitOneMore(backend(), here);
+        awaitOneMore(elsewhere(), there);
+    }
+
+    private void awaitOneMore(LockBackend process, Heard heard) {
+        Claim holder = claim("one more", LockMode.EXCLUSIVE, TTL);
+        Claim waiter = waiting(claim("one more", LockMode.EXCLUSIVE, TTL));
+        granted(process, holder);
+        queued(process, waiter);
+        eventually().until(process::isConnected);
+        release(holder);
+        eventually().until(() -> heard.woken.remove(waiter.waiter()));
+        leave(waiter);
+    }
+
+    /** Writes down who is woken. */
+    private static final class Heard implements WakeUps {
+
+        private final List<Long> woken = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void wake(long waiter) {
+            woken.add(waiter);
+        }
+
+        @Override
+        public void lookAtAll() {}
+    }
+}

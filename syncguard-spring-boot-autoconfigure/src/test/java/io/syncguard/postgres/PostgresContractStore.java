@@ -1,0 +1,89 @@
+package io.syncguard.postgres;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.core.ContractStore;
+import io.syncguard.core.LockBackend;
+import io.syncguard.testing.PostgresServer;
+import java.time.Duration;
+import javax.sql.DataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** A database of its own on the real server. Places live long enough for a slow machine. */
+final class PostgresContractStore implements ContractStore, AutoCloseable {
+
+    private static final Duration PLACE_TTL = Duration.ofMinutes(1);
+
+    private final HikariDataSource dataSource = new HikariDataSource();
+    private final String url;
+    private final DataSource wakeUps;
+    private final JdbcTemplate jdbc;
+
+    PostgresContractStore() {
+        url = PostgresServer.newDatabaseUrl();
+        dataSource.setJdbcUrl(url);
+        dataSource.setMaximumPoolSize(16);
+        dataSource.setMinimumIdle(1);
+        wakeUps = PostgresServer.dataSource(url);
+        jdbc = new JdbcTemplate(dataSource);
+        new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
+    }
+
+    PostgresContractStore emptied() {
+        jdbc.execute("TRUNCATE syncguard_locks, syncguard_locks_shared, syncguard_locks_waiters,"
+                + " syncguard_fence_counters");
+        return this;
+    }
+
+    String url() {
+        return url;
+    }
+
+    JdbcTemplate jdbc() {
+        return jdbc;
+    }
+
+    /** What the sweeper does when it has found the key. */
+    void sweep(String key) {
+        jdbc.queryForList("SELECT syncguard_locks_sweep(ARRAY[?])", key);
+    }
+
+    @Override
+    public LockBackend newBackend() {
+        return new PostgresLockBackend(
+                dataSource,
+                dataSource,
+                wakeUps,
+                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(5), PLACE_TTL, Duration.ZERO, false),
+                () -> {});
+    }
+
+    @Override
+    public void expireLease(String lockId) {
+        for (String table : new String[] {"syncguard_locks", "syncguard_locks_shared"}) {
+            jdbc.update(
+                    "UPDATE " + table + " SET expires_at_ms = syncguard_locks_now() - 1000 WHERE lock_id = ?", lockId);
+        }
+    }
+
+    @Override
+    public void endPlaceIn(String lockId, Duration left) {
+        jdbc.update(
+                "UPDATE syncguard_locks_waiters SET expires_at_ms = syncguard_locks_now() + ? WHERE lock_id = ?",
+                left.toMillis(),
+                lockId);
+    }
+
+    @Override
+    public long storedFence(String key) {
+        return jdbc
+                .queryForList("SELECT fence FROM syncguard_fence_counters WHERE key_debug = ?", Long.class, key)
+                .stream()
+                .findFirst()
+                .orElse(0L);
+    }
+
+    @Override
+    public void close() {
+        dataSource.close();
+    }
+}

@@ -1,0 +1,180 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.TTL;
+import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.reader;
+import static io.syncguard.postgres.PostgresRace.start;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.core.Attempt;
+import io.syncguard.core.ReleaseOutcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A place that lapses while it is being kept is either kept and in front, or gone and the next one woken. */
+class PostgresPlaceRaceTests {
+
+    private static final String FIRST = "first-----------------";
+    private static final String SECOND = "second----------------";
+
+    private static final String THIRD = "third-----------------";
+
+    private static final String FOURTH = "fourth----------------";
+
+    private static final String KEEP_FIRST = "SELECT syncguard_locks_keep(ARRAY['" + FIRST + "'], 5000)";
+
+    private static PostgresRace race;
+
+    @BeforeAll
+    static void open() throws Exception {
+        race = new PostgresRace();
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        race.close();
+    }
+
+    /** The key is held, two wait, and the place of the first is over in a second. */
+    @BeforeEach
+    void reset() throws Exception {
+        race.reset();
+        race.stopClock();
+        race.grant(MINE);
+        race.queue(claim(FIRST), 1);
+        race.moveClock(Duration.ofSeconds(4));
+        race.queue(claim(SECOND), 2);
+    }
+
+    @Test
+    void a_wake_up_that_meets_a_place_which_is_being_kept_waits_and_is_for_that_one() throws Exception {
+        race.inOther(KEEP_FIRST);
+        race.moveClock(Duration.ofSeconds(2));
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(1);
+
+        race.commitOther();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.woken()).containsExactly(1L);
+        assertThat(race.waiters()).containsExactly(FIRST, SECOND);
+        assertThat(race.backend.acquire(claim(FIRST).waitingAs(1))).isInstanceOf(Attempt.Grant.class);
+    }
+
+    @Test
+    void a_wake_up_that_meets_a_place_which_was_not_kept_after_all_is_for_the_next() throws Exception {
+        race.inOther(KEEP_FIRST);
+        race.moveClock(Duration.ofSeconds(2));
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(1);
+
+        race.rollbackOther();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.woken()).containsExactly(2L);
+        assertThat(race.waiters()).containsExactly(SECOND);
+    }
+
+    @Test
+    void a_place_that_is_deleted_before_it_could_be_kept_does_not_come_back() throws Exception {
+        race.rewrite("keep", "AND s.expires_at_ms > v_now AND", "AND s.expires_at_ms + race_stop() > v_now AND");
+        Future<List<Duration>> keeping = start(() -> race.backend.keepPlaces(List.of(FIRST)));
+        race.awaitBlocked(1);
+
+        race.moveClock(Duration.ofSeconds(2));
+        race.backend.release(MINE);
+        race.greenLight();
+
+        assertThat(keeping.get()).as("its place is lost").containsExactly(Duration.ZERO);
+        assertThat(race.waiters()).containsExactly(SECOND);
+        assertThat(race.woken()).containsExactly(2L);
+    }
+
+    @Test
+    void a_place_that_has_lapsed_is_not_kept() {
+        race.moveClock(Duration.ofSeconds(1));
+
+        assertThat(race.backend.keepPlaces(List.of(FIRST, SECOND)))
+                .containsExactly(Duration.ZERO, TTL.plusSeconds(1).minusSeconds(5));
+
+        race.moveClock(Duration.ofSeconds(-1));
+        assertThat(race.backend.keepPlaces(List.of(SECOND))).containsExactly(Duration.ofSeconds(1));
+    }
+
+    @Test
+    void places_that_are_kept_do_not_wait_for_one_that_is_locked_nor_for_the_serialising_row() throws Exception {
+        race.moveClock(Duration.ofMillis(900));
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        race.inOther("SELECT FROM syncguard_locks_waiters WHERE lock_id = '" + FIRST + "' FOR UPDATE");
+
+        race.backend.keepPlaces(List.of(FIRST, SECOND));
+
+        assertThat(race.jdbc.queryForList(
+                        "SELECT expires_at_ms - syncguard_locks_now() FROM syncguard_locks_waiters ORDER BY arrival",
+                        Long.class))
+                .containsExactly(100L, 5000L);
+    }
+
+    @Test
+    void a_place_that_is_fresh_is_not_written_again() {
+        String versions = "SELECT string_agg(xmin::text, ' ') FROM syncguard_locks_waiters WHERE lock_id = ?";
+        String before = race.jdbc.queryForObject(versions, String.class, SECOND);
+        race.moveClock(Duration.ofMillis(800));
+
+        race.backend.keepPlaces(List.of(SECOND));
+        assertThat(race.jdbc.queryForObject(versions, String.class, SECOND)).isEqualTo(before);
+
+        race.moveClock(Duration.ofMillis(100));
+        race.backend.keepPlaces(List.of(SECOND));
+        assertThat(race.jdbc.queryForObject(versions, String.class, SECOND)).isNotEqualTo(before);
+    }
+
+    @Test
+    void who_waits_is_told_to_look_again_when_the_first_of_those_in_front_may_have_died() {
+        race.queue(reader(THIRD), 3);
+
+        assertThat(race.backend.keepPlaces(List.of(THIRD, SECOND, FIRST)))
+                .as("the first looks at the lease, the others at who is in front")
+                .containsExactly(
+                        Duration.ofSeconds(5),
+                        Duration.ofSeconds(5),
+                        TTL.plusSeconds(1).minusSeconds(4));
+    }
+
+    @Test
+    void readers_next_to_each_other_can_go_on_together_and_who_stands_behind_looks_at_who_is_in_front() {
+        race.queue(reader(THIRD), 3);
+        race.queue(reader(FOURTH), 4);
+        race.backend.release(FIRST);
+        race.backend.release(SECOND);
+        race.queue(claim(FIRST), 5);
+        race.moveClock(TTL);
+        race.jdbc.update("UPDATE syncguard_locks_waiters SET expires_at_ms = syncguard_locks_now() + 4900");
+
+        assertThat(race.backend.keepPlaces(List.of(THIRD, FOURTH, FIRST)))
+                .as("the lease is over, though its row is there")
+                .containsExactly(Duration.ZERO, Duration.ZERO, Duration.ofMillis(4900));
+    }
+
+    @Test
+    void a_grant_leaves_no_place_behind_that_lapsed_while_it_was_being_kept() throws Exception {
+        race.moveClock(TTL.minusSeconds(4).plusMillis(900));
+        race.queue(claim(FIRST), 1);
+        race.moveClock(Duration.ofMillis(4500));
+        race.inOther(KEEP_FIRST);
+        race.moveClock(Duration.ofSeconds(1));
+        Future<Attempt> grant = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
+        race.awaitBlocked(1);
+
+        race.commitOther();
+
+        assertThat(grant.get()).isInstanceOf(Attempt.Grant.class);
+        assertThat(race.waiters()).as("in front of those who come later").doesNotContain(FIRST);
+    }
+}

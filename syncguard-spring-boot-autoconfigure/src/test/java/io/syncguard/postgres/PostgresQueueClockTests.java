@@ -1,0 +1,164 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.postgres.PostgresRace.KEY;
+import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.THEIRS;
+import static io.syncguard.postgres.PostgresRace.TTL;
+import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.reader;
+import static io.syncguard.postgres.PostgresRace.start;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.ReleaseOutcome;
+import java.time.Duration;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Shared leases and places are judged by the server's clock, read after the wait for the serialising row. */
+class PostgresQueueClockTests {
+
+    private static final String WAITER = "waiter----------------";
+
+    private static PostgresRace race;
+
+    @BeforeAll
+    static void open() throws Exception {
+        race = new PostgresRace();
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        race.close();
+    }
+
+    @BeforeEach
+    void reset() throws Exception {
+        race.reset();
+        race.stopClock();
+    }
+
+    @Test
+    void a_reader_is_live_for_a_second_after_its_end_for_every_operation_and_no_longer() {
+        race.grantShared(MINE);
+
+        race.moveClock(TTL.plusMillis(999));
+        assertThat(race.backend.isLocked(KEY)).isTrue();
+        assertThat(race.backend.lookup(KEY)).hasSize(1);
+        assertThat(race.backend.lookupById(MINE)).isPresent();
+        assertThat(race.backend.acquire(claim(THEIRS))).isEqualTo(new Attempt.Refusal(Duration.ofMillis(1)));
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+
+        race.moveClock(TTL.plusMillis(1000));
+        assertThat(race.backend.isLocked(KEY)).isFalse();
+        assertThat(race.backend.lookup(KEY)).isEmpty();
+        assertThat(race.backend.lookupById(MINE)).isEmpty();
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.EXPIRED);
+        race.grant(THEIRS);
+    }
+
+    @Test
+    void a_place_is_live_until_its_end_and_no_longer() throws Exception {
+        race.grant(MINE);
+        race.queue(claim(WAITER), 1);
+        race.backend.release(MINE);
+
+        race.moveClock(PostgresSettings.PLACE_TTL.minusMillis(1));
+        assertThat(race.backend.acquire(reader(THEIRS))).isEqualTo(new Attempt.Refusal(Duration.ofMillis(1)));
+
+        race.moveClock(Duration.ofMillis(1));
+        race.grantShared(THEIRS);
+    }
+
+    @Test
+    void a_refusal_tells_the_latest_of_the_leases_and_of_the_places_in_front() {
+        race.grantShared(MINE);
+        race.queue(claim(WAITER), 1);
+        assertThat(race.backend.acquire(claim(THEIRS))).isEqualTo(new Attempt.Refusal(TTL.plusSeconds(1)));
+        assertThat(race.backend.acquire(reader(THEIRS))).isEqualTo(new Attempt.Refusal(PostgresSettings.PLACE_TTL));
+
+        race.extend(MINE, Duration.ofSeconds(2));
+
+        assertThat(race.backend.acquire(claim(THEIRS))).isEqualTo(new Attempt.Refusal(PostgresSettings.PLACE_TTL));
+    }
+
+    @Test
+    void a_shared_grant_that_waited_for_its_row_has_its_whole_ttl() throws Exception {
+        race.grantShared(THEIRS);
+        Future<Attempt> attempt = startAndWaitForTheRow(reader(MINE));
+
+        race.moveClock(TTL);
+        race.commitOther();
+
+        Attempt.Grant grant = (Attempt.Grant) attempt.get();
+        assertThat(grant.expiresAt().toEpochMilli()).isEqualTo(now() + TTL.toMillis());
+    }
+
+    @Test
+    void a_place_that_waited_for_its_row_is_kept_for_its_whole_time() throws Exception {
+        race.grant(THEIRS);
+        Future<Attempt> attempt = startAndWaitForTheRow(claim(WAITER).waitingAs(1));
+
+        race.moveClock(Duration.ofSeconds(5));
+        race.commitOther();
+
+        assertThat(attempt.get()).isEqualTo(new Attempt.Queued(TTL.minusSeconds(4)));
+        assertThat(race.jdbc.queryForObject("SELECT expires_at_ms FROM syncguard_locks_waiters", Long.class))
+                .isEqualTo(now() + PostgresSettings.PLACE_TTL.toMillis());
+    }
+
+    @Test
+    void a_waiter_whose_row_was_in_use_while_the_one_in_front_died_is_granted() throws Exception {
+        race.grant(THEIRS);
+        race.queue(claim("dead"), 1);
+        race.backend.release(THEIRS);
+        Future<Attempt> attempt = startAndWaitForTheRow(reader(MINE).waitingAs(2));
+
+        race.moveClock(PostgresSettings.PLACE_TTL);
+        race.commitOther();
+
+        assertThat(attempt.get()).isInstanceOf(Attempt.Grant.class);
+    }
+
+    @Test
+    void a_writer_whose_row_was_in_use_while_the_readers_lapsed_is_granted() throws Exception {
+        race.grantShared(THEIRS);
+        Future<Attempt> attempt = startAndWaitForTheRow(claim(MINE).waitingAs(1));
+
+        race.moveClock(TTL.plusSeconds(1));
+        race.commitOther();
+
+        assertThat(attempt.get()).isInstanceOf(Attempt.Grant.class);
+        assertThat(race.readers()).isEmpty();
+    }
+
+    @Test
+    void a_step_back_makes_readers_live_again_for_a_writer_that_waited() throws Exception {
+        race.grantShared(THEIRS);
+        race.moveClock(TTL.plusSeconds(1));
+        Future<Attempt> attempt = startAndWaitForTheRow(claim(MINE));
+
+        race.moveClock(Duration.ofMillis(-1));
+        race.commitOther();
+
+        assertThat(attempt.get()).isEqualTo(new Attempt.Refusal(Duration.ofMillis(1)));
+        assertThat(race.readers()).containsExactly(THEIRS);
+    }
+
+    private static Future<Attempt> startAndWaitForTheRow(Claim claim) throws Exception {
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        Future<Attempt> attempt = start(() -> race.backend.acquire(claim));
+        race.awaitBlocked(1);
+        return attempt;
+    }
+
+    private static long now() {
+        return race.jdbc.queryForObject("SELECT syncguard_locks_now()", Long.class);
+    }
+}

@@ -1,0 +1,287 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.TTL;
+import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.reader;
+import static io.syncguard.postgres.PostgresRace.start;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.ReleaseOutcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Whoever queues, leaves or keeps a place while others release or claim is granted or woken: no wake-up gets lost between them. */
+class PostgresQueueRaceTests {
+
+    private static final String FIRST = "first-----------------";
+    private static final String SECOND = "second----------------";
+
+    private static final String QUEUEING = "-- Nothing here is worth waiting";
+    private static final String RELEASED = "RETURN 'released'";
+    private static final String LEFT = "RETURN 'left'";
+
+    private static PostgresRace race;
+
+    @BeforeAll
+    static void open() throws Exception {
+        race = new PostgresRace();
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        race.close();
+    }
+
+    /** The key is held, and nobody waits. */
+    @BeforeEach
+    void reset() throws Exception {
+        race.reset();
+        race.stopClock();
+        race.grant(MINE);
+    }
+
+    @Test
+    void a_waiter_that_looked_before_a_release_was_committed_is_granted() throws Exception {
+        race.stopBefore("release", RELEASED);
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(1);
+        Future<Attempt> waiter = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(waiter.get()).isInstanceOf(Attempt.Grant.class);
+        assertThat(race.waiters()).isEmpty();
+    }
+
+    @Test
+    void a_waiter_that_is_about_to_queue_is_woken_by_the_release_that_it_did_not_see() throws Exception {
+        race.stopBefore("claim", QUEUEING);
+        Future<Attempt> waiter = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
+        race.awaitBlocked(1);
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(waiter.get()).isInstanceOf(Attempt.Queued.class);
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.woken()).containsExactly(1L);
+    }
+
+    @Test
+    void a_waiter_that_queues_behind_one_who_is_leaving_is_woken_or_first() throws Exception {
+        race.queue(claim(FIRST), 1);
+        race.backend.release(MINE);
+        race.woken();
+        race.stopBefore("claim", QUEUEING);
+        Future<Attempt> second = start(() -> race.backend.acquire(claim(SECOND).waitingAs(2)));
+        race.awaitBlocked(1);
+        Future<ReleaseOutcome> leaving = start(() -> race.backend.release(FIRST));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(second.get()).isInstanceOf(Attempt.Queued.class);
+        assertThat(leaving.get()).isEqualTo(ReleaseOutcome.LEFT);
+        assertThat(race.woken()).containsExactly(2L);
+    }
+
+    @Test
+    void a_place_that_has_just_become_a_lease_is_released_and_not_left() throws Exception {
+        race.queue(claim(FIRST), 1);
+        race.backend.release(MINE);
+        race.stopBefore("claim", "granted_fence := v_fence");
+        Future<Attempt> grant = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
+        race.awaitBlocked(1);
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(FIRST));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(grant.get()).isInstanceOf(Attempt.Grant.class);
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.leases()).isEmpty();
+        assertThat(race.waiters()).isEmpty();
+    }
+
+    @Test
+    void a_claim_that_meets_its_own_leaving_has_a_place_at_the_end_or_a_grant() throws Exception {
+        race.queue(claim(FIRST), 1);
+        race.queue(claim(SECOND), 2);
+        race.stopBefore("release", LEFT);
+        Future<ReleaseOutcome> leaving = start(() -> race.backend.release(FIRST));
+        race.awaitBlocked(1);
+        Future<Attempt> again = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(leaving.get()).isEqualTo(ReleaseOutcome.LEFT);
+        assertThat(again.get()).isInstanceOf(Attempt.Queued.class);
+        assertThat(race.waiters()).containsExactly(SECOND, FIRST);
+    }
+
+    @Test
+    void a_wake_up_for_one_who_has_just_left_goes_on_to_the_next() throws Exception {
+        race.queue(claim(FIRST), 1);
+        race.queue(claim(SECOND), 2);
+        race.stopBefore("release", RELEASED);
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(1);
+        Future<ReleaseOutcome> leaving = start(() -> race.backend.release(FIRST));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(leaving.get()).isEqualTo(ReleaseOutcome.LEFT);
+        assertThat(race.woken()).containsExactly(1L, 2L);
+    }
+
+    @Test
+    void a_wake_up_that_finds_the_first_one_leaving_is_for_the_next() throws Exception {
+        race.queue(claim(FIRST), 1);
+        race.queue(claim(SECOND), 2);
+        race.stopBefore("release", LEFT);
+        Future<ReleaseOutcome> leaving = start(() -> race.backend.release(FIRST));
+        race.awaitBlocked(1);
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(leaving.get()).isEqualTo(ReleaseOutcome.LEFT);
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.woken()).contains(2L).doesNotContain(1L);
+    }
+
+    @Test
+    void the_last_attempt_of_one_who_gives_up_its_place_wakes_who_can_go_on_now() throws Exception {
+        race.backend.release(MINE);
+        race.grantShared(MINE);
+        race.queue(claim(FIRST), 1);
+        race.queue(reader(SECOND), 2);
+
+        assertThat(race.backend.acquire(claim(FIRST))).isInstanceOf(Attempt.Refusal.class);
+
+        assertThat(race.waiters()).containsExactly(SECOND);
+        assertThat(race.woken()).containsExactly(2L);
+    }
+
+    @Test
+    void arrival_counts_from_the_place_and_not_from_the_first_look() throws Exception {
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        Future<Attempt> first = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
+        race.awaitBlocked(1);
+        race.inOther("SELECT syncguard_locks_claim('k', 'fence:k', false, '" + SECOND
+                + "', 600000, 'k', 'other', 5000, 'race', 2)");
+
+        race.commitOther();
+
+        assertThat(first.get()).isInstanceOf(Attempt.Queued.class);
+        assertThat(race.waiters()).containsExactly(SECOND, FIRST);
+        race.backend.release(MINE);
+        assertThat(race.woken()).containsExactly(2L);
+    }
+
+    @Test
+    void a_claim_of_who_has_a_place_keeps_it_and_does_not_go_to_the_end() throws Exception {
+        race.queue(claim(FIRST), 1);
+        race.queue(claim(SECOND), 2);
+        race.moveClock(Duration.ofSeconds(4));
+
+        assertThat(race.queue(claim(FIRST), 1).nextLook())
+                .isEqualTo(TTL.plusSeconds(1).minusSeconds(4));
+
+        assertThat(race.waiters()).containsExactly(FIRST, SECOND);
+        race.moveClock(Duration.ofSeconds(4));
+        race.backend.release(MINE);
+        assertThat(race.woken()).containsExactly(1L);
+    }
+
+    @Test
+    void who_has_lost_its_place_arrives_again_behind_the_others() throws Exception {
+        race.queue(claim(FIRST), 1);
+        race.moveClock(Duration.ofSeconds(4));
+        race.queue(claim(SECOND), 2);
+        race.moveClock(Duration.ofSeconds(1));
+
+        race.queue(claim(FIRST), 1);
+
+        assertThat(race.waiters()).containsExactly(SECOND, FIRST);
+    }
+
+    @Test
+    void readers_next_to_each_other_enter_in_any_order_and_a_writer_behind_them_does_not() {
+        race.queue(reader(FIRST), 1);
+        race.queue(reader(SECOND), 2);
+        race.queue(claim("writer"), 3);
+        race.queue(reader("behind"), 4);
+        race.backend.release(MINE);
+
+        race.queue(claim("writer"), 3);
+        race.queue(reader("behind"), 4);
+        assertThat(race.backend.acquire(reader(SECOND).waitingAs(2))).isInstanceOf(Attempt.Grant.class);
+        assertThat(race.backend.acquire(reader(FIRST).waitingAs(1))).isInstanceOf(Attempt.Grant.class);
+
+        race.backend.release(FIRST);
+        race.queue(claim("writer"), 3);
+        race.backend.release(SECOND);
+        assertThat(race.backend.acquire(claim("writer").waitingAs(3))).isInstanceOf(Attempt.Grant.class);
+    }
+
+    @Test
+    void who_queues_is_told_to_look_again_when_those_in_front_may_have_died() {
+        race.queue(claim(FIRST), 1);
+        race.moveClock(Duration.ofSeconds(1));
+
+        assertThat(race.queue(claim(SECOND), 2).nextLook()).isEqualTo(Duration.ofSeconds(4));
+        race.backend.release(MINE);
+        assertThat(race.queue(claim(SECOND), 2).nextLook()).isEqualTo(Duration.ofSeconds(4));
+    }
+
+    @Test
+    void who_queues_behind_one_who_died_is_told_about_those_who_live() throws Exception {
+        race.queue(claim(FIRST), 1);
+        race.moveClock(Duration.ofSeconds(3));
+        race.queue(claim(SECOND), 2);
+        race.moveClock(Duration.ofSeconds(3));
+
+        assertThat(race.queue(claim("third"), 3).nextLook()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(race.backend.keepPlaces(List.of("third"))).containsExactly(Duration.ofSeconds(2));
+    }
+
+    @Test
+    void a_waiter_whose_key_has_no_fences_left_when_it_becomes_free_is_told_so() throws Exception {
+        race.queue(claim(FIRST), 1);
+        race.jdbc.update("UPDATE syncguard_fence_counters SET fence = 900000000000000");
+        race.stopBefore("release", RELEASED);
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(1);
+        Future<Attempt> waiter = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThatThrownBy(waiter::get)
+                .cause()
+                .isInstanceOfSatisfying(
+                        LockBackendException.class,
+                        cause -> assertThat(cause.code()).isEqualTo(LockErrorCode.INTERNAL));
+        assertThat(race.leases()).isEmpty();
+        assertThat(race.counter()).isEqualTo(900_000_000_000_000L);
+    }
+}

@@ -1,0 +1,78 @@
+package io.syncguard.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.syncguard.Fence;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ContractStore;
+import io.syncguard.core.QueueContract;
+import io.syncguard.testing.OtherSession;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class PostgresQueueTests extends QueueContract {
+
+    private static PostgresContractStore store;
+
+    @BeforeAll
+    static void makeDatabase() {
+        store = new PostgresContractStore();
+    }
+
+    @AfterAll
+    static void closeConnections() {
+        store.close();
+    }
+
+    @Override
+    protected ContractStore emptyStore() {
+        return store.emptied();
+    }
+
+    @Test
+    void a_waiter_whose_turn_comes_when_no_fences_are_left_is_told_and_acquires_nothing() {
+        Claim holder = held(writer());
+        Claim first = queuedWriter();
+        Claim second = queuedReader();
+        store.jdbc().update("UPDATE syncguard_fence_counters SET fence = ?", Fence.MAX_VALUE);
+        release(holder);
+
+        assertNoFences(first);
+        leave(first);
+        assertNoFences(second);
+
+        assertThat(backend().isLocked(KEY)).isFalse();
+        assertThat(store().storedFence(KEY)).isEqualTo(Fence.MAX_VALUE);
+    }
+
+    @Test
+    void a_waiter_in_front_of_a_lapsed_row_that_is_pinned_keeps_its_place_and_draws_no_fence() {
+        Claim holder = held(reader());
+        Claim first = queuedWriter();
+        Claim second = queuedWriter();
+        expireLease(holder);
+        try (OtherSession other = new OtherSession(store.url())) {
+            other.run("SELECT FROM syncguard_locks_shared FOR KEY SHARE");
+
+            assertThat(queued(first).nextLook()).isBetween(Duration.ofMillis(50), Duration.ofMillis(100));
+            queued(second);
+            assertThat(store().storedFence(KEY)).isEqualTo(1);
+            other.rollback();
+        }
+
+        queued(second);
+        granted(first);
+    }
+
+    private void assertNoFences(Claim claim) {
+        assertThatExceptionOfType(LockBackendException.class)
+                .isThrownBy(() -> backend().acquire(claim))
+                .withMessageContaining("no fences left")
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INTERNAL));
+    }
+}

@@ -1,0 +1,114 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.THEIRS;
+import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.reader;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.core.Attempt;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A try that is refused is a pure read: it writes nothing, locks no row and waits for none, whatever is in its way. */
+class PostgresRefusedTryTests {
+
+    private static final String TRY = """
+            SELECT granted_fence, time_left_ms
+            FROM syncguard_locks_claim('k', 'fence:k', ?, 'try', 60000, 'k', 'test', NULL, NULL, NULL)
+            """;
+
+    private static PostgresRace race;
+
+    @BeforeAll
+    static void open() throws Exception {
+        race = new PostgresRace();
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        race.close();
+    }
+
+    @BeforeEach
+    void reset() throws Exception {
+        race.reset();
+        race.stopClock();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void because_of_a_writer(boolean shared) throws Exception {
+        race.grant(MINE);
+
+        assertReadsOnly(shared);
+    }
+
+    @Test
+    void because_of_readers() throws Exception {
+        race.grantShared(MINE);
+        race.grantShared(THEIRS);
+
+        assertReadsOnly(false);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void because_of_one_who_waits_and_can_go_on(boolean shared) throws Exception {
+        race.grant(MINE);
+        race.queue(claim("writer"), 1);
+        race.backend.release(MINE);
+
+        assertReadsOnly(shared);
+    }
+
+    @Test
+    void because_of_readers_who_wait_and_can_go_on() throws Exception {
+        race.grant(MINE);
+        race.queue(reader("reader"), 1);
+        race.backend.release(MINE);
+
+        assertReadsOnly(false);
+    }
+
+    @Test
+    void because_of_a_writer_who_waits_behind_readers() throws Exception {
+        race.grantShared(MINE);
+        race.queue(claim("writer"), 1);
+
+        assertReadsOnly(true);
+    }
+
+    @Test
+    void because_of_a_writer_with_others_behind_it() throws Exception {
+        race.grant(MINE);
+        race.queue(claim("writer"), 1);
+        race.queue(reader("reader"), 2);
+
+        assertReadsOnly(false);
+    }
+
+    private static void assertReadsOnly(boolean shared) throws Exception {
+        long before = race.counter();
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        assertThat(race.backend.acquire(shared ? reader("try") : claim("try")))
+                .as("beside a session that has the serialising row")
+                .isInstanceOf(Attempt.Refusal.class);
+        race.commitOther();
+
+        // Whoever writes or locks a row has the number of a transaction.
+        race.inTransaction(jdbc -> {
+            Map<String, Object> answer = jdbc.queryForMap(TRY, shared);
+            assertThat(answer.get("granted_fence")).isNull();
+            assertThat((Long) answer.get("time_left_ms")).isPositive();
+            assertThat(jdbc.queryForObject("SELECT txid_current_if_assigned()", Long.class))
+                    .isNull();
+        });
+        assertThat(race.counter()).isEqualTo(before);
+    }
+}

@@ -1,0 +1,46 @@
+package io.syncguard.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.core.Claim;
+import io.syncguard.core.ContractStore;
+import io.syncguard.core.SharedLockContract;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class PostgresSharedLockTests extends SharedLockContract {
+
+    private static PostgresContractStore store;
+
+    @BeforeAll
+    static void makeDatabase() {
+        store = new PostgresContractStore();
+    }
+
+    @AfterAll
+    static void closeConnections() {
+        store.close();
+    }
+
+    @Override
+    protected ContractStore emptyStore() {
+        return store.emptied();
+    }
+
+    @Test
+    void the_sweeper_deletes_readers_that_lapsed_long_ago_and_no_others() {
+        Claim lapsed = held(reader());
+        Claim live = held(reader());
+        store.jdbc()
+                .update(
+                        "UPDATE syncguard_locks_shared SET expires_at_ms = syncguard_locks_now() - 2500 WHERE lock_id = ?",
+                        lapsed.lockId());
+
+        store.sweep(KEY);
+
+        assertThat(store.jdbc().queryForList("SELECT lock_id FROM syncguard_locks_shared", String.class))
+                .doesNotContain(lapsed.lockId())
+                .contains(live.lockId());
+    }
+}

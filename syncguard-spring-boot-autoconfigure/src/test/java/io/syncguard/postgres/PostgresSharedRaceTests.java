@@ -1,0 +1,335 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.THEIRS;
+import static io.syncguard.postgres.PostgresRace.TTL;
+import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.reader;
+import static io.syncguard.postgres.PostgresRace.start;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.Fence;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.ReleaseOutcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Readers and writers that meet at the rows of a key: a writer is alone, whoever stalls, lapses or pins at whatever step. */
+class PostgresSharedRaceTests {
+
+    private static final Duration PAST_THE_TTL = TTL.plusSeconds(1);
+    private static final String WRITER = "writer----------------";
+    private static final String GRANT = "granted_fence := v_fence;";
+
+    private static PostgresRace race;
+
+    @BeforeAll
+    static void open() throws Exception {
+        race = new PostgresRace(51, "SET statement_timeout = '60s'");
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        race.close();
+    }
+
+    @BeforeEach
+    void reset() throws Exception {
+        race.reset();
+        race.stopClock();
+    }
+
+    @Test
+    void of_fifty_readers_and_writers_who_meet_at_a_new_key_one_writer_is_granted_or_readers_only() throws Exception {
+        race.inOther("INSERT INTO syncguard_fence_counters VALUES ('fence:k', 0, 'k')");
+        List<Future<Attempt>> attempts = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            Claim claim = i % 5 == 0 ? claim("writer " + i) : reader("reader " + i);
+            attempts.add(start(() -> race.backend.acquire(claim)));
+        }
+        race.awaitBlocked(50);
+
+        // All fifty have looked, and stand in front of a row that turns out not to be there.
+        race.inOther("DELETE FROM syncguard_fence_counters");
+        race.commitOther();
+
+        List<Fence> fences = new ArrayList<>();
+        for (Future<Attempt> attempt : attempts) {
+            if (attempt.get() instanceof Attempt.Grant grant) {
+                fences.add(grant.fence());
+            }
+        }
+        assertThat(fences).hasSize(race.leases().isEmpty() ? 40 : 1).doesNotHaveDuplicates();
+        assertThat(race.leases().size() + race.readers().size()).isEqualTo(fences.size());
+        assertThat(race.counter()).isEqualTo(fences.size());
+    }
+
+    @Test
+    void a_reader_that_looked_before_a_writer_was_granted_is_refused() throws Exception {
+        race.stopBefore("claim", GRANT);
+        Future<Attempt> writer = start(() -> race.backend.acquire(claim(WRITER)));
+        race.awaitBlocked(1);
+        race.restore("claim");
+        Future<Attempt> reader = start(() -> race.backend.acquire(reader(MINE)));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(writer.get()).isInstanceOf(Attempt.Grant.class);
+        assertThat(reader.get()).isInstanceOf(Attempt.Refusal.class);
+        assertThat(race.counter()).as("a refusal gives its fence back").isEqualTo(1);
+    }
+
+    @Test
+    void a_writer_that_looked_before_a_reader_was_granted_is_refused() throws Exception {
+        race.stopBefore("claim", GRANT);
+        Future<Attempt> reader = start(() -> race.backend.acquire(reader(MINE)));
+        race.awaitBlocked(1);
+        race.restore("claim");
+        Future<Attempt> writer = start(() -> race.backend.acquire(claim(WRITER)));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(reader.get()).isInstanceOf(Attempt.Grant.class);
+        assertThat(writer.get()).isInstanceOf(Attempt.Refusal.class);
+        assertThat(race.counter()).isEqualTo(1);
+    }
+
+    @Test
+    void a_reader_that_looked_before_a_writer_queued_does_not_pass_it() throws Exception {
+        race.grantShared(THEIRS);
+        race.stopBefore("claim", "-- Nothing here is worth waiting");
+        Future<Attempt> writer = start(() -> race.backend.acquire(claim(WRITER).waitingAs(1)));
+        race.awaitBlocked(1);
+        race.restore("claim");
+        Future<Attempt> reader = start(() -> race.backend.acquire(reader(MINE)));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(writer.get()).isInstanceOf(Attempt.Queued.class);
+        assertThat(reader.get()).isInstanceOf(Attempt.Refusal.class);
+        assertThat(race.readers()).containsExactly(THEIRS);
+        assertThat(race.counter()).isEqualTo(1);
+    }
+
+    /** Where nothing was, the statement that draws the fence is the second look. */
+    @Test
+    void who_stalls_before_it_draws_its_fence_at_a_free_key_passes_nobody_who_came_meanwhile() throws Exception {
+        race.grant(MINE);
+        race.backend.release(MINE);
+        for (Claim stalled : List.of(claim(WRITER), reader(WRITER))) {
+            race.stopBefore(
+                    "claim",
+                    "UPDATE syncguard_fence_counters c SET fence = c.fence + 1\n        WHERE c.fence_key"
+                            + " = p_fence_key AND c.fence < 900000000000000\n            AND NOT EXISTS");
+            Future<Attempt> attempt = start(() -> race.backend.acquire(stalled));
+            race.awaitBlocked(1);
+
+            race.restore("claim");
+            race.grant(THEIRS);
+            race.greenLight();
+
+            assertThat(attempt.get()).isInstanceOf(Attempt.Refusal.class);
+            race.backend.release(THEIRS);
+        }
+        assertThat(race.counter()).isEqualTo(3);
+    }
+
+    @Test
+    void a_writer_that_is_about_to_delete_a_lapsed_reader_leaves_it_when_it_is_extended_meanwhile() throws Exception {
+        race.grantShared(THEIRS);
+        race.moveClock(PAST_THE_TTL);
+        // Inside the statement that deletes: its snapshot is older than the extension.
+        race.rewrite(
+                "claim",
+                "FROM syncguard_locks_shared s\n            WHERE s.key = p_key AND s.expires_at_ms <= v_now",
+                "FROM syncguard_locks_shared s\n            WHERE s.key = p_key AND s.expires_at_ms + race_stop() <= v_now");
+        Future<Attempt> attempt = start(() -> race.backend.acquire(claim(WRITER)));
+        race.awaitBlocked(1);
+
+        race.moveClock(Duration.ofMillis(-1));
+        assertThat(race.extend(THEIRS)).isInstanceOf(ExtendOutcome.Extended.class);
+        race.greenLight();
+
+        assertThat(attempt.get()).isInstanceOf(Attempt.Refusal.class);
+        assertThat(race.readers()).containsExactly(THEIRS);
+    }
+
+    @Test
+    void readers_who_meet_at_a_lapsed_writer_are_all_granted() throws Exception {
+        race.grant(WRITER);
+        race.moveClock(PAST_THE_TTL);
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        List<Future<Attempt>> attempts = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            Claim claim = reader("reader " + i);
+            attempts.add(start(() -> race.backend.acquire(claim)));
+        }
+        race.awaitBlocked(10);
+
+        race.commitOther();
+
+        for (Future<Attempt> attempt : attempts) {
+            assertThat(attempt.get()).isInstanceOf(Attempt.Grant.class);
+        }
+        assertThat(race.leases()).isEmpty();
+        assertThat(race.readers()).hasSize(10);
+        assertThat(race.counter()).isEqualTo(11);
+    }
+
+    @Test
+    void an_extension_of_a_reader_that_stalls_before_it_looks_revives_nothing_beside_a_writer() throws Exception {
+        race.grantShared(MINE);
+        race.rewrite(
+                "extend",
+                "SELECT w.lock_id, w.ttl_ms, w.position\n",
+                "SELECT w.lock_id, w.ttl_ms + race_stop() AS ttl_ms, w.position\n");
+        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
+        race.awaitBlocked(1);
+
+        race.moveClock(PAST_THE_TTL);
+        race.grant(WRITER);
+        race.greenLight();
+
+        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(race.readers()).isEmpty();
+    }
+
+    @Test
+    void an_extension_of_a_reader_that_stalls_with_its_row_locked_keeps_a_writer_out_and_then_revives_nothing()
+            throws Exception {
+        race.grantShared(MINE);
+        race.rewrite(
+                "extend",
+                "WHERE l.lock_id = f.lock_id AND l.expires_at_ms > syncguard_locks_now()",
+                "WHERE l.lock_id = f.lock_id AND l.expires_at_ms + race_stop() > syncguard_locks_now()");
+        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
+        race.awaitBlocked(1);
+
+        race.moveClock(PAST_THE_TTL);
+        assertRefusedForAMoment(claim(WRITER));
+        race.greenLight();
+
+        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Expired.class);
+        race.grant(WRITER);
+        assertThat(race.readers()).isEmpty();
+    }
+
+    @Test
+    void an_extension_of_a_reader_that_stalls_after_it_looked_keeps_a_writer_out_and_holds_on() throws Exception {
+        race.grantShared(MINE);
+        race.grantShared(THEIRS);
+        race.rewrite(
+                "extend",
+                "UPDATE syncguard_locks_shared l SET expires_at_ms = syncguard",
+                "UPDATE syncguard_locks_shared l SET expires_at_ms = race_stop() + syncguard");
+        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
+        race.awaitBlocked(1);
+
+        race.moveClock(PAST_THE_TTL);
+        assertRefusedForAMoment(claim(WRITER));
+        race.greenLight();
+
+        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.backend.acquire(claim(WRITER))).isEqualTo(new Attempt.Refusal(TTL.plusSeconds(1)));
+        assertThat(race.readers()).as("the other one was deleted").containsExactly(MINE);
+        assertThat(race.counter()).as("refusals give their fences back").isEqualTo(2);
+    }
+
+    @Test
+    void a_lapsed_reader_that_somebody_pins_keeps_a_writer_out_and_no_readers() throws Exception {
+        race.grantShared(MINE);
+        race.moveClock(PAST_THE_TTL);
+        race.inOther("SELECT FROM syncguard_locks_shared FOR KEY SHARE");
+
+        assertRefusedForAMoment(claim(WRITER));
+        assertThat(race.counter()).isEqualTo(1);
+        race.grantShared(THEIRS);
+        race.backend.release(THEIRS);
+
+        race.commitOther();
+        assertThat(race.grant(WRITER).fence()).isEqualTo(new Fence(3));
+        assertThat(race.readers()).isEmpty();
+    }
+
+    @Test
+    void a_lapsed_writer_that_somebody_pins_keeps_readers_out() throws Exception {
+        race.grant(WRITER);
+        race.moveClock(PAST_THE_TTL);
+        race.inOther("SELECT FROM syncguard_locks FOR KEY SHARE");
+
+        assertRefusedForAMoment(reader(MINE));
+
+        race.commitOther();
+        race.grantShared(MINE);
+        assertThat(race.leases()).isEmpty();
+    }
+
+    @Test
+    void a_waiter_in_front_of_a_pinned_lapsed_reader_queues_for_a_moment() throws Exception {
+        race.grantShared(MINE);
+        race.moveClock(PAST_THE_TTL);
+        race.inOther("SELECT FROM syncguard_locks_shared FOR KEY SHARE");
+
+        assertThat(race.queue(claim(WRITER), 1).nextLook()).isBetween(Duration.ofMillis(50), Duration.ofMillis(100));
+    }
+
+    @Test
+    void the_release_of_a_pinned_reader_is_busy_and_does_not_wait() throws Exception {
+        race.grantShared(MINE);
+        race.inOther("SELECT FROM syncguard_locks_shared FOR KEY SHARE");
+
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.BUSY);
+        assertThat(race.extend(MINE)).as("passes").isInstanceOf(ExtendOutcome.Extended.class);
+        race.moveClock(PAST_THE_TTL);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.EXPIRED);
+
+        race.moveClock(PAST_THE_TTL.negated());
+        race.commitOther();
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void a_locked_reader_does_not_hold_up_the_extensions_of_others() throws Exception {
+        race.grantShared(MINE);
+        race.grantShared(THEIRS);
+        race.inOther("SELECT FROM syncguard_locks_shared WHERE lock_id = '" + MINE + "' FOR UPDATE");
+
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Busy.class);
+        assertThat(race.extend(THEIRS)).isInstanceOf(ExtendOutcome.Extended.class);
+    }
+
+    @Test
+    void a_reader_that_lapses_while_its_release_waits_has_expired_and_a_writers_takeover_stays() throws Exception {
+        race.grantShared(MINE);
+        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(1);
+
+        race.moveClock(PAST_THE_TTL);
+        race.commitOther();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.EXPIRED);
+        race.grant(WRITER);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(race.backend.lookupById(WRITER)).isPresent();
+    }
+
+    private static void assertRefusedForAMoment(Claim claim) {
+        assertThat(race.backend.acquire(claim))
+                .isInstanceOfSatisfying(
+                        Attempt.Refusal.class,
+                        refusal -> assertThat(refusal.timeLeft())
+                                .isBetween(Duration.ofMillis(50), Duration.ofMillis(100)));
+    }
+}

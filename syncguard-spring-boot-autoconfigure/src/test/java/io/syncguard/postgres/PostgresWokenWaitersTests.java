@@ -1,0 +1,77 @@
+package io.syncguard.postgres;
+
+import io.syncguard.core.Claim;
+import io.syncguard.core.ContractStore;
+import io.syncguard.core.WokenWaitersContract;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class PostgresWokenWaitersTests extends WokenWaitersContract {
+
+    private static PostgresContractStore store;
+
+    @BeforeAll
+    static void makeDatabase() {
+        store = new PostgresContractStore();
+    }
+
+    @AfterAll
+    static void closeConnections() {
+        store.close();
+    }
+
+    @Override
+    protected ContractStore emptyStore() {
+        return store.emptied();
+    }
+
+    /** Nobody in the queue may ask any more who could find out by itself that a place in front has lapsed. */
+    @Test
+    void the_sweeper_wakes_who_can_go_on_because_a_place_in_front_has_lapsed() {
+        held(reader());
+        Claim dead = queuedWriter();
+        Claim reader = queuedReader();
+        queuedWriter();
+        expirePlace(dead);
+
+        store.sweep(KEY);
+
+        assertWoken(reader);
+    }
+
+    @Test
+    void the_sweeper_wakes_who_can_go_on_because_a_writer_has_lapsed() {
+        Claim lapsed = held(writer());
+        Claim first = queuedReader();
+        Claim second = queuedReader();
+        queuedWriter();
+        expireLease(lapsed);
+
+        store.sweep(KEY);
+
+        assertWoken(first, second);
+    }
+
+    @Test
+    void the_sweeper_wakes_who_can_go_on_because_a_reader_has_lapsed() {
+        Claim lapsed = held(reader());
+        Claim writer = queuedWriter();
+        queuedReader();
+        expireLease(lapsed);
+
+        store.sweep(KEY);
+
+        assertWoken(writer);
+    }
+
+    @Test
+    void the_sweeper_wakes_nobody_who_cannot_go_on() {
+        held(writer());
+        queuedWriter();
+
+        store.sweep(KEY);
+
+        assertNobodyIsWoken();
+    }
+}

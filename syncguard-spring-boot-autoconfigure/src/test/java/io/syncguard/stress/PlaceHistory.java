@@ -1,0 +1,167 @@
+package io.syncguard.stress;
+
+import static io.syncguard.stress.HistoryEvent.NEVER;
+
+import io.syncguard.stress.HistoryEvent.Kind;
+import io.syncguard.stress.HistoryEvent.Outcome;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The place in the queue that was taken under one lock id: when it was there for certain, and when it may have been there.
+ * Times are nanoseconds of the monotonic clock.
+ */
+final class PlaceHistory {
+
+    /** How long a place is kept for a waiter of whom nothing is heard, five seconds. */
+    static final long TTL_NANOS = 5_000_000_000L;
+
+    /** A place that is fresher than this is not renewed when it is kept. */
+    private static final long FRESH_NANOS = TTL_NANOS * 5 / 6;
+
+    /** The server counts whole milliseconds, and the two clocks do not run equally fast. */
+    private static final long INACCURACY_NANOS = 20_000_000L;
+
+    private final String lock;
+    private final List<HistoryEvent> claims;
+    private final List<HistoryEvent> events;
+    private final ProcessTimes processes;
+
+    /** @param events of one lock id, with at least one claim */
+    PlaceHistory(String lock, List<HistoryEvent> events, ProcessTimes processes) {
+        this.lock = lock;
+        this.events = events.stream()
+                .sorted(Comparator.comparingLong(HistoryEvent::start))
+                .toList();
+        this.claims =
+                this.events.stream().filter(event -> event.is(Kind.ACQUIRE)).toList();
+        this.processes = processes;
+    }
+
+    /** One stretch of time in which the place was there for certain, from the answer that said so. */
+    record Stay(PlaceHistory place, HistoryEvent queued, long until) {
+
+        long from() {
+            return queued.end();
+        }
+    }
+
+    String lock() {
+        return lock;
+    }
+
+    boolean isShared() {
+        return claims.get(0).lease().shared();
+    }
+
+    boolean conflictsWith(PlaceHistory other) {
+        return !isShared() || !other.isShared();
+    }
+
+    /** Nobody came before this by that request. */
+    long sentAt() {
+        return claims.get(0).start();
+    }
+
+    List<HistoryEvent> claims() {
+        return claims;
+    }
+
+    Stream<HistoryEvent> all(Kind kind) {
+        return events.stream().filter(event -> event.is(kind));
+    }
+
+    /** The fence of the grant that came of it, {@link HistoryEvent#NEVER} if none did. */
+    long fence() {
+        return claims.stream()
+                .filter(claim -> claim.outcome() == Outcome.OK)
+                .mapToLong(claim -> claim.lease().fence())
+                .findFirst()
+                .orElse(NEVER);
+    }
+
+    /** When it was there for certain, but for the grant itself: it ends with that, too. */
+    List<Stay> stays() {
+        long end = events.stream()
+                .filter(PlaceHistory::mayEnd)
+                .mapToLong(HistoryEvent::start)
+                .min()
+                .orElse(NEVER);
+        List<Stay> stays = new ArrayList<>();
+        HistoryEvent queued = null;
+        long until = 0;
+        for (HistoryEvent event : events) {
+            boolean claimed = event.is(Kind.ACQUIRE, Outcome.QUEUED);
+            if (!claimed && !event.is(Kind.KEEP, Outcome.OK)) {
+                continue;
+            }
+            if (queued != null && event.end() < until) {
+                until = Math.max(until, keptUntil(event));
+            } else if (claimed) {
+                add(stays, queued, Math.min(until, end));
+                queued = event;
+                until = keptUntil(event);
+            }
+        }
+        add(stays, queued, Math.min(until, end));
+        return stays;
+    }
+
+    private void add(List<Stay> stays, HistoryEvent queued, long until) {
+        if (queued != null && queued.end() < until) {
+            stays.add(new Stay(this, queued, until));
+        }
+    }
+
+    /** The server does it after it was asked. */
+    private static long keptUntil(HistoryEvent event) {
+        return event.start() + (event.is(Kind.KEEP) ? FRESH_NANOS : TTL_NANOS) - INACCURACY_NANOS;
+    }
+
+    /** A grant is judged by its fence. */
+    private static boolean mayEnd(HistoryEvent event) {
+        return event.is(Kind.RELEASE)
+                || event.is(Kind.ACQUIRE, Outcome.REFUSED)
+                || event.is(Kind.ACQUIRE, Outcome.UNKNOWN);
+    }
+
+    /** The last moment at which it may have been there; before everything when it never was. */
+    long latestEnd() {
+        long latest = Stream.concat(claims.stream().filter(PlaceHistory::mayQueue), all(Kind.KEEP))
+                .mapToLong(event -> latestEffect(event) + TTL_NANOS + INACCURACY_NANOS)
+                .max()
+                .orElse(Long.MIN_VALUE);
+        if (claims.stream().noneMatch(PlaceHistory::mayQueue)) {
+            return Long.MIN_VALUE;
+        }
+        HistoryEvent last = claims.get(claims.size() - 1);
+        if (last.outcome() == Outcome.UNKNOWN) {
+            return latest;
+        }
+        return events.stream()
+                .filter(event -> event.start() >= last.start() && ends(event))
+                .mapToLong(HistoryEvent::end)
+                .reduce(latest, Math::min);
+    }
+
+    private static boolean mayQueue(HistoryEvent claim) {
+        return claim.outcome() == Outcome.QUEUED || claim.outcome() == Outcome.UNKNOWN;
+    }
+
+    private static boolean ends(HistoryEvent event) {
+        return event.is(Kind.ACQUIRE, Outcome.OK)
+                || event.is(Kind.ACQUIRE, Outcome.REFUSED)
+                || event.is(Kind.RELEASE, Outcome.LEFT)
+                || event.is(Kind.RELEASE, Outcome.NOT_HELD);
+    }
+
+    private long latestEffect(HistoryEvent event) {
+        if (event.outcome() != Outcome.UNKNOWN) {
+            return event.end();
+        }
+        long gaveUp = event.end() == NEVER ? processes.endOf(event.source().process(), event.start()) : event.end();
+        return gaveUp + LeaseHistory.SETTLING_NANOS;
+    }
+}
