@@ -16,4 +16,12 @@ CREATE TABLE IF NOT EXISTS stock (
 
 INSERT INTO stock (sku, available) VALUES ('COFFEE', 100), ('TEA', 10) ON CONFLICT DO NOTHING;
 
+CREATE TABLE IF NOT EXISTS prices (
+    sku     TEXT PRIMARY KEY,
+    cents   INTEGER NOT NULL,
+    edition BIGINT NOT NULL DEFAULT 0
+);
+
+INSERT INTO prices (sku, cents) VALUES ('CAKE', 450), ('COFFEE', 320), ('TEA', 280) ON CONFLICT DO NOTHING;
+
 SELECT pg_advisory_unlock(54330);

@@ -19,6 +19,6 @@ final class LockController {
 
     @GetMapping("/locks/{key}")
     LockState state(@PathVariable String key) {
-        return locks.lookup(key).map(info -> LockState.held(key, info)).orElseGet(() -> LockState.free(key));
+        return LockState.of(key, locks.holders(key));
     }
 }

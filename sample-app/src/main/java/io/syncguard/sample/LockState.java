@@ -2,12 +2,15 @@ package io.syncguard.sample;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.syncguard.LockInfo;
+import io.syncguard.LockMode;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the server knows of a lock; only the first two are there when nobody holds it.
+ * What the server knows of a lock; only the first two are there when nobody holds it. Of several who hold it together, the first.
  *
+ * @param holders how many hold it
  * @param expiresAt when it ends unless it is extended, on the clock of the server
  * @param owner the label of the instance that holds it
  */
@@ -15,16 +18,26 @@ import org.jspecify.annotations.Nullable;
 record LockState(
         String key,
         boolean held,
+        @Nullable LockMode mode,
+        @Nullable Integer holders,
         @Nullable Long fence,
         @Nullable Instant acquiredAt,
         @Nullable Instant expiresAt,
         @Nullable String owner) {
 
-    static LockState held(String key, LockInfo info) {
-        return new LockState(key, true, info.fence().value(), info.acquiredAt(), info.expiresAt(), info.owner());
-    }
-
-    static LockState free(String key) {
-        return new LockState(key, false, null, null, null, null);
+    static LockState of(String key, List<LockInfo> holders) {
+        if (holders.isEmpty()) {
+            return new LockState(key, false, null, null, null, null, null, null);
+        }
+        LockInfo info = holders.get(0);
+        return new LockState(
+                key,
+                true,
+                info.mode(),
+                holders.size(),
+                info.fence().value(),
+                info.acquiredAt(),
+                info.expiresAt(),
+                info.owner());
     }
 }

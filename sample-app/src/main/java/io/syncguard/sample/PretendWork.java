@@ -12,10 +12,17 @@ final class PretendWork {
     /** The answer of a payment provider. Long enough for the other nineteen submissions to find the order locked. */
     private static final Duration PAYMENT = Duration.ofMillis(1500);
 
+    /** The printer of price labels. Long enough for others to come while a price list is rewritten. */
+    private static final Duration LABEL = Duration.ofMillis(500);
+
     private PretendWork() {}
 
     static void chargePayment() throws InterruptedException {
         Thread.sleep(PAYMENT.toMillis());
+    }
+
+    static void printLabel() throws InterruptedException {
+        Thread.sleep(LABEL.toMillis());
     }
 
     static void computeReport(Duration length) throws InterruptedException {

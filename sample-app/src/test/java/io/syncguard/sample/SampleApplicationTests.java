@@ -3,6 +3,7 @@ package io.syncguard.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.syncguard.LockMode;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -82,6 +84,21 @@ class SampleApplicationTests {
     }
 
     @Test
+    void aPriceListIsReadByManyTogetherAndNeverWhileItIsRewritten() {
+        CompletableFuture<HttpResponse<String>> change = post("/prices/change?percent=10");
+        LockState writer = await().atMost(Duration.ofSeconds(5)).until(() -> lock("price-list"), LockState::held);
+        assertThat(writer.mode()).isEqualTo(LockMode.EXCLUSIVE);
+
+        List<HttpResponse<String>> answers = twentyTimesAtOnce(() -> get("/prices"));
+
+        assertThat(answers).allSatisfy(answer -> {
+            assertThat(answer.statusCode()).isEqualTo(200);
+            assertThat(answer.body()).isEqualTo(change.join().body()).contains("\"COFFEE\":352", "\"TEA\":308");
+        });
+        assertThat(lock("price-list").held()).isFalse();
+    }
+
+    @Test
     void aReportOfMoreThanAMinuteIsRefusedWithTheLimits() {
         HttpResponse<String> answer = post("/reports/endless?seconds=61").join();
 
@@ -103,15 +120,25 @@ class SampleApplicationTests {
     }
 
     private List<HttpResponse<String>> postTwentyTimesAtOnce(String path) {
+        return twentyTimesAtOnce(() -> post(path));
+    }
+
+    private static List<HttpResponse<String>> twentyTimesAtOnce(
+            Supplier<CompletableFuture<HttpResponse<String>>> call) {
         List<CompletableFuture<HttpResponse<String>>> calls =
-                Stream.generate(() -> post(path)).limit(20).toList();
+                Stream.generate(call).limit(20).toList();
         return calls.stream().map(CompletableFuture::join).toList();
     }
 
+    private CompletableFuture<HttpResponse<String>> get(String path) {
+        return send(HttpRequest.newBuilder(URI.create(url + path)).GET());
+    }
+
     private CompletableFuture<HttpResponse<String>> post(String path) {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(url + path))
-                .POST(BodyPublishers.noBody())
-                .build();
-        return http.sendAsync(request, BodyHandlers.ofString());
+        return send(HttpRequest.newBuilder(URI.create(url + path)).POST(BodyPublishers.noBody()));
+    }
+
+    private CompletableFuture<HttpResponse<String>> send(HttpRequest.Builder request) {
+        return http.sendAsync(request.build(), BodyHandlers.ofString());
     }
 }

@@ -1,0 +1,43 @@
+package io.syncguard.sample;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.LockHandle;
+import io.syncguard.LockMode;
+import java.util.Map;
+import org.springframework.stereotype.Service;
+
+/**
+ * Keeps the price list, which many read and one rewrites now and then, price by price. Whoever read it meanwhile would sell at
+ * prices of two editions.
+ */
+@Service
+class PriceListService {
+
+    private static final String LOCK = "price-list";
+
+    private final Prices prices;
+
+    PriceListService(Prices prices) {
+        this.prices = prices;
+    }
+
+    /** Reads the list together with everybody else who reads, and never while it is rewritten. */
+    @DistributedLock(name = LOCK, mode = LockMode.SHARED)
+    public PriceList read() {
+        return prices.read();
+    }
+
+    /** Rewrites the list once those who read it are done. Who wants to read from now on waits. */
+    @DistributedLock(name = LOCK)
+    public PriceList change(int percent) throws InterruptedException {
+        LockHandle lock = LockHandle.current().orElseThrow();
+        for (Map.Entry<String, Integer> price : prices.read().prices().entrySet()) {
+            prices.write(
+                    price.getKey(),
+                    price.getValue() * (100 + percent) / 100,
+                    lock.fence().value());
+            PretendWork.printLabel();
+        }
+        return prices.read();
+    }
+}
