@@ -24,10 +24,14 @@ final class Bench {
     /** A PostgreSQL that keeps what it has confirmed. */
     static EmbeddedPostgres startDurable() throws IOException {
         return EmbeddedPostgres.builder()
+                .setPGStartupWait(Duration.ofMinutes(1))
                 .setServerConfig("listen_addresses", "127.0.0.1")
                 .setServerConfig("fsync", "on")
                 .setServerConfig("full_page_writes", "on")
                 .setServerConfig("synchronous_commit", "on")
+                // Loaded for those who count statements; for all others it looks away.
+                .setServerConfig("shared_preload_libraries", "pg_stat_statements")
+                .setServerConfig("pg_stat_statements.track", "none")
                 .start();
     }
 
@@ -37,7 +41,9 @@ final class Bench {
                 .properties(
                         "spring.main.banner-mode=off",
                         "spring.main.web-application-type=none",
-                        "spring.datasource.url=" + url)
+                        "spring.datasource.url=" + url,
+                        // A benchmark on a busy machine is slow, and not over.
+                        "syncguard.postgres.network-timeout=1m")
                 .run();
     }
 
@@ -47,7 +53,7 @@ final class Bench {
         void run(int thread, long count) throws Exception;
     }
 
-    /** How often per second so many threads do it together. */
+    /** How often per second so many threads do it together, each of them once at least. */
     static double perSecond(int threads, Duration duration, Work work) throws Exception {
         ExecutorService executor = Executors.newFixedThreadPool(threads);
         try {
@@ -58,9 +64,9 @@ final class Bench {
                 int number = thread;
                 counts.add(executor.submit(() -> {
                     long count = 0;
-                    for (; System.nanoTime() < end; count++) {
-                        work.run(number, count);
-                    }
+                    do {
+                        work.run(number, count++);
+                    } while (System.nanoTime() < end);
                     return count;
                 }));
             }
@@ -74,15 +80,21 @@ final class Bench {
         }
     }
 
-    static void print(String what, List<Double> values) {
-        List<Double> sorted = values.stream().sorted().toList();
-        System.out.printf(
+    /** Figures as a line of a table. */
+    static String line(String what, List<Double> figures) {
+        List<Double> sorted = figures.stream().sorted().toList();
+        return String.format(
                 Locale.ROOT,
-                "%-28s min %10.2f   median %10.2f   max %10.2f%n",
+                "%-60s min %10.2f   median %10.2f   max %10.2f",
                 what,
                 sorted.get(0),
-                sorted.get(sorted.size() / 2),
+                median(sorted),
                 sorted.get(sorted.size() - 1));
+    }
+
+    private static double median(List<Double> sorted) {
+        int middle = sorted.size() / 2;
+        return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -112,9 +112,9 @@ public final class ManyKeys {
             }
         }
         System.out.println(what);
-        Bench.print("  pairs/s, full table", onFull);
-        Bench.print("  pairs/s, empty table", onEmpty);
-        Bench.print("  ratio", ratios);
+        System.out.println(Bench.line("  pairs/s, full table", onFull));
+        System.out.println(Bench.line("  pairs/s, empty table", onEmpty));
+        System.out.println(Bench.line("  ratio", ratios));
     }
 
     /** Waits for the next sweep to end, a minute and a half at most, and prints what is left. */

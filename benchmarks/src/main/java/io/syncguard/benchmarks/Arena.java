@@ -1,0 +1,66 @@
+package io.syncguard.benchmarks;
+
+import java.io.IOException;
+import java.util.EnumMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What the measurements of one run share: a server, two other processes, the rounds, the report. Used by one thread. */
+final class Arena implements AutoCloseable {
+
+    private final Server server = new Server();
+    private final Map<Peer, String> urls = new EnumMap<>(Peer.class);
+    private final Rounds rounds;
+    private final Report report;
+    private @Nullable Contenders contenders;
+    private @Nullable TwoProcesses processes;
+
+    Arena(Rounds rounds, Report report) throws IOException {
+        this.rounds = rounds;
+        this.report = report;
+    }
+
+    Server server() {
+        return server;
+    }
+
+    Rounds rounds() {
+        return rounds;
+    }
+
+    Report report() {
+        return report;
+    }
+
+    /** The database of a contender. */
+    String url(Peer peer) {
+        return urls.computeIfAbsent(peer, server::newDatabase);
+    }
+
+    /** All contenders in this process. */
+    Contenders contenders() {
+        if (contenders == null) {
+            contenders = new Contenders(this);
+        }
+        return contenders;
+    }
+
+    /** Two processes beside this one, which start when they are first needed. */
+    TwoProcesses processes() throws IOException {
+        if (processes == null) {
+            processes = new TwoProcesses(this);
+        }
+        return processes;
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (contenders != null) {
+            contenders.close();
+        }
+        if (processes != null) {
+            processes.close();
+        }
+        server.close();
+    }
+}

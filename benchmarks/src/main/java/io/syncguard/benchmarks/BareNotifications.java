@@ -1,0 +1,71 @@
+package io.syncguard.benchmarks;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.TimeUnit;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+
+/**
+ * One of two partners who call each other by nothing but {@code NOTIFY}: one connection listens through the driver's
+ * {@code getNotifications}, another notifies in autocommit. What two processes that wait for each other cannot do without.
+ */
+final class BareNotifications {
+
+    private static final int PATIENCE_MILLIS = (int) TimeUnit.MINUTES.toMillis(1);
+
+    private final PGConnection listener;
+    private final PreparedStatement notify;
+
+    private BareNotifications(String url, String hears, String says) throws SQLException {
+        Connection listening = DriverManager.getConnection(url);
+        try (Statement statement = listening.createStatement()) {
+            statement.execute("LISTEN " + hears);
+        }
+        this.listener = listening.unwrap(PGConnection.class);
+        this.notify = DriverManager.getConnection(url).prepareStatement("NOTIFY " + says);
+    }
+
+    /** The partner who calls. */
+    static BareNotifications caller(String url) throws SQLException {
+        return new BareNotifications(url, "echo", "call");
+    }
+
+    /** Starts the partner who answers each call. */
+    static void echo(String url) throws SQLException {
+        BareNotifications echo = new BareNotifications(url, "call", "echo");
+        Thread thread = new Thread(echo::answer, "echo");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Calls and returns how long it took until the echo was heard, in nanoseconds: two notifications. */
+    long call() throws SQLException {
+        long began = System.nanoTime();
+        notify.execute();
+        if (!hear()) {
+            throw new IllegalStateException("No echo");
+        }
+        return System.nanoTime() - began;
+    }
+
+    private void answer() {
+        try {
+            while (true) {
+                if (hear()) {
+                    notify.execute();
+                }
+            }
+        } catch (SQLException ex) {
+            // The server is gone: the measurement is over, or the caller will say so.
+        }
+    }
+
+    private boolean hear() throws SQLException {
+        PGNotification[] heard = listener.getNotifications(PATIENCE_MILLIS);
+        return heard != null && heard.length > 0;
+    }
+}

@@ -1,0 +1,67 @@
+package io.syncguard.benchmarks;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/** Another process that is told in lines what to do, and answers in lines: see {@link Child}. It ends with this one. */
+final class ChildProcess implements AutoCloseable {
+
+    private final Process process;
+    private final Writer commands;
+    private final BufferedReader answers;
+
+    ChildProcess() throws IOException {
+        this.process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx512m",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Child.class.getName())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        this.commands = process.outputWriter(StandardCharsets.UTF_8);
+        this.answers = process.inputReader(StandardCharsets.UTF_8);
+    }
+
+    /** Has it do something and waits for the answer. */
+    String ask(Object... words) {
+        tell(words);
+        return answer();
+    }
+
+    /** Has it do something. */
+    void tell(Object... words) {
+        StringBuilder command = new StringBuilder();
+        for (Object word : words) {
+            command.append(command.isEmpty() ? "" : " ").append(word);
+        }
+        try {
+            commands.write(command.append('\n').toString());
+            commands.flush();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    /** Waits for what it answers to what it was told. */
+    String answer() {
+        try {
+            String answer = answers.readLine();
+            if (answer == null) {
+                throw new IllegalStateException("The other process ended; its last words are above");
+            }
+            return answer;
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

@@ -1,0 +1,18 @@
+package io.syncguard.benchmarks;
+
+/** Somebody who locks keys, each in a database of its own. Threads may share it. */
+interface Contender extends AutoCloseable {
+
+    /** Acquires a free key and releases it. */
+    default void pair(String key) throws Exception {
+        if (!attempt(key, () -> {})) {
+            throw new IllegalStateException("Refused on a free key: " + key);
+        }
+    }
+
+    /** Makes one attempt, and runs the body under the lock if it is granted. */
+    boolean attempt(String key, Runnable body) throws Exception;
+
+    @Override
+    void close();
+}

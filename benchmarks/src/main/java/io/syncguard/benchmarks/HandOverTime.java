@@ -1,0 +1,41 @@
+package io.syncguard.benchmarks;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+/** From the end of a body in one process to the beginning of the next in another one that waits, beside bare notifications. */
+final class HandOverTime implements Measurement {
+
+    @Override
+    public void run(Arena arena) throws Exception {
+        TwoProcesses processes = arena.processes();
+        Map<String, Callable<List<Double>>> measurements = new LinkedHashMap<>();
+        for (Peer peer : TwoProcesses.PEERS) {
+            measurements.put(
+                    peer.label(), () -> processes.handOver(peer, arena.rounds().duration()));
+        }
+        for (Bare bare : Bare.values()) {
+            measurements.put(
+                    bare.label() + ", there and back",
+                    () -> processes.callNowAndThen(bare, arena.rounds().duration()));
+        }
+        Map<String, List<List<Double>>> times = arena.rounds().interleave(measurements);
+        arena.report().title("release to the next start in another process, ms: medians");
+        arena.report().addWithRatios(quantiles(times, 0.5));
+        arena.report().title("release to the next start in another process, ms: 99th percentiles");
+        arena.report().addWithRatios(quantiles(times, 0.99));
+    }
+
+    private static Map<String, List<Double>> quantiles(Map<String, List<List<Double>>> times, double quantile) {
+        Map<String, List<Double>> quantiles = new LinkedHashMap<>();
+        times.forEach((name, rounds) -> quantiles.put(
+                name, rounds.stream().map(round -> quantile(round, quantile)).toList()));
+        return quantiles;
+    }
+
+    private static double quantile(List<Double> times, double quantile) {
+        return times.stream().sorted().toList().get((int) (quantile * times.size()));
+    }
+}

@@ -1,0 +1,44 @@
+package io.syncguard.benchmarks;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/** A thread that waits for a key and holds it until it is told to end. */
+final class HeldKey {
+
+    private static final long PATIENCE_SECONDS = 60;
+
+    private final CompletableFuture<Long> began = new CompletableFuture<>();
+    private final CompletableFuture<Boolean> over = new CompletableFuture<>();
+    private final CompletableFuture<Long> ended = new CompletableFuture<>();
+
+    HeldKey(WaitingContender contender) {
+        Thread thread = new Thread(() -> hold(contender), "holder");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** When the body began, as soon as it has. */
+    long began() throws Exception {
+        return began.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /** Has the body end, upon which the key is released, and tells when that was. */
+    long end() throws Exception {
+        over.complete(true);
+        return ended.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private void hold(WaitingContender contender) {
+        try {
+            contender.await("handed over", () -> {
+                began.complete(System.nanoTime());
+                over.join();
+                ended.complete(System.nanoTime());
+            });
+        } catch (Exception | Error ex) {
+            began.completeExceptionally(ex);
+            ended.completeExceptionally(ex);
+        }
+    }
+}

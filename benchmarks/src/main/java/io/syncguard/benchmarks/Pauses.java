@@ -1,0 +1,20 @@
+package io.syncguard.benchmarks;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/** Pauses between one thing and the next, of random length: nobody's polls shall keep step with them. */
+final class Pauses {
+
+    private static final int SHORTEST_MILLIS = 10;
+
+    private Pauses() {}
+
+    /** Sleeps for a random time up to the longest, or not at all if that is zero. */
+    static void pause(int longestMillis) throws InterruptedException {
+        if (longestMillis > 0) {
+            TimeUnit.MILLISECONDS.sleep(
+                    ThreadLocalRandom.current().nextLong(Math.min(SHORTEST_MILLIS, longestMillis), longestMillis + 1L));
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package io.syncguard.benchmarks;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+/**
+ * How long and how often is measured.
+ *
+ * @param count of the rounds that count
+ * @param duration of one measurement
+ * @param warmUp whether a round before them does not count
+ */
+record Rounds(int count, Duration duration, boolean warmUp) {
+
+    /** Just enough to see that everything works. */
+    static final Rounds SHORT = new Rounds(1, Duration.ofMillis(200), false);
+
+    /** For people. */
+    String description() {
+        String measured = count + " x " + duration.toMillis() / 1000.0 + " s";
+        return warmUp
+                ? measured + " after one to warm up"
+                : measured + " without warming up: shows that it works, not how fast";
+    }
+
+    /**
+     * Has each of them measured once in every round, each time beginning with another one: what changes in the course of a
+     * run, on this machine or in the tables, hits all of them.
+     *
+     * @return what each of them found, round by round
+     */
+    <T> Map<String, List<T>> interleave(Map<String, Callable<T>> measurements) throws Exception {
+        Map<String, List<T>> found = new LinkedHashMap<>();
+        measurements.keySet().forEach(each -> found.put(each, new ArrayList<>()));
+        List<Map.Entry<String, Callable<T>>> all = List.copyOf(measurements.entrySet());
+        for (int round = warmUp ? -1 : 0; round < count; round++) {
+            for (int turn = 0; turn < all.size(); turn++) {
+                Map.Entry<String, Callable<T>> next = all.get(Math.floorMod(round + turn, all.size()));
+                T value = next.getValue().call();
+                if (round >= 0) {
+                    found.computeIfAbsent(next.getKey(), name -> new ArrayList<>())
+                            .add(value);
+                }
+            }
+        }
+        return found;
+    }
+}

@@ -1,0 +1,45 @@
+package io.syncguard.benchmarks;
+
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import java.time.Duration;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** SyncGuard as an application gets it: the template, all properties at their defaults. */
+final class SyncGuard implements WaitingContender {
+
+    private static final Duration LONG = Duration.ofMinutes(1);
+
+    private final ConfigurableApplicationContext application;
+    private final LockTemplate locks;
+
+    SyncGuard(String url) {
+        this.application = Bench.application(url);
+        this.locks = application.getBean(LockTemplate.class);
+    }
+
+    @Override
+    public boolean attempt(String key, Runnable body) {
+        return locks.tryExecute(LockRequest.of(key), lock -> run(body)).isPresent();
+    }
+
+    @Override
+    public void await(String key, Runnable body) {
+        locks.execute(LockRequest.of(key).waitTime(LONG), lock -> run(body));
+    }
+
+    /** A shared grant, to be closed. Its lease is long, so that no heartbeat comes in between. */
+    AutoCloseable share(String key) {
+        return locks.manager().acquire(LockRequest.of(key).shared().ttl(Duration.ofHours(1)));
+    }
+
+    @Override
+    public void close() {
+        application.close();
+    }
+
+    private static boolean run(Runnable body) {
+        body.run();
+        return true;
+    }
+}
