@@ -86,7 +86,9 @@ final class PostgresWakeUps implements AutoCloseable {
 
     /** Listens until the connection is lost; answers when to try again. */
     private long listen() {
-        try (Connection opened = dataSource.getConnection()) {
+        Connection opened = null;
+        try {
+            opened = dataSource.getConnection();
             connection = opened;
             PGConnection driver = opened.unwrap(PGConnection.class);
             try (Statement statement = opened.createStatement()) {
@@ -102,6 +104,7 @@ final class PostgresWakeUps implements AutoCloseable {
         } finally {
             connection = null;
             changeTo(false);
+            giveBack(opened);
         }
         long next = time.nanoTime() + pause;
         pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
@@ -132,6 +135,17 @@ final class PostgresWakeUps implements AutoCloseable {
         // Once per loss: from then on it is tried again and again.
         if (!closed && pause == FIRST_PAUSE_NANOS) {
             log.warn("Wake-ups from PostgreSQL do not arrive; who waits for a lock asks for it until they do", ex);
+        }
+    }
+
+    /** Who closes this aborts the connection, and a pool complains about one that it gets back like that. */
+    private void giveBack(@Nullable Connection lost) {
+        if (lost != null && !closed) {
+            try {
+                lost.close();
+            } catch (SQLException ex) {
+                log.debug("The connection for wake-ups could not be given back", ex);
+            }
         }
     }
 
