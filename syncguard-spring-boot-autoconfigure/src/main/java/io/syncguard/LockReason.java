@@ -5,7 +5,7 @@ package io.syncguard;
  */
 public enum LockReason {
 
-    /** Refused: somebody else held the key. */
+    /** Refused: others held the key, or waited for it. */
     LOCKED,
 
     /** Lost: the lease was over, by the holder's own deadline or by the server's clock. */
