@@ -117,7 +117,7 @@ final class Acquirer {
 
         @Nullable
         Hold attemptUntilDeadline() {
-            try (Waiters.Waiter waiter = waiters.add(claim)) {
+            try (Waiter waiter = waiters.add(claim)) {
                 return attemptUntilDeadline(waiter);
             } catch (RuntimeException | Error ex) {
                 if (unknown) {
@@ -133,7 +133,7 @@ final class Acquirer {
             }
         }
 
-        private @Nullable Hold attemptUntilDeadline(Waiters.Waiter waiter) {
+        private @Nullable Hold attemptUntilDeadline(Waiter waiter) {
             while (true) {
                 long sentAt = time.nanoTime();
                 Attempt answer = attempt(sentAt < deadline ? waiter.claim() : claim);
@@ -175,7 +175,7 @@ final class Acquirer {
             }
         }
 
-        private void sleep(Waiters.Waiter waiter, Duration nextLook) {
+        private void sleep(Waiter waiter, Duration nextLook) {
             try {
                 waiter.sleep(nextLook, deadline);
             } catch (InterruptedException ex) {
