@@ -6,6 +6,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
+import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>An attempt that begins at the deadline or later is the last one and does not queue: so the last attempt happens at the
  *       deadline, and a wait time of zero means one attempt.
  *   <li>After any other attempt the caller has a place in the queue. It sleeps until {@link Waiters} wake it or the deadline
- *       has come, and asks again. The place is given up when the acquisition ends in any other way than by an answer.
+ *       has come, and asks again, unless it is told that a release has handed it the key. The place is given up when the
+ *       acquisition ends in any other way than by an answer.
  * </ol>
  */
 final class Acquirer {
@@ -110,14 +112,19 @@ final class Acquirer {
         Acquisition(LockRequest request, Duration waitTime) {
             this.request = request;
             Duration ttl = request.ttl() == null ? settings.ttl() : request.ttl();
-            this.claim = new Claim(request.key(), request.mode(), lockIds.next(), ttl, settings.owner(), null);
+            // The first lease of a grant that is handed over is short: an extension has to follow, and not shorten it.
+            boolean handOver = request.mode() == LockMode.EXCLUSIVE
+                    && request.heartbeat()
+                    && ttl.compareTo(backend.placeTtl()) >= 0;
+            this.claim = new Claim(
+                    request.key(), request.mode(), lockIds.next(), ttl, settings.owner(), handOver, false, null);
             this.began = time.nanoTime();
             this.deadline = began + waitTime.toNanos();
         }
 
         @Nullable
         Hold attemptUntilDeadline() {
-            try (Waiter waiter = waiters.add(claim)) {
+            try (Waiter waiter = waiters.newWaiter(claim)) {
                 return attemptUntilDeadline(waiter);
             } catch (RuntimeException | Error ex) {
                 if (unknown) {
@@ -136,9 +143,10 @@ final class Acquirer {
         private @Nullable Hold attemptUntilDeadline(Waiter waiter) {
             while (true) {
                 long sentAt = time.nanoTime();
-                Attempt answer = attempt(sentAt < deadline ? waiter.claim() : claim);
+                Claim next = sentAt < deadline ? waiter.nextClaim() : claim;
+                Attempt answer = attempt(queued ? next.fromQueue() : next);
                 if (answer instanceof Attempt.Grant grant) {
-                    return hold(grant, sentAt);
+                    return hold(grant, new Hold.Lease(sentAt, claim.ttl(), grant.expiresAt()));
                 }
                 if (answer instanceof Attempt.Refusal) {
                     return null;
@@ -152,7 +160,15 @@ final class Acquirer {
                     engine.leaveQueue(claim);
                     return null;
                 }
-                sleep(waiter, ((Attempt.Queued) answer).nextLook());
+                Attempt.Grant grant = sleep(waiter, sentAt, ((Attempt.Queued) answer).nextLook());
+                if (grant != null) {
+                    Hold.Lease first =
+                            new Hold.Lease(waiter.confirmedAt(), backend.placeTtl(), claim.ttl(), grant.expiresAt());
+                    // After that nobody may rely on it, but a claim may find it alive.
+                    if (engine.grantsLocks() && time.nanoTime() < first.deadline()) {
+                        return hold(grant, first);
+                    }
+                }
             }
         }
 
@@ -175,9 +191,9 @@ final class Acquirer {
             }
         }
 
-        private void sleep(Waiter waiter, Duration nextLook) {
+        private Attempt.@Nullable Grant sleep(Waiter waiter, long sentAt, Duration nextLook) {
             try {
-                waiter.sleep(nextLook, deadline);
+                return waiter.sleep(sentAt, nextLook, deadline);
             } catch (InterruptedException ex) {
                 Thread.currentThread().interrupt();
                 throw interrupted(ex);
@@ -192,8 +208,7 @@ final class Acquirer {
                     };
         }
 
-        private Hold hold(Attempt.Grant grant, long sentAt) {
-            Hold.Lease lease = new Hold.Lease(sentAt, claim.ttl(), grant.expiresAt());
+        private Hold hold(Attempt.Grant grant, Hold.Lease lease) {
             if (time.nanoTime() >= lease.deadline()) {
                 unknown = true;
                 throw new LockLostException(

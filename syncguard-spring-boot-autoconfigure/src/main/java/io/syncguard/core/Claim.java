@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
  * @param lockId the secret that the grant will carry, made for this acquisition alone
  * @param ttl how long the grant lives without an extension
  * @param owner a label for people
- * @param waiter the number by which {@link WakeUps} know the caller, who takes or keeps a place in the queue if the key is
+ * @param handOver whether a release may grant the key directly while the caller waits
+ * @param queued whether the caller was given a place in the queue before: it may have become a grant by now
+ * @param waiter the number by which {@link WakeUps} know the caller from this claim on, who takes or keeps a place in the queue if the key is
  *     refused; {@code null} for a caller who does not wait, or no longer
  */
 public record Claim(
@@ -21,11 +23,18 @@ public record Claim(
         String lockId,
         Duration ttl,
         String owner,
+        boolean handOver,
+        boolean queued,
         @Nullable Long waiter) {
 
     /** The same by a caller who waits if the key is refused. */
     public Claim waitingAs(long waiter) {
-        return new Claim(key, mode, lockId, ttl, owner, waiter);
+        return new Claim(key, mode, lockId, ttl, owner, handOver, queued, waiter);
+    }
+
+    /** The same by a caller who was given a place before. */
+    public Claim fromQueue() {
+        return new Claim(key, mode, lockId, ttl, owner, handOver, true, waiter);
     }
 
     /** Without the lock id. */

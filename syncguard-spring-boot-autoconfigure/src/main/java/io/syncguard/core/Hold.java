@@ -41,11 +41,17 @@ final class Hold implements LockHandle {
      * What the server confirmed last.
      *
      * @param sentAt the time before the request was sent
+     * @param length how long the lease lives from then on
+     * @param ttl how long it is to live when it is extended next
      */
-    record Lease(long sentAt, Duration ttl, Instant expiresAt) {
+    record Lease(long sentAt, Duration length, Duration ttl, Instant expiresAt) {
+
+        Lease(long sentAt, Duration ttl, Instant expiresAt) {
+            this(sentAt, ttl, ttl, expiresAt);
+        }
 
         long deadline() {
-            return sentAt + ttl.toNanos();
+            return sentAt + length.toNanos();
         }
     }
 
@@ -85,7 +91,7 @@ final class Hold implements LockHandle {
         this.lockId = lockId;
         this.fence = fence;
         this.lease = lease;
-        this.grantedAt = lease.sentAt();
+        this.grantedAt = time.nanoTime();
         this.heartbeat = request.heartbeat();
         this.renewAt = lease.sentAt() + renewalInterval();
     }
@@ -239,9 +245,9 @@ final class Hold implements LockHandle {
         renewAt = nanoTime;
     }
 
-    /** A third of the ttl: two more tries fit in before the lease is over. */
+    /** A third of what the lease lives: two more tries fit in before it is over. */
     long renewalInterval() {
-        return Math.max(1, lease.ttl().toNanos() / 3);
+        return Math.max(1, lease.length().toNanos() / 3);
     }
 
     /** The time since the grant. */

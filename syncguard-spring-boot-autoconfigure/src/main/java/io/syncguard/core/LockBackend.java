@@ -32,12 +32,15 @@ public interface LockBackend extends AutoCloseable {
      * <p>Else a claimant who {@link Claim#waiter waits} is {@link Attempt.Queued queued}, in the order of arrival, or keeps
      * the place that it has. One who does not wait is refused, and a place that it has is given up. That writes nothing where
      * it had none and the key was taken at the first look.
+     *
+     * <p>A claimant whose place has become a grant is answered that grant, which lives for a whole ttl from now on.
      */
     Attempt acquire(Claim claim);
 
     /**
      * Ends the lease with this lock id and no other one, or gives up the place of who still waits under it. Wakes who can go on
-     * because of that.
+     * because of that. Or hands the key over: grants it at once to the first in the queue, if that is a claimant who waits for
+     * the key alone and {@link Claim#handOver} allows it. That first lease ends one {@link #placeTtl} from now.
      */
     ReleaseOutcome release(String lockId);
 

@@ -22,13 +22,18 @@ final class Waiter implements AutoCloseable {
 
     private final Waiters waiters;
     private final Time time;
-    private final long number;
     private final Claim claim;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
+    /** Guarded by the lock: the number of the last claim. */
+    private long number;
+
     /** Guarded by the lock. Stays until the caller has seen it, who may be claiming just now. */
     private boolean woken;
+
+    /** Guarded by the lock: what a release has made of the place. */
+    private Attempt.@Nullable Grant handedOver;
 
     /** Guarded by the lock. */
     private @Nullable LockBackendException failure;
@@ -39,42 +44,74 @@ final class Waiter implements AutoCloseable {
     /** Guarded by the lock: how often it has fallen asleep, or was to be looked at anew. */
     private int sleeps;
 
+    /** Written under the lock. */
+    private volatile long confirmedAt;
+
     /** When it is to be looked at, never while it is awake. Written under the lock. */
     private volatile long lookAt = Time.NEVER;
 
     /** Guarded by the lock: from when on it may be looked at together with others. */
     private long lookFrom = Time.NEVER;
 
-    Waiter(Waiters waiters, Time time, long number, Claim claim) {
+    Waiter(Waiters waiters, Time time, Claim claim) {
         this.waiters = waiters;
         this.time = time;
-        this.number = number;
         this.claim = claim;
     }
 
-    /** What the server is asked while there is time to wait. */
     Claim claim() {
         return claim;
     }
 
     /**
-     * Sleeps until it is worth to claim again, or the deadline has come.
-     *
-     * @param nextLook when that is, as far as the server knew
-     * @throws LockBackendException when the server cannot be asked
+     * What the server is asked next, while there is time to wait. The claim has a number of its own, and news for earlier ones
+     * do not count any more: it finds what they tell, and a place that it takes anew knows nothing of the one before.
      */
-    void sleep(Duration nextLook, long deadline) throws InterruptedException {
+    Claim nextClaim() {
+        long next = waiters.add(this);
         lock.lock();
         try {
+            waiters.remove(number);
+            number = next;
+            handedOver = null;
+        } finally {
+            lock.unlock();
+        }
+        return claim.waitingAs(next);
+    }
+
+    /**
+     * The time before the last request was sent whose answer was that the place was there. What a release has made of it is
+     * younger.
+     */
+    long confirmedAt() {
+        return confirmedAt;
+    }
+
+    /**
+     * Sleeps until the key was handed over, or it is worth to claim again, or the deadline has come.
+     *
+     * @param sentAt the time before the claim was sent that got the place, or kept it
+     * @param nextLook when it is worth to claim again, as far as the server knew
+     * @return what was handed over, once
+     * @throws LockBackendException when the server cannot be asked
+     */
+    Attempt.@Nullable Grant sleep(long sentAt, Duration nextLook, long deadline) throws InterruptedException {
+        lock.lock();
+        try {
+            confirmedAt = sentAt;
             sleeps++;
             pause(nextLook);
-            for (long now = time.nanoTime(); !woken && failure == null && now < deadline; now = time.nanoTime()) {
+            for (long now = time.nanoTime(); !isTold() && now < deadline; now = time.nanoTime()) {
                 time.await(changed, deadline - now);
             }
+            Attempt.Grant grant = handedOver;
+            handedOver = null;
             woken = false;
-            if (failure != null) {
+            if (grant == null && failure != null) {
                 throw failed(failure);
             }
+            return grant;
         } finally {
             doNotLook();
             lock.unlock();
@@ -88,6 +125,10 @@ final class Waiter implements AutoCloseable {
 
     void wake() {
         change(() -> woken = true);
+    }
+
+    void handOver(long number, Attempt.Grant grant) {
+        change(() -> handedOver = number == this.number ? grant : handedOver);
     }
 
     boolean wakeFromSleep() {
@@ -128,8 +169,11 @@ final class Waiter implements AutoCloseable {
         }
     }
 
-    void looked(int sleep, Duration nextLook) {
+    void looked(int sleep, long sentAt, Duration nextLook) {
         change(() -> {
+            if (!nextLook.isZero()) {
+                confirmedAt = sentAt;
+            }
             if (sleep != sleeps || lookAt == Time.NEVER) {
                 return;
             }
@@ -149,13 +193,17 @@ final class Waiter implements AutoCloseable {
         lock.lock();
         try {
             change.run();
-            if (woken || failure != null) {
+            if (isTold()) {
                 doNotLook();
             }
             changed.signal();
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean isTold() {
+        return woken || handedOver != null || failure != null;
     }
 
     /** Who has been told what it has to do: its thread may take a while to run. */

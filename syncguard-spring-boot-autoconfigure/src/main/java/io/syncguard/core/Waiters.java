@@ -36,12 +36,16 @@ final class Waiters implements WakeUps, AutoCloseable {
         backend.connect(this);
     }
 
-    /** Makes a waiter known, so that it can be woken: before its claim is sent, and until it is closed. */
-    Waiter add(Claim claim) {
+    /** A waiter for the caller who makes this claim. It has to be closed. */
+    Waiter newWaiter(Claim claim) {
+        return new Waiter(this, time, claim);
+    }
+
+    /** Makes a waiter known, so that it can be woken, by a number that nobody has had. */
+    long add(Waiter waiter) {
         long number = numbers.incrementAndGet();
-        Waiter waiter = new Waiter(this, time, number, claim.waitingAs(number));
         waiters.put(number, waiter);
-        return waiter;
+        return number;
     }
 
     @Override
@@ -49,6 +53,14 @@ final class Waiters implements WakeUps, AutoCloseable {
         Waiter waiter = waiters.get(number);
         if (waiter != null) {
             waiter.wake();
+        }
+    }
+
+    @Override
+    public void handOver(long number, Attempt.Grant grant) {
+        Waiter waiter = waiters.get(number);
+        if (waiter != null) {
+            waiter.handOver(number, grant);
         }
     }
 
@@ -118,10 +130,11 @@ final class Waiters implements WakeUps, AutoCloseable {
     private void send(List<Waiter.Look> looks) {
         List<String> lockIds =
                 looks.stream().map(look -> look.waiter().claim().lockId()).toList();
+        long sentAt = time.nanoTime();
         try {
             List<Duration> answers = backend.keepPlaces(lockIds);
             for (int i = 0; i < looks.size(); i++) {
-                looks.get(i).waiter().looked(looks.get(i).sleep(), answers.get(i));
+                looks.get(i).waiter().looked(looks.get(i).sleep(), sentAt, answers.get(i));
             }
         } catch (LockBackendException ex) {
             looks.forEach(look -> look.waiter().fail(ex));

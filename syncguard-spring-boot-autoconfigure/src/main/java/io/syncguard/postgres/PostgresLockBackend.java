@@ -41,7 +41,7 @@ public final class PostgresLockBackend implements LockBackend {
 
     private static final String ACQUIRE = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms
-            FROM ${syncguard_locks}_claim(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            FROM ${syncguard_locks}_claim(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """;
 
     private static final String KEEP_PLACES = """
@@ -55,7 +55,7 @@ public final class PostgresLockBackend implements LockBackend {
             """;
 
     private static final String RELEASE = """
-            SELECT ${syncguard_locks}_release(?)
+            CALL ${syncguard_locks}_hand_over(?, NULL)
             """;
 
     private static final String IS_LOCKED = """
@@ -158,7 +158,8 @@ public final class PostgresLockBackend implements LockBackend {
                     statement.setLong(5, claim.ttl().toMillis());
                     statement.setString(6, claim.key());
                     statement.setString(7, claim.owner());
-                    bindPlace(statement, claim.waiter());
+                    statement.setBoolean(8, claim.queued());
+                    bindPlace(statement, claim);
                 },
                 rows -> readAttempt(rows, claim));
         if (attempt instanceof Attempt.Queued && wakeUps != null) {
@@ -167,15 +168,20 @@ public final class PostgresLockBackend implements LockBackend {
         return attempt;
     }
 
-    private void bindPlace(PreparedStatement statement, @Nullable Long waiter) throws SQLException {
+    private void bindPlace(PreparedStatement statement, Claim claim) throws SQLException {
+        Long waiter = claim.waiter();
         if (waiter == null) {
-            statement.setNull(8, Types.BIGINT);
-            statement.setNull(9, Types.VARCHAR);
+            statement.setNull(9, Types.BIGINT);
             statement.setNull(10, Types.BIGINT);
+            statement.setNull(11, Types.VARCHAR);
+            statement.setNull(12, Types.BIGINT);
         } else {
-            statement.setLong(8, settings.placeTtl().toMillis());
-            statement.setString(9, wakeUps == null ? null : wakeUps.channel());
-            statement.setLong(10, waiter);
+            long placeTtl = settings.placeTtl().toMillis();
+            PostgresWakeUps heard = wakeUps;
+            statement.setLong(9, placeTtl);
+            statement.setObject(10, claim.handOver() && heard != null ? placeTtl : null, Types.BIGINT);
+            statement.setString(11, heard == null ? null : heard.channel());
+            statement.setLong(12, waiter);
         }
     }
 

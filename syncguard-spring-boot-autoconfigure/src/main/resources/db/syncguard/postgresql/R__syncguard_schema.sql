@@ -29,15 +29,18 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks}_shared (
 );
 
 -- One row per caller who waits: the queues of all keys, by order of arrival. A place is a lease, too, without a tolerance.
--- Releases send the number of a waiter to the channel of its process.
+-- Releases send the number of a waiter to the channel of its process. They grant the key to one who is first, with a lease of
+-- first_lease_ms, or null if it has to claim the key itself.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks}_waiters (
-    lock_id       TEXT COLLATE "C" PRIMARY KEY,
-    key           TEXT COLLATE "C" NOT NULL,
-    arrival       BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY,
-    shared        BOOLEAN NOT NULL,
-    expires_at_ms BIGINT NOT NULL,
-    channel       TEXT,
-    waiter        BIGINT NOT NULL
+    lock_id        TEXT COLLATE "C" PRIMARY KEY,
+    key            TEXT COLLATE "C" NOT NULL,
+    arrival        BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY,
+    shared         BOOLEAN NOT NULL,
+    expires_at_ms  BIGINT NOT NULL,
+    channel        TEXT,
+    waiter         BIGINT NOT NULL,
+    owner          TEXT,
+    first_lease_ms BIGINT
 ) WITH (fillfactor = 70);
 
 -- One row per key that was ever locked, also its serialising row. NEVER delete one: a fence that is used twice protects nothing.
@@ -47,11 +50,17 @@ CREATE TABLE IF NOT EXISTS ${syncguard_fence_counters} (
     key_debug TEXT
 ) WITH (fillfactor = 70);
 
--- Only where they are missing: CREATE INDEX IF NOT EXISTS locks the table even when there is nothing to do.
+-- Only where they are missing: with IF NOT EXISTS each of these locks its table even when there is nothing to do.
 DO $do$
 DECLARE
     "Wanted" RECORD;
 BEGIN
+    IF NOT EXISTS (
+        SELECT FROM pg_attribute a
+        WHERE a.attrelid = '${syncguard_locks}_waiters'::regclass AND a.attname = 'first_lease_ms'
+    ) THEN
+        ALTER TABLE ${syncguard_locks}_waiters ADD COLUMN owner TEXT, ADD COLUMN first_lease_ms BIGINT;
+    END IF;
     FOR "Wanted" IN
         SELECT w.place::regclass AS place, w.columns, w.names
         FROM (VALUES
@@ -84,10 +93,11 @@ $function$;
 -- One attempt. granted_fence is null when it is refused, and 0 when the counter is at its end.
 --
 -- With p_place_ms it is the attempt of a waiter: it takes a place in the queue, or keeps the one that it has, for so long, and
--- time_left_ms says when to look again. Without, it is a try that does not queue; who has a place gives it up.
+-- time_left_ms says when to look again. Without, it is a try that does not queue; who has a place gives it up. p_queued says
+-- that the caller was given a place before, which may be a lease by now.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_claim(
     p_key TEXT, p_fence_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_user_key TEXT, p_owner TEXT,
-    p_place_ms BIGINT, p_channel TEXT, p_waiter BIGINT,
+    p_queued BOOLEAN, p_place_ms BIGINT, p_first_lease_ms BIGINT, p_channel TEXT, p_waiter BIGINT,
     OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT
 )
 LANGUAGE plpgsql AS $function$
@@ -103,31 +113,42 @@ DECLARE
     v_soonest   BIGINT; -- the ends of the places in front that are in the way
     v_latest    BIGINT;
 BEGIN
-    -- To most keys nothing is there, and one statement wins the serialising row by drawing the fence. What comes to such a key
-    -- begins with a grant: if the fence is the next to the one that was seen, nothing came while it waited for the row.
-    SELECT l.expires_at_ms INTO v_exclusive FROM ${syncguard_locks} l WHERE l.key = p_key;
-    IF NOT FOUND THEN
-        UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
-        WHERE c.fence_key = p_fence_key AND c.fence < 900000000000000
-            AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
-            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
-        RETURNING c.fence, (SELECT o.fence FROM ${syncguard_fence_counters} o WHERE o.fence_key = p_fence_key)
-        INTO v_fence, v_seen;
-        v_won := FOUND;
-    ELSIF p_place_ms IS NULL AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key) THEN
-        -- Most tries that are refused: somebody has the key, and nobody waits.
-        time_left_ms := v_exclusive + 1000 - ${syncguard_locks}_now();
-        IF time_left_ms > 0 THEN
-            RETURN;
+    IF NOT p_queued THEN
+        -- To most keys nothing is there, and one statement wins the serialising row by drawing the fence. What comes to such a
+        -- key begins with a grant: if the fence is the next to the one that was seen, nothing came while it waited for the row.
+        SELECT l.expires_at_ms INTO v_exclusive FROM ${syncguard_locks} l WHERE l.key = p_key;
+        IF NOT FOUND THEN
+            UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
+            WHERE c.fence_key = p_fence_key AND c.fence < 900000000000000
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
+            RETURNING c.fence, (SELECT o.fence FROM ${syncguard_fence_counters} o WHERE o.fence_key = p_fence_key)
+            INTO v_fence, v_seen;
+            v_won := FOUND;
+        ELSIF p_place_ms IS NULL AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key) THEN
+            -- Most tries that are refused: somebody has the key, and nobody waits.
+            time_left_ms := v_exclusive + 1000 - ${syncguard_locks}_now();
+            IF time_left_ms > 0 THEN
+                RETURN;
+            END IF;
         END IF;
     END IF;
 
-    -- A waiter needs the row in any case. Others look without any lock, so that a try that is refused writes nothing; win the
-    -- row; look again.
-    IF p_place_ms IS NOT NULL AND NOT v_won THEN
+    -- Who waits or has waited needs the row in any case. Others look without any lock, so that a try that is refused writes
+    -- nothing; win the row; look again.
+    IF NOT v_won AND (p_queued OR p_place_ms IS NOT NULL) THEN
         PERFORM 1 FROM ${syncguard_fence_counters} c WHERE c.fence_key = p_fence_key FOR NO KEY UPDATE;
         v_won := FOUND;
+    END IF;
+    IF p_queued THEN
+        -- A release has made a lease of the place, and the caller does not know yet.
+        UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
+        WHERE l.key = p_key AND l.lock_id = p_lock_id AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
+        RETURNING l.fence, l.acquired_at_ms, l.expires_at_ms INTO granted_fence, granted_at_ms, granted_until_ms;
+        IF FOUND THEN
+            RETURN;
+        END IF;
     END IF;
     LOOP
         v_now := ${syncguard_locks}_now();
@@ -201,10 +222,12 @@ BEGIN
             IF v_arrival IS NULL THEN
                 -- A place that lapsed is lost.
                 DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
-                INSERT INTO ${syncguard_locks}_waiters (lock_id, key, shared, expires_at_ms, channel, waiter)
-                VALUES (p_lock_id, p_key, p_shared, v_now + p_place_ms, p_channel, p_waiter);
+                INSERT INTO ${syncguard_locks}_waiters
+                    (lock_id, key, shared, expires_at_ms, channel, waiter, owner, first_lease_ms)
+                VALUES (p_lock_id, p_key, p_shared, v_now + p_place_ms, p_channel, p_waiter, p_owner, p_first_lease_ms);
             ELSE
-                UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_now + p_place_ms WHERE w.lock_id = p_lock_id;
+                UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_now + p_place_ms, waiter = p_waiter
+                WHERE w.lock_id = p_lock_id;
             END IF;
             -- The next to look for: the first of the leases is over, and the others may have gone by then without a word; or
             -- somebody in front has died.
@@ -257,7 +280,8 @@ LANGUAGE plpgsql AS $function$
 BEGIN
     SELECT c.granted_fence, c.granted_at_ms, c.granted_until_ms, c.time_left_ms
     INTO granted_fence, granted_at_ms, granted_until_ms, time_left_ms
-    FROM ${syncguard_locks}_claim(p_key, p_fence_key, false, p_lock_id, p_ttl_ms, p_user_key, p_owner, NULL, NULL, NULL) AS c;
+    FROM ${syncguard_locks}_claim(
+        p_key, p_fence_key, false, p_lock_id, p_ttl_ms, p_user_key, p_owner, false, NULL, NULL, NULL, NULL) AS c;
 END
 $function$;
 
@@ -348,19 +372,27 @@ BEGIN
 END
 $function$;
 
--- Ends what has this lock id: a lease, or a place in the queue. Answers 'released', 'left', 'busy', or why there is nothing to
--- end: 'expired' or 'not_found'.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_release(p_lock_id TEXT) RETURNS TEXT
+-- Ends what has this lock id: a lease, or a place in the queue. The outcome is 'released', 'left', 'busy', or why there is nothing
+-- to end: 'expired' or 'not_found'.
+--
+-- With p_hand_over the key goes on to the first in the queue, if that one waits for it alone and nothing else is in the way: the
+-- place becomes a lease, and the message has to be sent to the channel as soon as that is durable.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_release(
+    p_lock_id TEXT, p_hand_over BOOLEAN, OUT outcome TEXT, OUT channel TEXT, OUT message TEXT
+)
 LANGUAGE plpgsql AS $function$
 DECLARE
     -- A release that is lost in a crash only means that the ttl runs out: it need not wait for the disk. Whatever is granted
     -- after it is flushed together with it, because the log is written in order.
-    v_commits TEXT := set_config('synchronous_commit', 'off', true);
-    v_key     TEXT;
-    v_expires BIGINT;
-    v_first   BIGINT; -- who waits
-    v_arrival BIGINT; -- the place that was given up
-    v_shared  BOOLEAN;
+    v_durable  TEXT := current_setting('synchronous_commit');
+    v_commits  TEXT := set_config('synchronous_commit', 'off', true);
+    v_now      BIGINT;
+    v_key      TEXT;
+    v_user_key TEXT;
+    v_expires  BIGINT;
+    v_first    BIGINT; -- who waits
+    v_arrival  BIGINT; -- the place that was given up
+    v_shared   BOOLEAN;
 BEGIN
     SELECT l.key INTO v_key FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id;
     IF NOT FOUND THEN
@@ -368,7 +400,8 @@ BEGIN
         IF NOT FOUND THEN
             SELECT w.key INTO v_key FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
             IF NOT FOUND THEN
-                RETURN 'not_found';
+                outcome := 'not_found';
+                RETURN;
             END IF;
         END IF;
     END IF;
@@ -383,36 +416,86 @@ BEGIN
         SELECT s.key FROM ${syncguard_locks} s
         WHERE s.lock_id = p_lock_id AND s.expires_at_ms > ${syncguard_locks}_now() - 1000
         FOR UPDATE SKIP LOCKED
-    ) RETURNING (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = v_key) INTO v_first;
+    ) RETURNING l.user_key, (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
+    INTO v_user_key, v_first;
     IF NOT FOUND THEN
         DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = (
             SELECT s.lock_id FROM ${syncguard_locks}_shared s
             WHERE s.lock_id = p_lock_id AND s.expires_at_ms > ${syncguard_locks}_now() - 1000
             FOR UPDATE SKIP LOCKED
-        ) RETURNING (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = v_key) INTO v_first;
+        ) RETURNING l.user_key, (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
+        INTO v_user_key, v_first;
     END IF;
     IF FOUND THEN
-        IF v_first IS NOT NULL THEN
+        IF p_hand_over AND v_first IS NOT NULL THEN
+            v_now := ${syncguard_locks}_now();
+            WITH "Place" AS (
+                -- Leases that lapsed are left to the claim.
+                DELETE FROM ${syncguard_locks}_waiters w
+                WHERE w.key = v_key AND w.arrival = v_first AND w.expires_at_ms > v_now AND w.first_lease_ms IS NOT NULL
+                    AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = v_key)
+                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
+                RETURNING w.lock_id, w.channel, w.waiter, w.owner, w.first_lease_ms
+            ), "Counter" AS (
+                UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1 FROM "Place"
+                WHERE c.fence_key = 'fence:' || v_key AND c.fence < 900000000000000
+                RETURNING c.fence
+            ), "Lease" AS (
+                INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+                SELECT v_key, p.lock_id, v_now + p.first_lease_ms, v_now, lpad(c.fence::TEXT, 15, '0'), v_user_key, p.owner
+                FROM "Place" p, "Counter" c
+                RETURNING acquired_at_ms, expires_at_ms
+            )
+            SELECT p.channel, concat_ws(' ', p.waiter, c.fence, l.acquired_at_ms, l.expires_at_ms) INTO channel, message
+            FROM "Place" p, "Counter" c, "Lease" l;
+        END IF;
+        IF message IS NOT NULL THEN
+            v_commits := set_config('synchronous_commit', v_durable, true);
+        ELSIF v_first IS NOT NULL THEN
             PERFORM ${syncguard_locks}_wake(v_key, NULL, NULL);
         END IF;
-        RETURN 'released';
+        outcome := 'released';
+        RETURN;
     END IF;
     DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id RETURNING w.arrival, w.shared INTO v_arrival, v_shared;
     IF FOUND THEN
         PERFORM ${syncguard_locks}_wake(v_key, v_arrival, v_shared);
-        RETURN 'left';
+        outcome := 'left';
+        RETURN;
     END IF;
 
     v_expires := coalesce(
         (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id),
         (SELECT s.expires_at_ms FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id));
-    RETURN CASE
-               WHEN v_expires IS NULL THEN 'not_found'
-               WHEN v_expires > ${syncguard_locks}_now() - 1000 THEN 'busy'
-               ELSE 'expired'
-           END;
+    outcome := CASE
+                   WHEN v_expires IS NULL THEN 'not_found'
+                   WHEN v_expires > ${syncguard_locks}_now() - 1000 THEN 'busy'
+                   ELSE 'expired'
+               END;
 END
 $function$;
+
+-- The same for those who are handed nothing but woken: what instances of versions 1 and 2 call.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_release(p_lock_id TEXT) RETURNS TEXT
+LANGUAGE sql AS $function$
+    SELECT (${syncguard_locks}_release(p_lock_id, false)).outcome
+$function$;
+
+-- Releases, and hands the key over. A commit that notifies holds up all others that notify: it must not wait for the disk.
+CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(p_lock_id TEXT, INOUT outcome TEXT)
+LANGUAGE plpgsql AS $procedure$
+DECLARE
+    "Released" RECORD;
+BEGIN
+    "Released" := ${syncguard_locks}_release(p_lock_id, true);
+    outcome := "Released".outcome;
+    IF "Released".channel IS NOT NULL THEN
+        COMMIT;
+        PERFORM set_config('synchronous_commit', 'off', true);
+        PERFORM pg_notify("Released".channel, "Released".message);
+    END IF;
+END
+$procedure$;
 
 -- Many leases at once, answered one by one in the order asked: 'extended' with the new end, 'busy', 'expired' or 'not_found'.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_extend(p_lock_ids TEXT[], p_ttls_ms BIGINT[])

@@ -247,10 +247,10 @@ class LockIdSecrecyTests {
 
     private void failToRelease(LockManager locks) {
         LockHandle lock = acquire(locks);
-        database.jdbc().execute("ALTER FUNCTION syncguard_locks_release RENAME TO away");
+        database.jdbc().execute("ALTER PROCEDURE syncguard_locks_hand_over RENAME TO away");
         told.tell(lock.release());
         told.tell(lock);
-        database.jdbc().execute("ALTER FUNCTION away RENAME TO syncguard_locks_release");
+        database.jdbc().execute("ALTER PROCEDURE away RENAME TO syncguard_locks_hand_over");
         await().atMost(Duration.ofSeconds(10)).until(() -> database.lockedKeys().isEmpty());
     }
 

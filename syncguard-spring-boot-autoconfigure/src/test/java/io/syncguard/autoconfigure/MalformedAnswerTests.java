@@ -25,7 +25,7 @@ class MalformedAnswerTests {
 
     private static final String CLAIM = "syncguard_locks_claim";
     private static final String EXTEND = "syncguard_locks_extend";
-    private static final String RELEASE = "syncguard_locks_release";
+    private static final String RELEASE = "syncguard_locks_hand_over";
 
     private static TestDatabase database;
 
@@ -43,9 +43,13 @@ class MalformedAnswerTests {
             })
     void a_grant_that_cannot_be(String answer) {
         run(locks -> {
-            replace(CLAIM, "TEXT, TEXT, BOOLEAN, TEXT, BIGINT, TEXT, TEXT, BIGINT, TEXT, BIGINT", """
+            replace(
+                    CLAIM,
+                    "TEXT, TEXT, BOOLEAN, TEXT, BIGINT, TEXT, TEXT, BOOLEAN, BIGINT, BIGINT, TEXT, BIGINT",
+                    """
                     TABLE (granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT)
-                    """, answer);
+                    """,
+                    answer);
             try {
                 assertMakesNoSense(() -> locks.acquire(ORDER)).hasMessageContaining("'order:1'");
             } finally {
@@ -81,7 +85,10 @@ class MalformedAnswerTests {
     void a_release_that_cannot_be_is_sent_again(String answer) {
         run(locks -> {
             LockHandle lock = locks.acquire(ORDER);
-            replace(RELEASE, "TEXT", "TEXT", answer);
+            away(RELEASE);
+            database.jdbc()
+                    .execute("CREATE PROCEDURE " + RELEASE + "(TEXT, INOUT outcome TEXT) LANGUAGE sql AS $$ " + answer
+                            + " $$");
             try {
                 assertMakesNoSense(() -> locks.release("stranger--------------"));
                 assertThat(lock.release()).isTrue();
@@ -117,15 +124,19 @@ class MalformedAnswerTests {
     }
 
     private static void replace(String function, String parameters, String returns, String answer) {
-        database.jdbc().execute("ALTER FUNCTION " + function + " RENAME TO away");
+        away(function);
         database.jdbc()
                 .execute("CREATE FUNCTION " + function + "(" + parameters + ") RETURNS " + returns
                         + " LANGUAGE sql AS $$ " + answer + " $$");
     }
 
-    private static void restore(String function) {
-        database.jdbc().execute("DROP FUNCTION " + function);
-        database.jdbc().execute("ALTER FUNCTION away RENAME TO " + function);
+    private static void away(String routine) {
+        database.jdbc().execute("ALTER ROUTINE " + routine + " RENAME TO away");
+    }
+
+    private static void restore(String routine) {
+        database.jdbc().execute("DROP ROUTINE " + routine);
+        database.jdbc().execute("ALTER ROUTINE away RENAME TO " + routine);
     }
 
     private static void run(Consumer<LockManager> test) {

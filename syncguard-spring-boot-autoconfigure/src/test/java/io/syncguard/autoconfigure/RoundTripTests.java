@@ -117,15 +117,23 @@ class RoundTripTests {
     @Test
     void a_refusal_writes_nothing_to_the_log() {
         backend.acquire(claim("a", "1---------------------"));
-        long before = walInserted();
 
+        long least = IntStream.range(0, 3)
+                .mapToLong(round -> walOfHundredRefusals())
+                .min()
+                .getAsLong();
+
+        assertThat(least)
+                .as("bytes; a row lock would be fifty for each, and the server writes by itself now and then")
+                .isLessThan(2_000);
+    }
+
+    private static long walOfHundredRefusals() {
+        long before = walInserted();
         for (int i = 0; i < 100; i++) {
             assertThat(backend.acquire(claim("a", "2---------------------"))).isInstanceOf(Attempt.Refusal.class);
         }
-
-        assertThat(walInserted() - before)
-                .as("bytes; a row lock would be fifty for each, and the server writes a little by itself")
-                .isLessThan(2_000);
+        return walInserted() - before;
     }
 
     @Test

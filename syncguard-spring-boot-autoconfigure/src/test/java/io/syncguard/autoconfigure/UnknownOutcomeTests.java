@@ -101,7 +101,7 @@ class UnknownOutcomeTests {
                     grantToSomebodyElse();
                 }
             });
-            proxy.loseAnswerTo("syncguard_locks_release");
+            proxy.loseAnswerTo("syncguard_locks_hand_over");
 
             assertThat(lock.release()).isTrue();
 

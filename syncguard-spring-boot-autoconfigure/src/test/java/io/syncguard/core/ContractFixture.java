@@ -79,7 +79,7 @@ public abstract class ContractFixture {
     }
 
     protected final Claim claim(String key, LockMode mode, Duration ttl) {
-        return new Claim(key, mode, lockIds.next(), ttl, "test", null);
+        return new Claim(key, mode, lockIds.next(), ttl, "test", false, false, null);
     }
 
     protected final String strangersLockId() {
@@ -101,7 +101,7 @@ public abstract class ContractFixture {
 
     /** The last try of somebody who has waited. */
     protected static Claim lastTry(Claim claim) {
-        return new Claim(claim.key(), claim.mode(), claim.lockId(), claim.ttl(), claim.owner(), null);
+        return new Claim(claim.key(), claim.mode(), claim.lockId(), claim.ttl(), claim.owner(), false, false, null);
     }
 
     protected final Attempt.Grant granted(Claim claim) {

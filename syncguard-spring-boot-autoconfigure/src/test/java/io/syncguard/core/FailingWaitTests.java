@@ -20,7 +20,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A caller who has been refused already and waits when the server fails or gets slow: it ends in time and never spins. */
 class FailingWaitTests {
 
-    private static final LockRequest REQUEST = LockRequest.of("order:42").waitTime(Duration.ofSeconds(5));
+    /** Is woken and claims: without a heartbeat it is not handed the key. */
+    private static final LockRequest REQUEST =
+            LockRequest.of("order:42").waitTime(Duration.ofSeconds(5)).noHeartbeat();
+
     private static final Duration LONG = Duration.ofHours(1);
 
     private final EngineFixture fixture = new EngineFixture();

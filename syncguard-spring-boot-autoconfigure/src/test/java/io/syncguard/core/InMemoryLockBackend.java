@@ -48,6 +48,11 @@ public final class InMemoryLockBackend implements LockBackend {
     public Attempt acquire(Claim claim) {
         synchronized (store) {
             long now = store.now();
+            Lease handedOver = claim.queued() ? store.lease(claim.lockId()) : null;
+            if (handedOver != null && handedOver.isLive(now)) {
+                handedOver.expiresAt = now + claim.ttl().toMillis();
+                return handedOver.asGrant();
+            }
             Place own = store.place(claim.lockId());
             List<Long> leases = store.leases.stream()
                     .filter(lease -> lease.isLive(now) && conflict(lease.claim, claim))
@@ -57,7 +62,7 @@ public final class InMemoryLockBackend implements LockBackend {
                     store.inFront(own, claim).map(place -> place.expiresAt).toList();
             if (leases.isEmpty() && places.isEmpty()) {
                 store.waiters.remove(own);
-                return store.grant(claim).asGrant();
+                return store.grant(claim, claim.ttl()).asGrant();
             }
             long firstLease = leases.stream().mapToLong(Long::longValue).min().orElse(Long.MAX_VALUE);
             if (claim.waiter() == null) {
@@ -73,6 +78,7 @@ public final class InMemoryLockBackend implements LockBackend {
             if (own == null) {
                 own = store.arrive(claim, this);
             }
+            own.claim = claim;
             own.expiresAt = now + PLACE_TTL.toMillis();
             return new Attempt.Queued(Duration.ofMillis(
                     LongStream.concat(LongStream.of(firstLease), places.stream().mapToLong(Long::longValue))
@@ -98,7 +104,9 @@ public final class InMemoryLockBackend implements LockBackend {
                 return ReleaseOutcome.EXPIRED;
             }
             store.leases.remove(lease);
-            store.wake(lease.claim.key(), waiter -> false);
+            if (!store.handOver(lease.claim.key())) {
+                store.wake(lease.claim.key(), waiter -> false);
+            }
             return ReleaseOutcome.RELEASED;
         }
     }
@@ -207,6 +215,12 @@ public final class InMemoryLockBackend implements LockBackend {
         }
     }
 
+    private void handOver(long waiter, Attempt.Grant grant) {
+        if (connected && wakeUps != null) {
+            wakeUps.handOver(waiter, grant);
+        }
+    }
+
     private static boolean conflict(Claim one, Claim other) {
         return one.key().equals(other.key())
                 && (one.mode() == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE);
@@ -294,9 +308,9 @@ public final class InMemoryLockBackend implements LockBackend {
             return waiters.stream().takeWhile(place -> place != own).filter(place -> conflict(place.claim, claim));
         }
 
-        private Lease grant(Claim claim) {
+        private Lease grant(Claim claim, Duration ttl) {
             leases.removeIf(lease -> lease.claim.key().equals(claim.key()) && !lease.isLive(now()));
-            Lease lease = new Lease(claim, fences.merge(claim.key(), 1L, Long::sum), now());
+            Lease lease = new Lease(claim, fences.merge(claim.key(), 1L, Long::sum), now(), ttl);
             leases.add(lease);
             return lease;
         }
@@ -313,6 +327,25 @@ public final class InMemoryLockBackend implements LockBackend {
             wake(
                     left.claim.key(),
                     place -> isFirst(place) && place.arrival > left.arrival && conflict(place.claim, left.claim));
+        }
+
+        /** Grants the key to who is first and alone, if that one may be granted it so. */
+        private boolean handOver(String key) {
+            waiters.removeIf(place -> place.expiresAt <= now());
+            Place first = waiters.stream()
+                    .filter(place -> place.claim.key().equals(key))
+                    .findFirst()
+                    .orElse(null);
+            if (first == null
+                    || !first.claim.handOver()
+                    || first.process.wakeUps == null
+                    || leases.stream().anyMatch(lease -> lease.claim.key().equals(key))) {
+                return false;
+            }
+            waiters.remove(first);
+            first.process.handOver(
+                    first.claim.waiter(), grant(first.claim, PLACE_TTL).asGrant());
+            return true;
         }
 
         /** Wakes those who can go on, and those who have to look again whatever leases there are. */
@@ -340,7 +373,9 @@ public final class InMemoryLockBackend implements LockBackend {
 
     private static final class Place {
 
-        private final Claim claim;
+        /** The last one: it is known by that number. */
+        private Claim claim;
+
         private final InMemoryLockBackend process;
         private final long arrival;
         private long expiresAt;
@@ -359,11 +394,11 @@ public final class InMemoryLockBackend implements LockBackend {
         private final long acquiredAt;
         private long expiresAt;
 
-        Lease(Claim claim, long fence, long now) {
+        Lease(Claim claim, long fence, long now, Duration ttl) {
             this.claim = claim;
             this.fence = fence;
             this.acquiredAt = now;
-            this.expiresAt = now + claim.ttl().toMillis();
+            this.expiresAt = now + ttl.toMillis();
         }
 
         boolean isLive(long now) {

@@ -34,6 +34,9 @@ class PostgresFirstWriterTests {
             }
 
             @Override
+            public void handOver(long waiter, Attempt.Grant grant) {}
+
+            @Override
             public void lookAtAll() {}
         });
     }
@@ -63,6 +66,6 @@ class PostgresFirstWriterTests {
     }
 
     private Claim claim(LockMode mode) {
-        return new Claim("order:42", mode, lockIds.next(), HOUR, "test", null);
+        return new Claim("order:42", mode, lockIds.next(), HOUR, "test", false, false, null);
     }
 }

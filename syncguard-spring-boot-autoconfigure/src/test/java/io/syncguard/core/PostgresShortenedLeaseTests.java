@@ -34,6 +34,9 @@ class PostgresShortenedLeaseTests {
             }
 
             @Override
+            public void handOver(long waiter, Attempt.Grant grant) {}
+
+            @Override
             public void lookAtAll() {}
         });
         Claim held = claim();

@@ -49,7 +49,7 @@ class WaitersTests {
             }
         };
 
-        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.noHeartbeat()));
 
         eventually().until(waiter::isDone);
         assertThat(waiter.get().isHeld()).isTrue();
@@ -284,7 +284,7 @@ class WaitersTests {
         fixture.releaseElsewhere(other);
         eventually().until(waiter::isDone);
 
-        fixture.advanceSlowly(Duration.ofMinutes(1), Duration.ofSeconds(5));
+        fixture.advanceSlowly(Duration.ofMinutes(1), Duration.ofSeconds(1));
 
         assertThat(waiter.get().isHeld()).isTrue();
         assertThat(fixture.backend.keepStatements).hasValue(0);

@@ -383,6 +383,11 @@ public abstract class WokenWaitersContract extends ContractFixture {
         }
 
         @Override
+        public void handOver(long waiter, Attempt.Grant grant) {
+            woken.add(waiter);
+        }
+
+        @Override
         public void lookAtAll() {}
     }
 }

@@ -27,8 +27,8 @@ class PostgresQueueRaceTests {
     private static final String SECOND = "second----------------";
 
     private static final String QUEUEING = "-- Nothing here is worth waiting";
-    private static final String RELEASED = "RETURN 'released'";
-    private static final String LEFT = "RETURN 'left'";
+    private static final String RELEASED = "outcome := 'released'";
+    private static final String LEFT = "outcome := 'left'";
 
     private static PostgresRace race;
 
@@ -186,7 +186,7 @@ class PostgresQueueRaceTests {
         Future<Attempt> first = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
         race.awaitBlocked(1);
         race.inOther("SELECT syncguard_locks_claim('k', 'fence:k', false, '" + SECOND
-                + "', 600000, 'k', 'other', 5000, 'race', 2)");
+                + "', 600000, 'k', 'other', false, 5000, NULL, 'race', 2)");
 
         race.commitOther();
 

@@ -103,7 +103,7 @@ class PostgresQueueStressTests {
         String lockId = "id " + lockIds.incrementAndGet();
         recent.add(lockId);
         for (int i = 0; i < 3; i++) {
-            Claim claim = new Claim(key, mode, lockId, TTL, "test", random.nextInt(4) == 0 ? null : 1L);
+            Claim claim = new Claim(key, mode, lockId, TTL, "test", false, false, random.nextInt(4) == 0 ? null : 1L);
             if (race.backend.acquire(claim) instanceof Attempt.Grant) {
                 grants.computeIfAbsent(key, any -> new AtomicLong()).incrementAndGet();
                 return;

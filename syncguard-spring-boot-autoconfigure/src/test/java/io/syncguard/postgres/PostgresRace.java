@@ -204,7 +204,7 @@ final class PostgresRace implements AutoCloseable {
                     Collections.sort(woken);
                     return woken;
                 }
-                woken.add(Long.parseLong(heard.getParameter()));
+                woken.add(Long.parseLong(heard.getParameter().split(" ")[0]));
             }
         }
     }
@@ -299,8 +299,11 @@ final class PostgresRace implements AutoCloseable {
     }
 
     private String source(String function) {
+        // The one that does the work, if older instances call a wrapper of the same name.
         return jdbc.queryForObject(
-                "SELECT pg_get_functiondef(to_regproc(?))", String.class, "syncguard_locks_" + function);
+                "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname = ? ORDER BY length(prosrc) DESC LIMIT 1",
+                String.class,
+                "syncguard_locks_" + function);
     }
 
     private void redLight() throws SQLException {

@@ -29,7 +29,7 @@ class PostgresReleaseRaceTests {
 
     private static final String SERIALISING_ROW = "-- The serialising row first";
     private static final String SECOND_LOOK = "-- The lock id again";
-    private static final String DELETED = "RETURN 'released'";
+    private static final String DELETED = "outcome := 'released'";
 
     private static PostgresRace race;
 

@@ -130,8 +130,8 @@ class PostgresSharedRaceTests {
         for (Claim stalled : List.of(claim(WRITER), reader(WRITER))) {
             race.stopBefore(
                     "claim",
-                    "UPDATE syncguard_fence_counters c SET fence = c.fence + 1\n        WHERE c.fence_key"
-                            + " = p_fence_key AND c.fence < 900000000000000\n            AND NOT EXISTS");
+                    "UPDATE syncguard_fence_counters c SET fence = c.fence + 1\n            WHERE c.fence_key"
+                            + " = p_fence_key AND c.fence < 900000000000000\n                AND NOT EXISTS");
             Future<Attempt> attempt = start(() -> race.backend.acquire(stalled));
             race.awaitBlocked(1);
 

@@ -1,0 +1,248 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.RawLockInfo;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A release grants the key to who is first in the queue, if that one waits for the key alone and allows it. */
+public abstract class DirectHandOverContract extends ContractFixture {
+
+    private final Heard heard = new Heard();
+
+    @BeforeEach
+    void connect() {
+        backend().connect(heard);
+    }
+
+    @Test
+    void the_first_in_the_queue_is_told_its_grant() {
+        Claim holder = held(writer());
+        Claim first = queuedForHandOver();
+        Claim second = queuedForHandOver();
+
+        release(holder);
+
+        Attempt.Grant grant = heardBy(first);
+        assertThat(grant.fence().value()).isEqualTo(2);
+        assertThat(store().storedFence(KEY)).isEqualTo(2);
+        RawLockInfo info = onlyHolder();
+        assertThat(info.lockId()).isEqualTo(first.lockId());
+        assertThat(info.fence()).isEqualTo(grant.fence());
+        assertThat(info.owner()).isEqualTo("test");
+        assertThat(info.acquiredAt()).isEqualTo(grant.acquiredAt());
+        assertThat(info.expiresAt()).isEqualTo(grant.expiresAt());
+        queued(second);
+    }
+
+    @Test
+    void the_first_lease_lives_as_long_as_a_place() {
+        Claim holder = held(writer());
+        Claim waiter = queuedForHandOver();
+
+        release(holder);
+
+        Attempt.Grant grant = heardBy(waiter);
+        assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt()))
+                .isEqualTo(backend().placeTtl());
+    }
+
+    @Test
+    void a_claim_finds_the_grant_and_makes_it_live_for_a_whole_ttl() {
+        Claim holder = held(writer());
+        Claim waiter = queuedForHandOver();
+        release(holder);
+
+        Attempt.Grant grant = granted(waiter.fromQueue());
+
+        assertThat(grant.fence().value()).isEqualTo(2);
+        assertThat(onlyHolder().expiresAt()).isEqualTo(grant.expiresAt());
+        assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt())).isGreaterThanOrEqualTo(TTL);
+    }
+
+    @Test
+    void the_last_try_finds_the_grant() {
+        Claim holder = held(writer());
+        Claim waiter = queuedForHandOver();
+        release(holder);
+
+        assertThat(granted(lastTry(waiter).fromQueue()).fence().value()).isEqualTo(2);
+    }
+
+    @Test
+    void who_has_been_handed_the_key_has_no_place_any_more() {
+        Claim holder = held(writer());
+        Claim waiter = queuedForHandOver();
+        release(holder);
+
+        assertThat(keepPlace(waiter)).isZero();
+        assertThat(onlyHolder().expiresAt()).isEqualTo(heardBy(waiter).expiresAt());
+    }
+
+    @Test
+    void who_leaves_gives_back_a_grant_that_the_place_has_become() {
+        Claim holder = held(writer());
+        Claim first = queuedForHandOver();
+        Claim second = queuedForHandOver();
+        release(holder);
+
+        release(first);
+
+        assertThat(heardBy(second).fence().value()).isEqualTo(3);
+    }
+
+    @Test
+    void a_grant_that_lapsed_unheard_is_lost_and_the_next_claim_is_a_new_one() {
+        Claim holder = held(writer());
+        Claim waiter = queuedForHandOver();
+        release(holder);
+        expireLease(waiter);
+
+        assertThat(granted(waiter.fromQueue()).fence().value()).isEqualTo(3);
+        assertThat(onlyHolder().lockId()).isEqualTo(waiter.lockId());
+    }
+
+    @Test
+    void who_wants_to_claim_is_woken_and_granted_nothing() {
+        Claim holder = held(writer());
+        Claim waiter = queuedWriter();
+        queuedForHandOver();
+
+        release(holder);
+
+        eventually().until(() -> heard.woken.contains(waiter.waiter()));
+        assertThat(backend().isLocked(KEY)).isFalse();
+        assertThat(granted(waiter.fromQueue()).fence().value()).isEqualTo(2);
+    }
+
+    @Test
+    void who_cannot_hear_is_granted_nothing() {
+        Claim holder = held(writer());
+        queued(elsewhere(), handedOver(waitingWriter()));
+
+        release(holder);
+
+        assertThat(backend().isLocked(KEY)).isFalse();
+    }
+
+    @Test
+    void a_writer_is_handed_the_key_by_the_last_of_the_readers() {
+        Claim one = held(reader());
+        Claim other = held(reader());
+        Claim writer = queuedForHandOver();
+
+        release(one);
+        assertThat(backend().lookup(KEY)).extracting(RawLockInfo::lockId).containsExactly(other.lockId());
+        release(other);
+
+        assertThat(heardBy(writer).fence().value()).isEqualTo(3);
+    }
+
+    @Test
+    void a_lapsed_reader_is_in_the_way_of_no_claim() {
+        Claim lapsed = held(reader());
+        Claim reader = held(reader());
+        Claim writer = queuedForHandOver();
+        expireLease(lapsed);
+
+        release(reader);
+
+        assertThat(granted(writer.fromQueue()).fence().value()).isEqualTo(3);
+        assertThat(onlyHolder().lockId()).isEqualTo(writer.lockId());
+    }
+
+    @Test
+    void a_place_that_lapsed_is_passed_over() {
+        Claim holder = held(writer());
+        Claim first = queuedForHandOver();
+        Claim second = queuedForHandOver();
+        expirePlace(first);
+
+        release(holder);
+
+        eventually().until(() -> heard.woken.contains(second.waiter()) || heard.grants.containsKey(second.waiter()));
+        assertThat(granted(second.fromQueue()).fence().value()).isEqualTo(2);
+        queued(first.fromQueue());
+    }
+
+    @Test
+    void a_try_is_refused_by_a_key_that_was_handed_over() {
+        Claim holder = held(writer());
+        Claim waiter = queuedForHandOver();
+        release(holder);
+        heardBy(waiter);
+
+        assertLeft(refused(writer()).timeLeft(), backend().placeTtl().plus(TOLERANCE));
+    }
+
+    @Test
+    void a_key_goes_from_hand_to_hand_in_the_order_of_arrival() {
+        Claim holder = held(writer());
+        List<Claim> waiters = List.of(queuedForHandOver(), queuedForHandOver(), queuedForHandOver());
+
+        for (Claim waiter : waiters) {
+            release(holder);
+            heardBy(waiter);
+            holder = waiter;
+        }
+
+        assertThat(onlyHolder().fence().value()).isEqualTo(4);
+    }
+
+    private static Claim handedOver(Claim claim) {
+        return new Claim(
+                claim.key(),
+                claim.mode(),
+                claim.lockId(),
+                claim.ttl(),
+                claim.owner(),
+                true,
+                claim.queued(),
+                claim.waiter());
+    }
+
+    private Claim queuedForHandOver() {
+        Claim claim = handedOver(waitingWriter());
+        queued(claim);
+        eventually().until(backend()::isConnected);
+        return claim;
+    }
+
+    private Attempt.Grant heardBy(Claim waiter) {
+        eventually().until(() -> heard.grants.containsKey(waiter.waiter()));
+        return heard.grants.get(waiter.waiter());
+    }
+
+    private RawLockInfo onlyHolder() {
+        List<RawLockInfo> holders = backend().lookup(KEY);
+        assertThat(holders).hasSize(1);
+        return holders.get(0);
+    }
+
+    /** Writes down who is told what. */
+    private static final class Heard implements WakeUps {
+
+        private final List<Long> woken = new CopyOnWriteArrayList<>();
+        private final Map<Long, Attempt.Grant> grants = new ConcurrentHashMap<>();
+
+        @Override
+        public void wake(long waiter) {
+            woken.add(waiter);
+        }
+
+        @Override
+        public void handOver(long waiter, Attempt.Grant grant) {
+            grants.put(waiter, grant);
+        }
+
+        @Override
+        public void lookAtAll() {}
+    }
+}

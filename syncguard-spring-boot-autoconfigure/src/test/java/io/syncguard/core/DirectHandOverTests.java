@@ -1,0 +1,198 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.Fence;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A caller who waits learns that a release has granted it the key, and what it may believe of that. */
+class DirectHandOverTests {
+
+    private static final String KEY = "order:42";
+    private static final Duration LONG = Duration.ofHours(1);
+    private static final Duration TTL = Duration.ofSeconds(30);
+    private static final LockRequest REQUEST = LockRequest.of(KEY).ttl(TTL).waitTime(LONG);
+
+    /** What a place lives. */
+    private static final Duration PLACE = new InMemoryLockBackend().placeTtl();
+
+    private final EngineFixture fixture = new EngineFixture();
+    private final LockEngine locks = fixture.engine;
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    @Test
+    void a_hand_over_that_comes_before_the_answer_is_not_lost() throws Exception {
+        Claim other = fixture.holdElsewhere(KEY, LONG);
+        fixture.backend.afterAcquire = () -> fixture.releaseElsewhere(other);
+
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
+
+        eventually().until(waiter::isDone);
+        assertThat(waiter.get().fence().value()).isEqualTo(2);
+        assertThat(fixture.backend.acquires).hasValue(1);
+    }
+
+    @Test
+    void the_deadline_counts_from_the_request_that_got_the_place() throws Exception {
+        Claim other = fixture.holdElsewhere(KEY, LONG);
+        FutureTask<LockHandle> waiter = waiting(REQUEST);
+        fixture.time.advance(Duration.ofSeconds(1));
+
+        fixture.releaseElsewhere(other);
+
+        eventually().until(waiter::isDone);
+        assertThat(waiter.get().remaining()).isEqualTo(PLACE.minusSeconds(1));
+    }
+
+    @Test
+    void the_deadline_counts_from_the_last_request_that_kept_the_place() throws Exception {
+        Claim other = fixture.holdElsewhere(KEY, LONG);
+        FutureTask<LockHandle> waiter = waiting(REQUEST);
+        fixture.advanceSlowly(Duration.ofSeconds(20), Duration.ofMillis(100));
+        assertThat(fixture.backend.keepStatements).hasPositiveValue();
+
+        fixture.releaseElsewhere(other);
+
+        eventually().until(waiter::isDone);
+        assertThat(waiter.get().remaining()).isBetween(PLACE.multipliedBy(6).dividedBy(10), PLACE);
+    }
+
+    @Test
+    void the_first_heartbeat_gives_the_whole_ttl() throws Exception {
+        Claim other = fixture.holdElsewhere(KEY, LONG);
+        FutureTask<LockHandle> waiter = waiting(REQUEST);
+        fixture.releaseElsewhere(other);
+        eventually().until(waiter::isDone);
+
+        fixture.advanceSlowly(PLACE.dividedBy(2), Duration.ofMillis(100));
+
+        eventually().until(() -> waiter.get().remaining().compareTo(TTL.minusSeconds(2)) > 0);
+        assertThat(fixture.backend.extendStatements).hasValue(1);
+    }
+
+    @Test
+    void a_grant_of_which_nobody_hears_is_found_by_the_next_look() throws Exception {
+        Claim other = fixture.holdElsewhere(KEY, LONG);
+        FutureTask<LockHandle> waiter = waiting(REQUEST);
+        fixture.deaf(true);
+        fixture.releaseElsewhere(other);
+
+        fixture.advanceSlowly(PLACE.dividedBy(2), Duration.ofMillis(100));
+
+        eventually().until(waiter::isDone);
+        assertThat(waiter.get().fence().value()).isEqualTo(2);
+        assertThat(waiter.get().remaining()).isGreaterThan(TTL.minusSeconds(3));
+    }
+
+    @Test
+    void a_grant_of_which_is_heard_when_nobody_may_rely_on_it_is_asked_for() throws Exception {
+        Claim other = fixture.holdElsewhere(KEY, LONG);
+        FutureTask<LockHandle> waiter = waiting(REQUEST);
+        fixture.time.advance(Duration.ofSeconds(1));
+        fixture.deaf(true);
+        fixture.releaseElsewhere(other);
+
+        fixture.time.advance(PLACE.minusMillis(500));
+
+        eventually().until(waiter::isDone);
+        assertThat(waiter.get().fence().value()).isEqualTo(2);
+        assertThat(waiter.get().remaining()).isGreaterThan(PLACE);
+        assertThat(fixture.backend.acquires).hasValue(2);
+    }
+
+    @Test
+    void news_of_a_grant_from_before_the_last_claim_do_not_count() throws Exception {
+        Claim other = fixture.holdElsewhere(KEY, LONG);
+        List<Claim> claims = new CopyOnWriteArrayList<>();
+        fixture.backend.onClaim = claims::add;
+        FutureTask<LockHandle> waiter = waiting(REQUEST);
+        fixture.backend.engine.wake(claims.get(0).waiter());
+        eventually().until(() -> claims.size() == 2);
+        fixture.settle();
+        Instant now = Instant.EPOCH;
+
+        fixture.backend.engine.handOver(claims.get(0).waiter(), new Attempt.Grant(new Fence(7), now, now.plus(PLACE)));
+
+        fixture.settle();
+        assertThat(waiter).isNotDone();
+        fixture.releaseElsewhere(other);
+        eventually().until(waiter::isDone);
+        assertThat(waiter.get().fence().value()).isEqualTo(2);
+    }
+
+    @Test
+    void an_interrupted_waiter_gives_back_what_it_was_handed() {
+        Claim other = fixture.holdElsewhere(KEY, LONG);
+        Thread[] thread = new Thread[1];
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> {
+            thread[0] = Thread.currentThread();
+            return locks.acquire(REQUEST);
+        });
+        eventually().until(() -> fixture.store.queue(KEY).size() == 1);
+        fixture.deaf(true);
+        fixture.releaseElsewhere(other);
+
+        thread[0].interrupt();
+
+        eventually().until(waiter::isDone);
+        assertThatThrownBy(waiter::get).hasCauseInstanceOf(LockException.class);
+        eventually().until(() -> !locks.isLocked(KEY));
+    }
+
+    @Test
+    void a_key_is_held_at_least_as_long_as_asked_from_the_hand_over_on() throws Exception {
+        Claim other = fixture.holdElsewhere(KEY, LONG);
+        FutureTask<LockHandle> waiter = waiting(REQUEST.holdAtLeast(Duration.ofSeconds(2)));
+        fixture.time.advance(Duration.ofSeconds(1));
+        fixture.releaseElsewhere(other);
+        eventually().until(waiter::isDone);
+
+        waiter.get().release();
+
+        fixture.time.advance(Duration.ofMillis(1900));
+        assertThat(locks.isLocked(KEY)).isTrue();
+    }
+
+    @ParameterizedTest
+    @MethodSource("requestsThatClaim")
+    void who_could_not_rely_on_a_short_lease_is_woken_and_claims(LockRequest request) throws Exception {
+        Claim other = fixture.holdElsewhere(KEY, LONG);
+        FutureTask<LockHandle> waiter = waiting(request);
+
+        fixture.releaseElsewhere(other);
+
+        eventually().until(waiter::isDone);
+        assertThat(waiter.get().remaining()).isEqualTo(request.ttl());
+        assertThat(fixture.backend.acquires).hasValue(2);
+    }
+
+    static Stream<LockRequest> requestsThatClaim() {
+        return Stream.of(REQUEST.noHeartbeat(), REQUEST.ttl(PLACE.minusMillis(1)), REQUEST.shared());
+    }
+
+    private FutureTask<LockHandle> waiting(LockRequest request) {
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(request));
+        eventually().until(() -> fixture.store.queue(KEY).size() == 1);
+        fixture.settle();
+        return waiter;
+    }
+}

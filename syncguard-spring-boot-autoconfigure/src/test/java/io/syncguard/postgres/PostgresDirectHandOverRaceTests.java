@@ -1,0 +1,151 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.start;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.RawLockInfo;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.ReleaseOutcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Whoever is handed the key while it leaves, claims or keeps its place: there is one holder, and it knows. */
+class PostgresDirectHandOverRaceTests {
+
+    private static final String WAITER = "waiter----------------";
+    private static final String NEXT = "next------------------";
+
+    private static PostgresRace race;
+
+    @BeforeAll
+    static void open() throws Exception {
+        race = new PostgresRace();
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        race.close();
+    }
+
+    /** The key is held, and one waits to be handed it. */
+    @BeforeEach
+    void queueOne() throws Exception {
+        race.reset();
+        race.stopClock();
+        race.grant(MINE);
+        queueForHandOver(WAITER, 1);
+    }
+
+    @Test
+    void who_leaves_in_the_middle_gives_the_key_back() throws Exception {
+        Future<ReleaseOutcome> release = startHandOver();
+        Future<ReleaseOutcome> leaving = start(() -> race.backend.release(WAITER));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(leaving.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.backend.isLocked("k")).isFalse();
+        assertThat(race.waiters()).isEmpty();
+    }
+
+    @Test
+    void who_leaves_first_is_handed_nothing() throws Exception {
+        queueForHandOver(NEXT, 2);
+        race.stopBefore("release", "outcome := 'left'");
+        Future<ReleaseOutcome> leaving = start(() -> race.backend.release(WAITER));
+        race.awaitBlocked(1);
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(leaving.get()).isEqualTo(ReleaseOutcome.LEFT);
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(holders()).containsExactly(NEXT);
+    }
+
+    @Test
+    void who_claims_in_the_middle_is_answered_the_grant() throws Exception {
+        Future<ReleaseOutcome> release = startHandOver();
+        Future<Attempt> again =
+                start(() -> race.backend.acquire(claim(WAITER).waitingAs(1).fromQueue()));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(again.get())
+                .isInstanceOfSatisfying(
+                        Attempt.Grant.class,
+                        grant -> assertThat(grant.fence().value()).isEqualTo(2));
+        assertThat(holders()).containsExactly(WAITER);
+        assertThat(race.waiters()).isEmpty();
+    }
+
+    @Test
+    void who_tries_for_the_last_time_in_the_middle_is_answered_the_grant() throws Exception {
+        Future<ReleaseOutcome> release = startHandOver();
+        Future<Attempt> last = start(() -> race.backend.acquire(claim(WAITER).fromQueue()));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(last.get()).isInstanceOf(Attempt.Grant.class);
+        assertThat(holders()).containsExactly(WAITER);
+    }
+
+    @Test
+    void a_stranger_who_comes_in_the_middle_is_refused() throws Exception {
+        Future<ReleaseOutcome> release = startHandOver();
+        Future<Attempt> stranger = start(() -> race.backend.acquire(claim(NEXT).waitingAs(2)));
+        race.awaitBlocked(2);
+
+        race.greenLight();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(stranger.get()).isInstanceOf(Attempt.Queued.class);
+        assertThat(holders()).containsExactly(WAITER);
+    }
+
+    @Test
+    void a_place_that_is_being_kept_becomes_a_lease_all_the_same() throws Exception {
+        race.stopBefore("keep", "v_now := syncguard_locks_now();\n    RETURN QUERY");
+        Future<List<Duration>> kept = start(() -> race.backend.keepPlaces(List.of(WAITER)));
+        race.awaitBlocked(1);
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+
+        race.greenLight();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(kept.get()).hasSize(1);
+        assertThat(holders()).containsExactly(WAITER);
+        assertThat(race.waiters()).isEmpty();
+    }
+
+    /** The backend of the race hears nothing and would have its waiters claim. */
+    private static void queueForHandOver(String lockId, long waiter) {
+        race.queue(claim(lockId), waiter);
+        race.jdbc.update("UPDATE syncguard_locks_waiters SET first_lease_ms = 5000");
+    }
+
+    private static Future<ReleaseOutcome> startHandOver() throws Exception {
+        race.stopBefore("release", "outcome := 'released'");
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(1);
+        return release;
+    }
+
+    private static List<String> holders() {
+        return race.backend.lookup("k").stream().map(RawLockInfo::lockId).toList();
+    }
+}

@@ -1,0 +1,104 @@
+package io.syncguard.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.syncguard.Fence;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockMode;
+import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ContractStore;
+import io.syncguard.core.DirectHandOverContract;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.WakeUps;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class PostgresDirectHandOverTests extends DirectHandOverContract {
+
+    private static PostgresContractStore store;
+
+    @BeforeAll
+    static void makeDatabase() {
+        store = new PostgresContractStore();
+    }
+
+    @AfterAll
+    static void closeConnections() {
+        store.close();
+    }
+
+    @Override
+    protected ContractStore emptyStore() {
+        return store.emptied();
+    }
+
+    @Test
+    void a_grant_by_a_release_is_durable_like_any_other() {
+        // What a transaction is set to when it commits.
+        store.jdbc().execute("""
+                CREATE TABLE commits (setting TEXT);
+                CREATE FUNCTION note() RETURNS TRIGGER LANGUAGE plpgsql AS
+                $$ BEGIN INSERT INTO commits VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
+                CREATE CONSTRAINT TRIGGER note_insert AFTER INSERT ON syncguard_locks
+                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note();
+                CREATE CONSTRAINT TRIGGER note_delete AFTER DELETE ON syncguard_locks
+                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note()
+                """);
+        try (LockBackend application = ApplicationBackend.on(store.url())) {
+            application.connect(new NobodyWaits());
+            Claim holder = writer();
+            Claim waiter = waitingForHandOver();
+            granted(application, holder);
+            queued(application, waiter);
+
+            application.release(holder.lockId());
+            application.release(waiter.lockId());
+
+            assertThat(store.jdbc().queryForList("SELECT setting FROM commits", String.class))
+                    .as("a grant, a release with a grant, a release")
+                    .containsExactly("on", "on", "on", "off");
+        } finally {
+            store.jdbc().execute("DROP TABLE commits; DROP FUNCTION note() CASCADE");
+        }
+    }
+
+    @Test
+    void no_key_is_handed_over_when_no_fences_are_left() {
+        Claim holder = held(writer());
+        Claim waiter = waitingForHandOver();
+        queued(waiter);
+        store.jdbc().update("UPDATE syncguard_fence_counters SET fence = ?", Fence.MAX_VALUE);
+
+        release(holder);
+
+        assertThat(backend().isLocked(KEY)).isFalse();
+        assertThat(store().storedFence(KEY)).isEqualTo(Fence.MAX_VALUE);
+        assertThat(keepPlace(waiter)).isEqualTo(Duration.ZERO);
+        assertThatExceptionOfType(LockBackendException.class)
+                .isThrownBy(() -> backend().acquire(waiter.fromQueue()))
+                .withMessageContaining("no fences left");
+    }
+
+    private static final class NobodyWaits implements WakeUps {
+
+        @Override
+        public void wake(long waiter) {}
+
+        @Override
+        public void handOver(long waiter, Attempt.Grant grant) {}
+
+        @Override
+        public void lookAtAll() {}
+    }
+
+    private Claim waitingForHandOver() {
+        Claim claim = waiting(claim(KEY, LockMode.EXCLUSIVE, TTL));
+        return new Claim(
+                claim.key(), claim.mode(), claim.lockId(), claim.ttl(), claim.owner(), true, false, claim.waiter());
+    }
+}
