@@ -17,13 +17,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,22 +31,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockEngine implements LockManager, AutoCloseable {
 
-    private static final Log log = LogFactory.getLog(LockEngine.class);
-
-    /** How many callbacks of lost locks run at once, and how many listeners are told of one: a paused process may lose ten thousand in one moment. */
-    private static final int THREADS_FOR_LOSSES = 16;
-
     private final LockBackend backend;
     private final EngineSettings settings;
     private final Events events;
+    private final Losses losses;
     private final HeldLocks held;
     private final Heartbeat heartbeat;
     private final Releases releases;
     private final Waiters waiters;
     private final Acquirer acquirer;
     private final DeferredReleases deferred;
-    private final ThreadPoolExecutor callbackThreads;
-    private final ThreadPoolExecutor listenerThreads;
 
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean grantsLocks = true;
@@ -76,26 +63,13 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.backend = backend;
         this.settings = settings;
         this.events = new Events(backend.name(), List.copyOf(listeners));
+        this.losses = new Losses(events);
         this.held = new HeldLocks(time);
         this.heartbeat = new Heartbeat(backend, held, events, time);
         this.releases = new Releases(backend, events, time);
         this.waiters = new Waiters(backend, settings, time);
         this.acquirer = new Acquirer(this, backend, settings, time, waiters);
         this.deferred = new DeferredReleases(transactions);
-        this.callbackThreads = threads("syncguard-lost-");
-        this.listenerThreads = threads("syncguard-lost-listener-");
-    }
-
-    private static ThreadPoolExecutor threads(String name) {
-        AtomicInteger number = new AtomicInteger();
-        ThreadPoolExecutor threads = new ThreadPoolExecutor(
-                THREADS_FOR_LOSSES, THREADS_FOR_LOSSES, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-                    Thread thread = new Thread(task, name + number.incrementAndGet());
-                    thread.setDaemon(true);
-                    return thread;
-                });
-        threads.allowCoreThreadTimeOut(true);
-        return threads;
     }
 
     @Override
@@ -199,8 +173,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         releases.close();
         heartbeat.close();
         held.close();
-        callbackThreads.shutdown();
-        listenerThreads.shutdown();
+        losses.close();
         events.close();
         backend.close();
     }
@@ -242,22 +215,12 @@ public final class LockEngine implements LockManager, AutoCloseable {
     /** Called once for a hold that has just been lost. */
     void lost(Hold hold, LockReason reason, String explanation, List<Runnable> callbacks) {
         held.remove(hold);
-        log.warn("Lost lock '" + hold.key() + "' after " + hold.held().toMillis() + " ms: " + explanation);
-        callbacks.forEach(this::tell);
-        runOn(listenerThreads, events.lost(hold, reason));
+        losses.tell(hold, reason, explanation, callbacks);
     }
 
     /** Runs a callback of a lost lock on a thread of the library. */
     void tell(Runnable callback) {
-        runOn(callbackThreads, () -> run(callback));
-    }
-
-    private static void runOn(ThreadPoolExecutor threads, Runnable telling) {
-        try {
-            threads.execute(telling);
-        } catch (RejectedExecutionException ex) {
-            log.debug("The news of a lost lock was left out: the application has shut down", ex);
-        }
+        losses.tell(callback);
     }
 
     private static LockInfo sanitised(RawLockInfo raw) {
@@ -329,14 +292,6 @@ public final class LockEngine implements LockManager, AutoCloseable {
     private void releaseLost(Hold hold) {
         if (hold.state() == LockHandle.State.LOST) {
             releases.releaseLate(hold);
-        }
-    }
-
-    private void run(Runnable callback) {
-        try {
-            callback.run();
-        } catch (RuntimeException | Error ex) {
-            log.warn("A callback for a lost lock failed", ex);
         }
     }
 }
