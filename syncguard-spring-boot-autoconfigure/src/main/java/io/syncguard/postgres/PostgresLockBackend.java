@@ -1,8 +1,5 @@
 package io.syncguard.postgres;
 
-import io.syncguard.Fence;
-import io.syncguard.LockBackendException;
-import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
 import io.syncguard.core.Attempt;
@@ -15,12 +12,9 @@ import io.syncguard.core.StorageKeys;
 import io.syncguard.core.Time;
 import io.syncguard.core.WakeUps;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -35,9 +29,6 @@ public final class PostgresLockBackend implements LockBackend {
 
     /** A B-tree entry has room for about 2700 bytes. */
     private static final StorageKeys STORAGE_KEYS = new StorageKeys("", 1700, 0);
-
-    /** An instance of version 1 that starts again may have its Flyway put the functions of that version back. */
-    private static final String ANSWER_OF_VERSION_1 = "not_held";
 
     private static final String ACQUIRE = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms
@@ -161,7 +152,7 @@ public final class PostgresLockBackend implements LockBackend {
                     statement.setBoolean(8, claim.queued());
                     bindPlace(statement, claim);
                 },
-                rows -> readAttempt(rows, claim));
+                rows -> PostgresAnswers.attempt(rows, claim));
         if (attempt instanceof Attempt.Queued && wakeUps != null) {
             wakeUps.start();
         }
@@ -195,7 +186,7 @@ public final class PostgresLockBackend implements LockBackend {
                     statement.setArray(1, connection.createArrayOf("text", lockIds.toArray()));
                     statement.setLong(2, settings.placeTtl().toMillis());
                 },
-                rows -> readNextLooks(rows, lockIds.size()));
+                rows -> PostgresAnswers.nextLooks(rows, lockIds.size()));
     }
 
     @Override
@@ -219,17 +210,10 @@ public final class PostgresLockBackend implements LockBackend {
     @Override
     public ReleaseOutcome release(String lockId) {
         return connections.query(
-                "releasing a lock", release, (connection, statement) -> statement.setString(1, lockId), rows -> {
-                    rows.next();
-                    return switch (rows.getString(1)) {
-                        case "released" -> ReleaseOutcome.RELEASED;
-                        case "left" -> ReleaseOutcome.LEFT;
-                        case "busy" -> ReleaseOutcome.BUSY;
-                        case "expired" -> ReleaseOutcome.EXPIRED;
-                        case "not_found", ANSWER_OF_VERSION_1 -> ReleaseOutcome.NOT_FOUND;
-                        default -> throw new IllegalStateException("An unknown answer to a release");
-                    };
-                });
+                "releasing a lock",
+                release,
+                (connection, statement) -> statement.setString(1, lockId),
+                PostgresAnswers::release);
     }
 
     @Override
@@ -248,7 +232,7 @@ public final class PostgresLockBackend implements LockBackend {
                     statement.setArray(1, connection.createArrayOf("text", lockIds));
                     statement.setArray(2, connection.createArrayOf("bigint", ttls));
                 },
-                rows -> readOutcomes(rows, extensions.size()));
+                rows -> PostgresAnswers.extensions(rows, extensions.size()));
     }
 
     @Override
@@ -261,11 +245,7 @@ public final class PostgresLockBackend implements LockBackend {
                     statement.setString(1, storageKey);
                     statement.setString(2, storageKey);
                 },
-                rows -> {
-                    rows.next();
-                    boolean answer = rows.getBoolean(1);
-                    return rows.wasNull() ? Optional.empty() : Optional.of(answer);
-                });
+                PostgresAnswers::isLocked);
         if (live.isPresent() && !live.get()) {
             sweeper.meet(storageKey);
         }
@@ -281,7 +261,7 @@ public final class PostgresLockBackend implements LockBackend {
                     statement.setString(1, STORAGE_KEYS.of(key));
                     statement.setString(2, STORAGE_KEYS.of(key));
                 },
-                PostgresLockBackend::readInfos);
+                PostgresAnswers::infos);
     }
 
     @Override
@@ -294,7 +274,7 @@ public final class PostgresLockBackend implements LockBackend {
                             statement.setString(1, lockId);
                             statement.setString(2, lockId);
                         },
-                        PostgresLockBackend::readInfos)
+                        PostgresAnswers::infos)
                 .stream()
                 .findFirst();
     }
@@ -315,68 +295,5 @@ public final class PostgresLockBackend implements LockBackend {
         }
         sweeper.close();
         onClose.run();
-    }
-
-    private static Attempt readAttempt(ResultSet rows, Claim claim) throws SQLException {
-        rows.next();
-        long fence = rows.getLong(1);
-        if (rows.wasNull()) {
-            Duration timeLeft = Duration.ofMillis(rows.getLong(4));
-            return claim.waiter() == null ? new Attempt.Refusal(timeLeft) : new Attempt.Queued(timeLeft);
-        }
-        if (fence == 0) {
-            throw new LockBackendException(
-                    LockErrorCode.INTERNAL,
-                    "Lock '" + claim.key() + "' has no fences left: its counter is at " + Fence.MAX_VALUE
-                            + ". Use another key",
-                    null);
-        }
-        return new Attempt.Grant(
-                new Fence(fence), Instant.ofEpochMilli(rows.getLong(2)), Instant.ofEpochMilli(rows.getLong(3)));
-    }
-
-    private static List<ExtendOutcome> readOutcomes(ResultSet rows, int asked) throws SQLException {
-        List<ExtendOutcome> outcomes = new ArrayList<>();
-        while (rows.next()) {
-            outcomes.add(
-                    switch (rows.getString(1)) {
-                        case "extended" -> new ExtendOutcome.Extended(Instant.ofEpochMilli(rows.getLong(2)));
-                        case "busy" -> new ExtendOutcome.Busy();
-                        case "expired" -> new ExtendOutcome.Expired();
-                        case "not_found", ANSWER_OF_VERSION_1 -> new ExtendOutcome.NotFound();
-                        default -> throw new IllegalStateException("An unknown answer to an extension");
-                    });
-        }
-        if (outcomes.size() != asked) {
-            throw new IllegalStateException(asked + " extensions got " + outcomes.size() + " answers");
-        }
-        return outcomes;
-    }
-
-    private static List<Duration> readNextLooks(ResultSet rows, int asked) throws SQLException {
-        List<Duration> nextLooks = new ArrayList<>();
-        while (rows.next()) {
-            nextLooks.add(Duration.ofMillis(rows.getLong(1)));
-        }
-        if (nextLooks.size() != asked) {
-            throw new IllegalStateException(asked + " places got " + nextLooks.size() + " answers");
-        }
-        return nextLooks;
-    }
-
-    private static List<RawLockInfo> readInfos(ResultSet rows) throws SQLException {
-        List<RawLockInfo> infos = new ArrayList<>();
-        while (rows.next()) {
-            String owner = rows.getString("owner");
-            infos.add(new RawLockInfo(
-                    rows.getString("user_key"),
-                    rows.getString("lock_id"),
-                    LockMode.valueOf(rows.getString("mode")),
-                    Instant.ofEpochMilli(rows.getLong("acquired_at_ms")),
-                    Instant.ofEpochMilli(rows.getLong("expires_at_ms")),
-                    new Fence(Long.parseLong(rows.getString("fence"))),
-                    owner == null ? "" : owner));
-        }
-        return infos;
     }
 }

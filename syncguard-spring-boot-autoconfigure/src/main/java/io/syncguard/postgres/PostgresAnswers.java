@@ -1,0 +1,112 @@
+package io.syncguard.postgres;
+
+import io.syncguard.Fence;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockMode;
+import io.syncguard.RawLockInfo;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.ReleaseOutcome;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Reads what the server answers to the statements of {@link PostgresLockBackend}. An answer that makes no sense is an
+ * exception.
+ */
+final class PostgresAnswers {
+
+    /** An instance of version 1 that starts again may have its Flyway put the functions of that version back. */
+    private static final String NOT_FOUND_IN_VERSION_1 = "not_held";
+
+    private PostgresAnswers() {}
+
+    static Attempt attempt(ResultSet rows, Claim claim) throws SQLException {
+        rows.next();
+        long fence = rows.getLong(1);
+        if (rows.wasNull()) {
+            Duration timeLeft = Duration.ofMillis(rows.getLong(4));
+            return claim.waiter() == null ? new Attempt.Refusal(timeLeft) : new Attempt.Queued(timeLeft);
+        }
+        if (fence == 0) {
+            throw new LockBackendException(
+                    LockErrorCode.INTERNAL,
+                    "Lock '" + claim.key() + "' has no fences left: its counter is at " + Fence.MAX_VALUE
+                            + ". Use another key",
+                    null);
+        }
+        return new Attempt.Grant(
+                new Fence(fence), Instant.ofEpochMilli(rows.getLong(2)), Instant.ofEpochMilli(rows.getLong(3)));
+    }
+
+    static List<Duration> nextLooks(ResultSet rows, int asked) throws SQLException {
+        List<Duration> nextLooks = new ArrayList<>();
+        while (rows.next()) {
+            nextLooks.add(Duration.ofMillis(rows.getLong(1)));
+        }
+        if (nextLooks.size() != asked) {
+            throw new IllegalStateException(asked + " places got " + nextLooks.size() + " answers");
+        }
+        return nextLooks;
+    }
+
+    static List<ExtendOutcome> extensions(ResultSet rows, int asked) throws SQLException {
+        List<ExtendOutcome> outcomes = new ArrayList<>();
+        while (rows.next()) {
+            outcomes.add(
+                    switch (rows.getString(1)) {
+                        case "extended" -> new ExtendOutcome.Extended(Instant.ofEpochMilli(rows.getLong(2)));
+                        case "busy" -> new ExtendOutcome.Busy();
+                        case "expired" -> new ExtendOutcome.Expired();
+                        case "not_found", NOT_FOUND_IN_VERSION_1 -> new ExtendOutcome.NotFound();
+                        default -> throw new IllegalStateException("An unknown answer to an extension");
+                    });
+        }
+        if (outcomes.size() != asked) {
+            throw new IllegalStateException(asked + " extensions got " + outcomes.size() + " answers");
+        }
+        return outcomes;
+    }
+
+    static ReleaseOutcome release(ResultSet rows) throws SQLException {
+        rows.next();
+        return switch (rows.getString(1)) {
+            case "released" -> ReleaseOutcome.RELEASED;
+            case "left" -> ReleaseOutcome.LEFT;
+            case "busy" -> ReleaseOutcome.BUSY;
+            case "expired" -> ReleaseOutcome.EXPIRED;
+            case "not_found", NOT_FOUND_IN_VERSION_1 -> ReleaseOutcome.NOT_FOUND;
+            default -> throw new IllegalStateException("An unknown answer to a release");
+        };
+    }
+
+    /** Empty where there is no lease, false where all are over. */
+    static Optional<Boolean> isLocked(ResultSet rows) throws SQLException {
+        rows.next();
+        boolean answer = rows.getBoolean(1);
+        return rows.wasNull() ? Optional.empty() : Optional.of(answer);
+    }
+
+    static List<RawLockInfo> infos(ResultSet rows) throws SQLException {
+        List<RawLockInfo> infos = new ArrayList<>();
+        while (rows.next()) {
+            String owner = rows.getString("owner");
+            infos.add(new RawLockInfo(
+                    rows.getString("user_key"),
+                    rows.getString("lock_id"),
+                    LockMode.valueOf(rows.getString("mode")),
+                    Instant.ofEpochMilli(rows.getLong("acquired_at_ms")),
+                    Instant.ofEpochMilli(rows.getLong("expires_at_ms")),
+                    new Fence(Long.parseLong(rows.getString("fence"))),
+                    owner == null ? "" : owner));
+        }
+        return infos;
+    }
+}
