@@ -128,7 +128,7 @@ class RoundTripTests {
                 .isLessThan(2_000);
     }
 
-    private static long walOfHundredRefusals() {
+    private long walOfHundredRefusals() {
         long before = walInserted();
         for (int i = 0; i < 100; i++) {
             assertThat(backend.acquire(claim("a", "2---------------------"))).isInstanceOf(Attempt.Refusal.class);
