@@ -29,7 +29,9 @@ enum Peer {
     RAW(
             "raw statements",
             database -> new JdbcTemplate(database).execute(RawStatements.TABLE),
-            url -> new RawStatements(pool(url)));
+            url -> new RawStatements(pool(url))),
+
+    EMPTY("empty statements", database -> {}, url -> new EmptyStatements(pool(url)));
 
     /** So many connections each of them gets for its pool at most, except SyncGuard, which has its default: 8. */
     private static final int CONNECTIONS = 16;

@@ -430,10 +430,9 @@ BEGIN
         IF p_hand_over AND v_first IS NOT NULL THEN
             v_now := ${syncguard_locks}_now();
             WITH "Place" AS (
-                -- Leases that lapsed are left to the claim.
+                -- Readers who lapsed are left to the claim.
                 DELETE FROM ${syncguard_locks}_waiters w
                 WHERE w.key = v_key AND w.arrival = v_first AND w.expires_at_ms > v_now AND w.first_lease_ms IS NOT NULL
-                    AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = v_key)
                     AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
                 RETURNING w.lock_id, w.channel, w.waiter, w.owner, w.first_lease_ms
             ), "Counter" AS (

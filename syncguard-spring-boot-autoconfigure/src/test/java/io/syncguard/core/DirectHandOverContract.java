@@ -77,6 +77,19 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     @Test
+    void who_has_claimed_again_is_known_by_its_last_number() {
+        Claim holder = held(writer());
+        Claim before = queuedForHandOver();
+        Claim now = before.waitingAs(4711).fromQueue();
+        queued(now);
+
+        release(holder);
+
+        assertThat(heardBy(now).fence().value()).isEqualTo(2);
+        assertThat(heard.grants).containsOnlyKeys(now.waiter());
+    }
+
+    @Test
     void who_has_been_handed_the_key_has_no_place_any_more() {
         Claim holder = held(writer());
         Claim waiter = queuedForHandOver();

@@ -54,8 +54,9 @@ class DirectHandOverTests {
     @Test
     void the_deadline_counts_from_the_request_that_got_the_place() throws Exception {
         Claim other = fixture.holdElsewhere(KEY, LONG);
+        fixture.backend.afterAcquire = () -> fixture.time.advance(Duration.ofMillis(300));
         FutureTask<LockHandle> waiter = waiting(REQUEST);
-        fixture.time.advance(Duration.ofSeconds(1));
+        fixture.time.advance(Duration.ofMillis(700));
 
         fixture.releaseElsewhere(other);
 

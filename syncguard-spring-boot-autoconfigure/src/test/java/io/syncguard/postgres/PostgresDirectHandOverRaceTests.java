@@ -58,6 +58,20 @@ class PostgresDirectHandOverRaceTests {
     }
 
     @Test
+    void the_grant_is_committed_before_anybody_is_told() throws Exception {
+        race.stopBefore("hand_over", "PERFORM pg_notify");
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(1);
+
+        assertThat(holders()).containsExactly(WAITER);
+        assertThat(race.backend.acquire(claim(WAITER).waitingAs(2).fromQueue())).isInstanceOf(Attempt.Grant.class);
+
+        race.greenLight();
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.woken()).containsExactly(1L);
+    }
+
+    @Test
     void who_leaves_first_is_handed_nothing() throws Exception {
         queueForHandOver(NEXT, 2);
         race.stopBefore("release", "outcome := 'left'");
