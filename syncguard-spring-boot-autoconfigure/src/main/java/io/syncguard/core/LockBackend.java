@@ -48,7 +48,8 @@ public interface LockBackend extends AutoCloseable {
      * Keeps places in queues for another {@link #placeTtl}, all in one round trip.
      *
      * @return in the order asked, how long until it is worth to claim again if nobody wakes the waiter: zero for one who can
-     *     go on, and for one whose place is lost
+     *     go on, for one whose place is lost, and for one whose place is perhaps becoming a grant; anything else confirms that
+     *     the place was there after the request was sent
      */
     List<Duration> keepPlaces(List<String> lockIds);
 

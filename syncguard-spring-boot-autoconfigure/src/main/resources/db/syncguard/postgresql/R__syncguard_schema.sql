@@ -143,11 +143,14 @@ BEGIN
     END IF;
     IF p_queued THEN
         -- A release has made a lease of the place, and the caller does not know yet.
-        UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
-        WHERE l.key = p_key AND l.lock_id = p_lock_id AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
-        RETURNING l.fence, l.acquired_at_ms, l.expires_at_ms INTO granted_fence, granted_at_ms, granted_until_ms;
+        PERFORM 1 FROM ${syncguard_locks} l WHERE l.key = p_key AND l.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
         IF FOUND THEN
-            RETURN;
+            UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
+            WHERE l.key = p_key AND l.lock_id = p_lock_id AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
+            RETURNING l.fence, l.acquired_at_ms, l.expires_at_ms INTO granted_fence, granted_at_ms, granted_until_ms;
+            IF FOUND THEN
+                RETURN;
+            END IF;
         END IF;
     END IF;
     LOOP
@@ -326,27 +329,33 @@ END
 $function$;
 
 -- Keeps places for so long from now, and answers in the order asked in how many milliseconds to look again: 0 for who can go
--- on, and for who has lost the place. What it looks at may have changed when it answers; the claim looks again.
+-- on, for who has lost the place, and for a place that somebody has locked, who may be making a lease of it. What it looks at may
+-- have changed when it answers; the claim looks again.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_keep(p_lock_ids TEXT[], p_place_ms BIGINT) RETURNS TABLE (time_left_ms BIGINT)
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_now BIGINT := ${syncguard_locks}_now();
+    v_now  BIGINT := ${syncguard_locks}_now();
+    v_kept TEXT[];
 BEGIN
     -- Lost in a crash, it costs fairness only.
     PERFORM set_config('synchronous_commit', 'off', true);
 
-    -- Those that are not fresh. A place that lapsed is lost; one that is locked is just being used.
-    UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_now + p_place_ms
-    WHERE w.lock_id = ANY (ARRAY(
-        SELECT s.lock_id FROM ${syncguard_locks}_waiters s
-        WHERE s.lock_id = ANY (p_lock_ids) AND s.expires_at_ms > v_now AND s.expires_at_ms < v_now + p_place_ms * 5 / 6
-        FOR NO KEY UPDATE SKIP LOCKED
-    ));
+    -- A place that lapsed is lost.
+    WITH "Kept" AS (
+        UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_now + p_place_ms
+        WHERE w.lock_id = ANY (ARRAY(
+            SELECT s.lock_id FROM ${syncguard_locks}_waiters s
+            WHERE s.lock_id = ANY (p_lock_ids) AND s.expires_at_ms > v_now
+            FOR NO KEY UPDATE SKIP LOCKED
+        ))
+        RETURNING w.lock_id
+    )
+    SELECT array_agg(k.lock_id) INTO v_kept FROM "Kept" k;
 
     v_now := ${syncguard_locks}_now();
     RETURN QUERY
-    WITH "Wanted" AS (
-        SELECT w.lock_id, w.position FROM unnest(p_lock_ids) WITH ORDINALITY AS w (lock_id, position)
+    WITH "Kept" AS (
+        SELECT k.lock_id FROM unnest(v_kept) AS k (lock_id)
     ), "Keys" AS (
         SELECT k.key,
                (SELECT l.expires_at_ms FROM ${syncguard_locks} l
@@ -354,7 +363,7 @@ BEGIN
                (SELECT min(s.expires_at_ms) FROM ${syncguard_locks}_shared s
                 WHERE s.key = k.key AND s.expires_at_ms > v_now - 1000) AS shared_until
         FROM (
-            SELECT DISTINCT q.key FROM "Wanted" w JOIN ${syncguard_locks}_waiters q ON q.lock_id = w.lock_id
+            SELECT DISTINCT q.key FROM "Kept" w JOIN ${syncguard_locks}_waiters q ON q.lock_id = w.lock_id
         ) AS k
     ), "Queue" AS (
         SELECT q.lock_id,
@@ -365,9 +374,10 @@ BEGIN
         WHERE q.expires_at_ms > v_now
         WINDOW "InFront" AS (PARTITION BY q.key ORDER BY q.arrival ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
     )
-    SELECT coalesce(
-        least(q.leases, q.writers, q.everybody) - v_now, 0)
-    FROM "Wanted" w LEFT JOIN "Queue" q ON q.lock_id = w.lock_id
+    SELECT coalesce(least(q.leases, q.writers, q.everybody) - v_now, 0)
+    FROM unnest(p_lock_ids) WITH ORDINALITY AS w (lock_id, position)
+    LEFT JOIN "Kept" k ON k.lock_id = w.lock_id
+    LEFT JOIN "Queue" q ON q.lock_id = k.lock_id
     ORDER BY w.position;
 END
 $function$;
@@ -386,7 +396,6 @@ DECLARE
     -- after it is flushed together with it, because the log is written in order.
     v_durable  TEXT := current_setting('synchronous_commit');
     v_commits  TEXT := set_config('synchronous_commit', 'off', true);
-    v_now      BIGINT;
     v_key      TEXT;
     v_user_key TEXT;
     v_expires  BIGINT;
@@ -428,20 +437,22 @@ BEGIN
     END IF;
     IF FOUND THEN
         IF p_hand_over AND v_first IS NOT NULL THEN
-            v_now := ${syncguard_locks}_now();
             WITH "Place" AS (
-                -- Readers who lapsed are left to the claim.
+                -- Readers who lapsed are left to the claim. The clock is read again after the wait for who is just keeping the
+                -- place, so that the grant is younger than whatever confirms the place.
                 DELETE FROM ${syncguard_locks}_waiters w
-                WHERE w.key = v_key AND w.arrival = v_first AND w.expires_at_ms > v_now AND w.first_lease_ms IS NOT NULL
+                WHERE w.key = v_key AND w.arrival = v_first AND w.expires_at_ms > ${syncguard_locks}_now()
+                    AND w.first_lease_ms IS NOT NULL
                     AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
-                RETURNING w.lock_id, w.channel, w.waiter, w.owner, w.first_lease_ms
+                RETURNING w.lock_id, w.channel, w.waiter, w.owner, w.first_lease_ms, ${syncguard_locks}_now() AS granted_at_ms
             ), "Counter" AS (
                 UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1 FROM "Place"
                 WHERE c.fence_key = 'fence:' || v_key AND c.fence < 900000000000000
                 RETURNING c.fence
             ), "Lease" AS (
                 INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-                SELECT v_key, p.lock_id, v_now + p.first_lease_ms, v_now, lpad(c.fence::TEXT, 15, '0'), v_user_key, p.owner
+                SELECT
+                    v_key, p.lock_id, p.granted_at_ms + p.first_lease_ms, p.granted_at_ms, lpad(c.fence::TEXT, 15, '0'), v_user_key, p.owner
                 FROM "Place" p, "Counter" c
                 RETURNING acquired_at_ms, expires_at_ms
             )

@@ -9,6 +9,7 @@ import io.syncguard.RawLockInfo;
 import io.syncguard.core.Attempt;
 import io.syncguard.core.ReleaseOutcome;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterAll;
@@ -129,6 +130,33 @@ class PostgresDirectHandOverRaceTests {
         assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(stranger.get()).isInstanceOf(Attempt.Queued.class);
         assertThat(holders()).containsExactly(WAITER);
+    }
+
+    @Test
+    void a_place_of_which_a_release_is_making_a_lease_is_not_confirmed() throws Exception {
+        Future<ReleaseOutcome> release = startHandOver();
+
+        assertThat(race.backend.keepPlaces(List.of(WAITER))).containsExactly(Duration.ZERO);
+
+        race.greenLight();
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void a_grant_is_younger_than_the_last_confirmation_of_the_place() throws Exception {
+        race.stopBefore("keep", "v_now := syncguard_locks_now();\n    RETURN QUERY");
+        Future<List<Duration>> kept = start(() -> race.backend.keepPlaces(List.of(WAITER)));
+        race.awaitBlocked(1);
+        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        race.awaitBlocked(2);
+        Instant keptAt = race.now();
+        race.moveClock(Duration.ofSeconds(2));
+
+        race.greenLight();
+
+        assertThat(kept.get()).hasSize(1);
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.backend.lookup("k").get(0).acquiredAt()).isEqualTo(keptAt.plusSeconds(2));
     }
 
     @Test

@@ -122,20 +122,6 @@ class PostgresPlaceRaceTests {
     }
 
     @Test
-    void a_place_that_is_fresh_is_not_written_again() {
-        String versions = "SELECT string_agg(xmin::text, ' ') FROM syncguard_locks_waiters WHERE lock_id = ?";
-        String before = race.jdbc.queryForObject(versions, String.class, SECOND);
-        race.moveClock(Duration.ofMillis(800));
-
-        race.backend.keepPlaces(List.of(SECOND));
-        assertThat(race.jdbc.queryForObject(versions, String.class, SECOND)).isEqualTo(before);
-
-        race.moveClock(Duration.ofMillis(100));
-        race.backend.keepPlaces(List.of(SECOND));
-        assertThat(race.jdbc.queryForObject(versions, String.class, SECOND)).isNotEqualTo(before);
-    }
-
-    @Test
     void who_waits_is_told_to_look_again_when_the_first_of_those_in_front_may_have_died() {
         race.queue(reader(THIRD), 3);
 
