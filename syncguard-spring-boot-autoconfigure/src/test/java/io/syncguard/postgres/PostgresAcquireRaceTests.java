@@ -3,6 +3,7 @@ package io.syncguard.postgres;
 import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
+import static io.syncguard.postgres.PostgresRace.assertTimesOut;
 import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -21,37 +22,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** An acquire that meets others at the rows of its key grants once, draws one fence, and leaves nothing behind when it fails. */
 class PostgresAcquireRaceTests {
 
-    private static final String PATIENT = "SET statement_timeout = '60s'";
-
-    private static PostgresRace race;
-
-    @BeforeAll
-    static void open() throws Exception {
-        race = new PostgresRace(21, PATIENT);
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        race.close();
-    }
-
-    @BeforeEach
-    void reset() throws Exception {
-        race.reset();
-    }
+    @RegisterExtension
+    private static final PostgresRace race = new PostgresRace(21);
 
     @BugOf("Spring Integration: an ERROR of a duplicate key in the server's log for each poll")
     @Test
     void of_fifty_clients_who_meet_at_a_new_key_one_is_granted_and_the_server_logs_no_error() throws Exception {
-        try (PostgresRace own = new PostgresRace(51, PATIENT)) {
+        try (PostgresRace own = new PostgresRace(51)) {
             own.inOther("INSERT INTO syncguard_fence_counters VALUES ('fence:k', 0, 'k')");
             List<Future<Attempt>> attempts = startClaims(own, 50);
             own.awaitBlocked(50);
@@ -69,10 +52,9 @@ class PostgresAcquireRaceTests {
 
     @Test
     void of_twenty_clients_who_meet_at_a_lapsed_lease_one_takes_it_over() throws Exception {
-        race.stopClock();
         race.grant(THEIRS);
         race.moveClock(TTL.plusSeconds(1));
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        race.lockSerialisingRow();
         List<Future<Attempt>> attempts = startClaims(race, 20);
         race.awaitBlocked(20);
 
@@ -86,14 +68,14 @@ class PostgresAcquireRaceTests {
     @BugOf("ShedLock: a grant that waited for a row lock is dead on arrival")
     @Test
     void a_grant_that_waited_for_its_row_has_its_whole_ttl() throws Exception {
+        race.restoreClock();
         race.grant(THEIRS);
         race.backend.release(THEIRS);
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
-        Future<Attempt> attempt = start(() -> race.backend.acquire(claim(MINE)));
-        race.awaitBlocked(1);
+        race.lockSerialisingRow();
+        Future<Attempt> attempt = race.startAcquire(claim(MINE));
 
         race.inOther("SELECT pg_sleep(0.05)");
-        long won = race.jdbc.queryForObject("SELECT syncguard_locks_now()", Long.class);
+        long won = race.now();
         race.commitOther();
 
         assertThat(attempt.get())
@@ -107,9 +89,8 @@ class PostgresAcquireRaceTests {
     void an_acquire_that_waited_for_its_row_sees_what_was_granted_meanwhile_and_draws_no_fence() throws Exception {
         race.grant(THEIRS);
         race.backend.release(THEIRS);
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
-        Future<Attempt> attempt = start(() -> race.backend.acquire(claim(MINE)));
-        race.awaitBlocked(1);
+        race.lockSerialisingRow();
+        Future<Attempt> attempt = race.startAcquire(claim(MINE));
 
         race.inOther("SELECT syncguard_locks_acquire('k', 'fence:k', '" + THEIRS + "', 30000, 'k', 'other')");
         race.commitOther();
@@ -124,16 +105,12 @@ class PostgresAcquireRaceTests {
 
     @Test
     void an_acquire_that_is_about_to_delete_a_lapsed_lease_leaves_it_when_it_is_extended_meanwhile() throws Exception {
-        race.stopClock();
         race.grant(THEIRS);
         race.moveClock(TTL.plusSeconds(1));
         // Inside the statement that deletes: its snapshot is older than the extension.
-        race.rewrite(
-                "claim",
-                "FROM syncguard_locks s\n            WHERE s.key = p_key AND s.expires_at_ms <= v_now",
-                "FROM syncguard_locks s\n            WHERE s.key = p_key AND s.expires_at_ms + race_stop() <= v_now");
-        Future<Attempt> attempt = start(() -> race.backend.acquire(claim(MINE)));
-        race.awaitBlocked(1);
+        race.stopInside(
+                "claim", "FROM syncguard_locks s\n            WHERE s.key = p_key AND s.expires_at_ms", " <= v_now");
+        Future<Attempt> attempt = race.startAcquire(claim(MINE));
 
         race.moveClock(Duration.ofMillis(-1));
         assertThat(race.extend(THEIRS)).isInstanceOf(ExtendOutcome.Extended.class);
@@ -146,16 +123,11 @@ class PostgresAcquireRaceTests {
 
     @Test
     void a_lapsed_lease_that_somebody_pins_is_refused_for_a_moment() throws Exception {
-        race.stopClock();
         race.grant(THEIRS);
         race.moveClock(TTL.plusSeconds(1));
-        race.inOther("SELECT FROM syncguard_locks FOR KEY SHARE");
+        race.pinWriter();
 
-        assertThat(race.backend.acquire(claim(MINE)))
-                .isInstanceOfSatisfying(
-                        Attempt.Refusal.class,
-                        refusal -> assertThat(refusal.timeLeft())
-                                .isBetween(Duration.ofMillis(50), Duration.ofMillis(100)));
+        race.assertRefusedForAMoment(claim(MINE));
         assertThat(race.counter()).isEqualTo(1);
 
         race.commitOther();
@@ -166,11 +138,11 @@ class PostgresAcquireRaceTests {
     @Test
     void a_pin_stands_in_the_way_of_another_lock_id_and_not_of_a_longer_lease() throws Exception {
         race.grant(THEIRS);
-        race.inOther("SELECT FROM syncguard_locks FOR KEY SHARE");
+        race.pinWriter();
 
         race.jdbc.update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms + 1");
-        Future<Integer> takeover = start(() -> race.jdbc.update("UPDATE syncguard_locks SET lock_id = ?", MINE));
-        race.awaitBlocked(1);
+        Future<Integer> takeover =
+                race.startBlocked(() -> race.jdbc.update("UPDATE syncguard_locks SET lock_id = ?", MINE));
 
         race.commitOther();
         assertThat(takeover.get()).isEqualTo(1);
@@ -179,26 +151,23 @@ class PostgresAcquireRaceTests {
     @BugOf("alturkovic: each acquire deletes all lapsed rows")
     @Test
     void lapsed_leases_of_other_keys_are_not_touched() throws Exception {
-        race.stopClock();
         race.grant(THEIRS);
         race.backend.acquire(Claims.exclusive("another", "another", TTL, "test"));
         race.moveClock(Duration.ofDays(1));
 
         race.grant(MINE);
 
-        assertThat(race.leases()).extracting(lease -> lease.get("lock_id")).containsExactly("another", MINE);
+        assertThat(race.writers()).containsExactly("another", MINE);
     }
 
     @Test
     void a_serialising_row_that_stays_locked_is_an_error_and_nothing_is_left_behind() throws Exception {
-        try (PostgresRace impatient = new PostgresRace(2, "SET lock_timeout = '100ms'")) {
+        try (PostgresRace impatient = PostgresRace.impatient()) {
             impatient.grant(THEIRS);
             impatient.backend.release(THEIRS);
-            impatient.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+            impatient.lockSerialisingRow();
 
-            assertThatExceptionOfType(LockBackendException.class)
-                    .isThrownBy(() -> impatient.backend.acquire(claim(MINE)))
-                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.NETWORK_TIMEOUT));
+            assertTimesOut(() -> impatient.backend.acquire(claim(MINE)));
 
             assertThat(impatient.leases()).isEmpty();
             assertThat(impatient.counter()).isEqualTo(1);
@@ -211,7 +180,7 @@ class PostgresAcquireRaceTests {
     void the_last_fence_is_granted_and_after_it_nothing_is_acquired_or_advanced() {
         race.grant(THEIRS);
         race.backend.release(THEIRS);
-        race.jdbc.update("UPDATE syncguard_fence_counters SET fence = 899999999999999");
+        race.setCounters(899_999_999_999_999L);
 
         assertThat(race.grant(THEIRS).fence()).hasToString("900000000000000");
         race.backend.release(THEIRS);
@@ -226,22 +195,21 @@ class PostgresAcquireRaceTests {
 
     @Test
     void a_key_without_fences_keeps_the_lapsed_lease_that_it_has() throws Exception {
-        race.stopClock();
         race.grant(THEIRS);
         race.moveClock(TTL.plusSeconds(1));
-        race.jdbc.update("UPDATE syncguard_fence_counters SET fence = 900000000000000");
+        race.setCounters(900_000_000_000_000L);
 
         assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> race.backend.acquire(claim(MINE)));
 
-        assertThat(race.leases()).extracting(lease -> lease.get("lock_id")).containsExactly(THEIRS);
+        assertThat(race.writers()).containsExactly(THEIRS);
     }
 
     @Test
     void of_twenty_clients_who_meet_at_the_last_fence_one_is_granted() throws Exception {
         race.grant(THEIRS);
         race.backend.release(THEIRS);
-        race.jdbc.update("UPDATE syncguard_fence_counters SET fence = 899999999999999");
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        race.setCounters(899_999_999_999_999L);
+        race.lockSerialisingRow();
         List<Future<Attempt>> attempts = startClaims(race, 20);
         race.awaitBlocked(20);
 

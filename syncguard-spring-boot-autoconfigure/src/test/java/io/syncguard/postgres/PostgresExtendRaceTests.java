@@ -1,10 +1,10 @@
 package io.syncguard.postgres;
 
 import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.PAST_THE_TTL;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
 import static io.syncguard.postgres.PostgresRace.claim;
-import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
@@ -17,40 +17,25 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** An extension that stalls at any of its steps revives nothing beside a new grant, and waits for nobody. */
 class PostgresExtendRaceTests {
 
-    private static final Duration PAST_THE_TTL = TTL.plusSeconds(1);
-
-    private static PostgresRace race;
-
-    @BeforeAll
-    static void open() throws Exception {
-        race = new PostgresRace();
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        race.close();
-    }
+    @RegisterExtension
+    private static final PostgresRace race = new PostgresRace();
 
     @BeforeEach
-    void reset() throws Exception {
-        race.reset();
-        race.stopClock();
+    void holdALock() {
         race.grant(MINE);
     }
 
     @Test
     void an_extension_that_stalls_before_it_looks_revives_nothing_beside_the_next_grant() throws Exception {
         stallBeforeTheLook();
-        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
-        race.awaitBlocked(1);
+        Future<ExtendOutcome> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
@@ -64,8 +49,7 @@ class PostgresExtendRaceTests {
     @Test
     void an_extension_that_stalls_before_it_looks_revives_nothing_that_lapsed_meanwhile() throws Exception {
         stallBeforeTheLook();
-        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
-        race.awaitBlocked(1);
+        Future<ExtendOutcome> extension = race.startExtend(MINE);
         List<Map<String, Object>> leases = race.leases();
 
         race.moveClock(PAST_THE_TTL);
@@ -77,12 +61,8 @@ class PostgresExtendRaceTests {
 
     @Test
     void an_extension_that_stalls_with_its_row_locked_keeps_others_out_and_then_revives_nothing() throws Exception {
-        race.rewrite(
-                "extend",
-                "WHERE l.key = f.key AND l.expires_at_ms > syncguard_locks_now()",
-                "WHERE l.key = f.key AND l.expires_at_ms + race_stop() > syncguard_locks_now()");
-        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
-        race.awaitBlocked(1);
+        race.stopInside("extend", "WHERE l.key = f.key AND l.expires_at_ms", " > syncguard_locks_now()");
+        Future<ExtendOutcome> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
         assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(Attempt.Refusal.class);
@@ -94,25 +74,16 @@ class PostgresExtendRaceTests {
 
     @Test
     void an_extension_that_stalls_after_it_looked_keeps_others_out_and_holds_on() throws Exception {
-        race.rewrite(
-                "extend",
-                "UPDATE syncguard_locks l SET expires_at_ms = syncguard",
-                "UPDATE syncguard_locks l SET expires_at_ms = race_stop() + syncguard");
-        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
-        race.awaitBlocked(1);
+        race.stopExtensionsBeforeTheyWrite("syncguard_locks");
+        Future<ExtendOutcome> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
-        assertThat(race.backend.acquire(claim(THEIRS)))
-                .as("a refusal for a moment, because the lease may be about to lapse")
-                .isInstanceOfSatisfying(
-                        Attempt.Refusal.class,
-                        refusal -> assertThat(refusal.timeLeft())
-                                .isBetween(Duration.ofMillis(50), Duration.ofMillis(100)));
+        race.assertRefusedForAMoment(claim(THEIRS));
         race.greenLight();
 
         assertThat(extension.get()).isInstanceOf(ExtendOutcome.Extended.class);
         assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(Attempt.Refusal.class);
-        assertThat(race.leases()).extracting(lease -> lease.get("lock_id")).containsExactly(MINE);
+        assertThat(race.writers()).containsExactly(MINE);
         assertThat(race.counter()).isEqualTo(1);
     }
 
@@ -120,8 +91,7 @@ class PostgresExtendRaceTests {
     void an_extension_in_the_middle_of_a_takeover_does_not_wait_and_revives_nothing() throws Exception {
         race.moveClock(PAST_THE_TTL);
         race.stopBefore("claim", "granted_fence := v_fence;");
-        Future<Attempt> takeover = start(() -> race.backend.acquire(claim(THEIRS)));
-        race.awaitBlocked(1);
+        Future<Attempt> takeover = race.startAcquire(claim(THEIRS));
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Expired.class);
         // Even where the clock makes the lease live again.
@@ -138,8 +108,7 @@ class PostgresExtendRaceTests {
     @Test
     void a_stalled_extension_that_finds_its_lease_released_brings_nothing_back() throws Exception {
         stallBeforeTheLook();
-        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
-        race.awaitBlocked(1);
+        Future<ExtendOutcome> extension = race.startExtend(MINE);
 
         assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
         race.greenLight();
@@ -152,8 +121,7 @@ class PostgresExtendRaceTests {
     @Test
     void a_stalled_extension_that_meets_another_of_the_same_lock_reports_the_end_that_is_stored() throws Exception {
         stallBeforeTheLook();
-        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
-        race.awaitBlocked(1);
+        Future<ExtendOutcome> extension = race.startExtend(MINE);
 
         race.jdbc.update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms + 60000");
         race.greenLight();
@@ -168,14 +136,14 @@ class PostgresExtendRaceTests {
 
     @Test
     void an_extension_passes_a_guarded_commit() throws Exception {
-        race.inOther("SELECT FROM syncguard_locks FOR KEY SHARE");
+        race.pinWriter();
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
     }
 
     @Test
     void an_extension_does_not_wait_for_the_serialising_row() throws Exception {
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        race.lockSerialisingRow();
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
     }
@@ -202,9 +170,6 @@ class PostgresExtendRaceTests {
 
     /** Inside the statement: its snapshot is there, and no row is locked yet. */
     private void stallBeforeTheLook() throws Exception {
-        race.rewrite(
-                "extend",
-                "SELECT w.lock_id, w.ttl_ms, w.position\n",
-                "SELECT w.lock_id, w.ttl_ms + race_stop() AS ttl_ms, w.position\n");
+        race.stopExtensionsBeforeTheyLook();
     }
 }

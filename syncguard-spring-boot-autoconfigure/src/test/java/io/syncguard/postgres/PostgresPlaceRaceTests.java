@@ -1,10 +1,13 @@
 package io.syncguard.postgres;
 
+import static io.syncguard.postgres.PostgresRace.FIRST;
+import static io.syncguard.postgres.PostgresRace.FOURTH;
 import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.SECOND;
+import static io.syncguard.postgres.PostgresRace.THIRD;
 import static io.syncguard.postgres.PostgresRace.TTL;
 import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.reader;
-import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.core.Attempt;
@@ -12,40 +15,21 @@ import io.syncguard.core.ReleaseOutcome;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A place that lapses while it is being kept is either kept and in front, or gone and the next one woken. */
 class PostgresPlaceRaceTests {
 
-    private static final String FIRST = "first-----------------";
-    private static final String SECOND = "second----------------";
-
-    private static final String THIRD = "third-----------------";
-
-    private static final String FOURTH = "fourth----------------";
-
     private static final String KEEP_FIRST = "SELECT syncguard_locks_keep(ARRAY['" + FIRST + "'], 5000)";
 
-    private static PostgresRace race;
-
-    @BeforeAll
-    static void open() throws Exception {
-        race = new PostgresRace();
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        race.close();
-    }
+    @RegisterExtension
+    private static final PostgresRace race = new PostgresRace();
 
     /** The key is held, two wait, and the place of the first is over in a second. */
     @BeforeEach
-    void reset() throws Exception {
-        race.reset();
-        race.stopClock();
+    void prepare() {
         race.grant(MINE);
         race.queue(claim(FIRST), 1);
         race.moveClock(Duration.ofSeconds(4));
@@ -56,8 +40,7 @@ class PostgresPlaceRaceTests {
     void a_wake_up_that_meets_a_place_which_is_being_kept_waits_and_is_for_that_one() throws Exception {
         race.inOther(KEEP_FIRST);
         race.moveClock(Duration.ofSeconds(2));
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
-        race.awaitBlocked(1);
+        Future<ReleaseOutcome> release = race.startRelease(MINE);
 
         race.commitOther();
 
@@ -71,8 +54,7 @@ class PostgresPlaceRaceTests {
     void a_wake_up_that_meets_a_place_which_was_not_kept_after_all_is_for_the_next() throws Exception {
         race.inOther(KEEP_FIRST);
         race.moveClock(Duration.ofSeconds(2));
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
-        race.awaitBlocked(1);
+        Future<ReleaseOutcome> release = race.startRelease(MINE);
 
         race.rollbackOther();
 
@@ -83,9 +65,8 @@ class PostgresPlaceRaceTests {
 
     @Test
     void a_place_that_is_deleted_before_it_could_be_kept_does_not_come_back() throws Exception {
-        race.rewrite("keep", "AND s.expires_at_ms > v_now AND", "AND s.expires_at_ms + race_stop() > v_now AND");
-        Future<List<Duration>> keeping = start(() -> race.backend.keepPlaces(List.of(FIRST)));
-        race.awaitBlocked(1);
+        race.stopInside("keep", "AND s.expires_at_ms", " > v_now AND");
+        Future<List<Duration>> keeping = race.startBlocked(() -> race.backend.keepPlaces(List.of(FIRST)));
 
         race.moveClock(Duration.ofSeconds(2));
         race.backend.release(MINE);
@@ -110,7 +91,7 @@ class PostgresPlaceRaceTests {
     @Test
     void places_that_are_kept_do_not_wait_for_one_that_is_locked_nor_for_the_serialising_row() throws Exception {
         race.moveClock(Duration.ofMillis(900));
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        race.lockSerialisingRow();
         race.inOther("SELECT FROM syncguard_locks_waiters WHERE lock_id = '" + FIRST + "' FOR UPDATE");
 
         race.backend.keepPlaces(List.of(FIRST, SECOND));
@@ -155,8 +136,7 @@ class PostgresPlaceRaceTests {
         race.moveClock(Duration.ofMillis(4500));
         race.inOther(KEEP_FIRST);
         race.moveClock(Duration.ofSeconds(1));
-        Future<Attempt> grant = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
-        race.awaitBlocked(1);
+        Future<Attempt> grant = race.startAcquire(claim(FIRST).waitingAs(1));
 
         race.commitOther();
 

@@ -1,65 +1,32 @@
 package io.syncguard.postgres;
 
-import static io.syncguard.postgres.PostgresRace.KEY;
 import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
 import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.reader;
-import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.core.Attempt;
 import io.syncguard.core.Claim;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.ReleaseOutcome;
 import java.time.Duration;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Shared leases and places are judged by the server's clock, read after the wait for the serialising row. */
 class PostgresQueueClockTests {
 
     private static final String WAITER = "waiter----------------";
 
-    private static PostgresRace race;
-
-    @BeforeAll
-    static void open() throws Exception {
-        race = new PostgresRace();
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        race.close();
-    }
-
-    @BeforeEach
-    void reset() throws Exception {
-        race.reset();
-        race.stopClock();
-    }
+    @RegisterExtension
+    private static final PostgresRace race = new PostgresRace();
 
     @Test
     void a_reader_is_live_for_a_second_after_its_end_for_every_operation_and_no_longer() {
         race.grantShared(MINE);
 
-        race.moveClock(TTL.plusMillis(999));
-        assertThat(race.backend.isLocked(KEY)).isTrue();
-        assertThat(race.backend.lookup(KEY)).hasSize(1);
-        assertThat(race.backend.lookupById(MINE)).isPresent();
-        assertThat(race.backend.acquire(claim(THEIRS))).isEqualTo(new Attempt.Refusal(Duration.ofMillis(1)));
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
-
-        race.moveClock(TTL.plusMillis(1000));
-        assertThat(race.backend.isLocked(KEY)).isFalse();
-        assertThat(race.backend.lookup(KEY)).isEmpty();
-        assertThat(race.backend.lookupById(MINE)).isEmpty();
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Expired.class);
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.EXPIRED);
+        race.assertLiveForASecondAfterItsEnd(MINE);
         race.grant(THEIRS);
     }
 
@@ -97,7 +64,7 @@ class PostgresQueueClockTests {
         race.commitOther();
 
         Attempt.Grant grant = (Attempt.Grant) attempt.get();
-        assertThat(grant.expiresAt().toEpochMilli()).isEqualTo(now() + TTL.toMillis());
+        assertThat(grant.expiresAt().toEpochMilli()).isEqualTo(race.now() + TTL.toMillis());
     }
 
     @Test
@@ -110,7 +77,7 @@ class PostgresQueueClockTests {
 
         assertThat(attempt.get()).isEqualTo(new Attempt.Queued(TTL.minusSeconds(4)));
         assertThat(race.jdbc.queryForObject("SELECT expires_at_ms FROM syncguard_locks_waiters", Long.class))
-                .isEqualTo(now() + PostgresSettings.PLACE_TTL.toMillis());
+                .isEqualTo(race.now() + PostgresSettings.PLACE_TTL.toMillis());
     }
 
     @Test
@@ -152,13 +119,8 @@ class PostgresQueueClockTests {
     }
 
     private static Future<Attempt> startAndWaitForTheRow(Claim claim) throws Exception {
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
-        Future<Attempt> attempt = start(() -> race.backend.acquire(claim));
-        race.awaitBlocked(1);
+        race.lockSerialisingRow();
+        Future<Attempt> attempt = race.startAcquire(claim);
         return attempt;
-    }
-
-    private static long now() {
-        return race.jdbc.queryForObject("SELECT syncguard_locks_now()", Long.class);
     }
 }

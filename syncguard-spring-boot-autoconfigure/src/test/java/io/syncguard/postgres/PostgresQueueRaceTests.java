@@ -1,10 +1,11 @@
 package io.syncguard.postgres;
 
+import static io.syncguard.postgres.PostgresRace.FIRST;
 import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.SECOND;
 import static io.syncguard.postgres.PostgresRace.TTL;
 import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.reader;
-import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -15,48 +16,31 @@ import io.syncguard.core.ReleaseOutcome;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Whoever queues, leaves or keeps a place while others release or claim is granted or woken: no wake-up gets lost between them. */
 class PostgresQueueRaceTests {
-
-    private static final String FIRST = "first-----------------";
-    private static final String SECOND = "second----------------";
 
     private static final String QUEUEING = "-- Nothing here is worth waiting";
     private static final String RELEASED = "outcome := 'released'";
     private static final String LEFT = "outcome := 'left'";
 
-    private static PostgresRace race;
-
-    @BeforeAll
-    static void open() throws Exception {
-        race = new PostgresRace();
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        race.close();
-    }
+    @RegisterExtension
+    private static final PostgresRace race = new PostgresRace();
 
     /** The key is held, and nobody waits. */
     @BeforeEach
-    void reset() throws Exception {
-        race.reset();
-        race.stopClock();
+    void prepare() {
         race.grant(MINE);
     }
 
     @Test
     void a_waiter_that_looked_before_a_release_was_committed_is_granted() throws Exception {
         race.stopBefore("release", RELEASED);
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
-        race.awaitBlocked(1);
-        Future<Attempt> waiter = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
-        race.awaitBlocked(2);
+        Future<ReleaseOutcome> release = race.startRelease(MINE);
+        Future<Attempt> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
 
         race.greenLight();
 
@@ -68,10 +52,8 @@ class PostgresQueueRaceTests {
     @Test
     void a_waiter_that_is_about_to_queue_is_woken_by_the_release_that_it_did_not_see() throws Exception {
         race.stopBefore("claim", QUEUEING);
-        Future<Attempt> waiter = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
-        race.awaitBlocked(1);
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
-        race.awaitBlocked(2);
+        Future<Attempt> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<ReleaseOutcome> release = race.startRelease(MINE);
 
         race.greenLight();
 
@@ -86,10 +68,8 @@ class PostgresQueueRaceTests {
         race.backend.release(MINE);
         race.woken();
         race.stopBefore("claim", QUEUEING);
-        Future<Attempt> second = start(() -> race.backend.acquire(claim(SECOND).waitingAs(2)));
-        race.awaitBlocked(1);
-        Future<ReleaseOutcome> leaving = start(() -> race.backend.release(FIRST));
-        race.awaitBlocked(2);
+        Future<Attempt> second = race.startAcquire(claim(SECOND).waitingAs(2));
+        Future<ReleaseOutcome> leaving = race.startRelease(FIRST);
 
         race.greenLight();
 
@@ -103,10 +83,8 @@ class PostgresQueueRaceTests {
         race.queue(claim(FIRST), 1);
         race.backend.release(MINE);
         race.stopBefore("claim", "granted_fence := v_fence");
-        Future<Attempt> grant = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
-        race.awaitBlocked(1);
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(FIRST));
-        race.awaitBlocked(2);
+        Future<Attempt> grant = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<ReleaseOutcome> release = race.startRelease(FIRST);
 
         race.greenLight();
 
@@ -121,10 +99,8 @@ class PostgresQueueRaceTests {
         race.queue(claim(FIRST), 1);
         race.queue(claim(SECOND), 2);
         race.stopBefore("release", LEFT);
-        Future<ReleaseOutcome> leaving = start(() -> race.backend.release(FIRST));
-        race.awaitBlocked(1);
-        Future<Attempt> again = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
-        race.awaitBlocked(2);
+        Future<ReleaseOutcome> leaving = race.startRelease(FIRST);
+        Future<Attempt> again = race.startAcquire(claim(FIRST).waitingAs(1));
 
         race.greenLight();
 
@@ -138,10 +114,8 @@ class PostgresQueueRaceTests {
         race.queue(claim(FIRST), 1);
         race.queue(claim(SECOND), 2);
         race.stopBefore("release", RELEASED);
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
-        race.awaitBlocked(1);
-        Future<ReleaseOutcome> leaving = start(() -> race.backend.release(FIRST));
-        race.awaitBlocked(2);
+        Future<ReleaseOutcome> release = race.startRelease(MINE);
+        Future<ReleaseOutcome> leaving = race.startRelease(FIRST);
 
         race.greenLight();
 
@@ -155,10 +129,8 @@ class PostgresQueueRaceTests {
         race.queue(claim(FIRST), 1);
         race.queue(claim(SECOND), 2);
         race.stopBefore("release", LEFT);
-        Future<ReleaseOutcome> leaving = start(() -> race.backend.release(FIRST));
-        race.awaitBlocked(1);
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
-        race.awaitBlocked(2);
+        Future<ReleaseOutcome> leaving = race.startRelease(FIRST);
+        Future<ReleaseOutcome> release = race.startRelease(MINE);
 
         race.greenLight();
 
@@ -182,9 +154,8 @@ class PostgresQueueRaceTests {
 
     @Test
     void arrival_counts_from_the_place_and_not_from_the_first_look() throws Exception {
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
-        Future<Attempt> first = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
-        race.awaitBlocked(1);
+        race.lockSerialisingRow();
+        Future<Attempt> first = race.startAcquire(claim(FIRST).waitingAs(1));
         race.inOther("SELECT syncguard_locks_claim('k', 'fence:k', false, '" + SECOND
                 + "', 600000, 'k', 'other', false, 5000, NULL, 'race', 2)");
 
@@ -266,12 +237,10 @@ class PostgresQueueRaceTests {
     @Test
     void a_waiter_whose_key_has_no_fences_left_when_it_becomes_free_is_told_so() throws Exception {
         race.queue(claim(FIRST), 1);
-        race.jdbc.update("UPDATE syncguard_fence_counters SET fence = 900000000000000");
+        race.setCounters(900_000_000_000_000L);
         race.stopBefore("release", RELEASED);
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
-        race.awaitBlocked(1);
-        Future<Attempt> waiter = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
-        race.awaitBlocked(2);
+        Future<ReleaseOutcome> release = race.startRelease(MINE);
+        Future<Attempt> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
 
         race.greenLight();
 

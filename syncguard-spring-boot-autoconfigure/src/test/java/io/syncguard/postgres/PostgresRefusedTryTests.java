@@ -8,10 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.core.Attempt;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -23,23 +21,8 @@ class PostgresRefusedTryTests {
             FROM syncguard_locks_claim('k', 'fence:k', ?, 'try', 60000, 'k', 'test', false, NULL, NULL, NULL, NULL)
             """;
 
-    private static PostgresRace race;
-
-    @BeforeAll
-    static void open() throws Exception {
-        race = new PostgresRace();
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        race.close();
-    }
-
-    @BeforeEach
-    void reset() throws Exception {
-        race.reset();
-        race.stopClock();
-    }
+    @RegisterExtension
+    private static final PostgresRace race = new PostgresRace();
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -95,7 +78,7 @@ class PostgresRefusedTryTests {
 
     private static void assertReadsOnly(boolean shared) throws Exception {
         long before = race.counter();
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        race.lockSerialisingRow();
         assertThat(race.backend.acquire(shared ? reader("try") : claim("try")))
                 .as("beside a session that has the serialising row")
                 .isInstanceOf(Attempt.Refusal.class);

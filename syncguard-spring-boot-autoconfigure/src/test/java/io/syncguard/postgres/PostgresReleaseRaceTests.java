@@ -1,52 +1,36 @@
 package io.syncguard.postgres;
 
 import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.PAST_THE_TTL;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
+import static io.syncguard.postgres.PostgresRace.assertTimesOut;
 import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.Fence;
-import io.syncguard.LockBackendException;
-import io.syncguard.LockErrorCode;
 import io.syncguard.core.Attempt;
 import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.ReleaseOutcome;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A release ends the lease of its own lock id once, and nobody else's, whatever happens while it waits or stalls. */
 class PostgresReleaseRaceTests {
-
-    private static final Duration PAST_THE_TTL = TTL.plusSeconds(1);
 
     private static final String SERIALISING_ROW = "-- The serialising row first";
     private static final String SECOND_LOOK = "-- The lock id again";
     private static final String DELETED = "outcome := 'released'";
 
-    private static PostgresRace race;
-
-    @BeforeAll
-    static void open() throws Exception {
-        race = new PostgresRace();
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        race.close();
-    }
+    @RegisterExtension
+    private static final PostgresRace race = new PostgresRace();
 
     @BeforeEach
-    void reset() throws Exception {
-        race.reset();
-        race.stopClock();
+    void holdALock() {
         race.grant(MINE);
     }
 
@@ -65,9 +49,8 @@ class PostgresReleaseRaceTests {
     /** As a takeover by another version of the functions might do it. */
     @Test
     void a_release_looks_at_the_lock_id_again_and_not_at_the_key() throws Exception {
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
-        race.awaitBlocked(1);
+        race.lockSerialisingRow();
+        Future<ReleaseOutcome> release = race.startRelease(MINE);
 
         race.inOther("UPDATE syncguard_locks SET lock_id = '" + THEIRS + "'");
         race.commitOther();
@@ -78,9 +61,8 @@ class PostgresReleaseRaceTests {
 
     @Test
     void a_lease_that_lapses_while_its_release_waits_has_expired() throws Exception {
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
-        race.awaitBlocked(1);
+        race.lockSerialisingRow();
+        Future<ReleaseOutcome> release = race.startRelease(MINE);
 
         race.moveClock(PAST_THE_TTL);
         race.commitOther();
@@ -92,8 +74,7 @@ class PostgresReleaseRaceTests {
     void a_takeover_that_meets_a_release_waits_for_it() throws Exception {
         Future<ReleaseOutcome> release = startReleaseThatStopsBefore(SECOND_LOOK);
         race.moveClock(PAST_THE_TTL);
-        Future<Attempt> takeover = start(() -> race.backend.acquire(claim(THEIRS)));
-        race.awaitBlocked(2);
+        Future<Attempt> takeover = race.startAcquire(claim(THEIRS));
 
         race.greenLight();
 
@@ -105,7 +86,7 @@ class PostgresReleaseRaceTests {
 
     @Test
     void of_two_releases_at_once_one_has_released() throws Exception {
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        race.lockSerialisingRow();
         Future<ReleaseOutcome> first = start(() -> race.backend.release(MINE));
         Future<ReleaseOutcome> second = start(() -> race.backend.release(MINE));
         race.awaitBlocked(2);
@@ -156,12 +137,8 @@ class PostgresReleaseRaceTests {
 
     @Test
     void a_release_in_the_middle_of_an_extension_is_busy_and_the_next_one_ends_the_lease() throws Exception {
-        race.rewrite(
-                "extend",
-                "UPDATE syncguard_locks l SET expires_at_ms = syncguard",
-                "UPDATE syncguard_locks l SET expires_at_ms = race_stop() + syncguard");
-        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
-        race.awaitBlocked(1);
+        race.stopExtensionsBeforeTheyWrite("syncguard_locks");
+        Future<ExtendOutcome> extension = race.startExtend(MINE);
 
         assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.BUSY);
         race.greenLight();
@@ -173,7 +150,7 @@ class PostgresReleaseRaceTests {
 
     @Test
     void the_release_of_a_pinned_row_is_busy_and_does_not_wait() throws Exception {
-        race.inOther("SELECT FROM syncguard_locks FOR KEY SHARE");
+        race.pinWriter();
 
         assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.BUSY);
 
@@ -184,20 +161,18 @@ class PostgresReleaseRaceTests {
     @Test
     void the_release_of_a_pinned_row_whose_lease_has_lapsed_is_no_reason_to_ask_again() throws Exception {
         race.moveClock(PAST_THE_TTL);
-        race.inOther("SELECT FROM syncguard_locks FOR KEY SHARE");
+        race.pinWriter();
 
         assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.EXPIRED);
     }
 
     @Test
     void a_serialising_row_that_stays_locked_is_an_error_and_the_lease_stays() throws Exception {
-        try (PostgresRace impatient = new PostgresRace(2, "SET lock_timeout = '100ms'")) {
+        try (PostgresRace impatient = PostgresRace.impatient()) {
             impatient.grant(MINE);
-            impatient.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+            impatient.lockSerialisingRow();
 
-            assertThatExceptionOfType(LockBackendException.class)
-                    .isThrownBy(() -> impatient.backend.release(MINE))
-                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.NETWORK_TIMEOUT));
+            assertTimesOut(() -> impatient.backend.release(MINE));
 
             assertThat(impatient.backend.lookupById(MINE)).isPresent();
             impatient.commitOther();
@@ -207,8 +182,7 @@ class PostgresReleaseRaceTests {
 
     private Future<ReleaseOutcome> startReleaseThatStopsBefore(String line) throws Exception {
         race.stopBefore("release", line);
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
-        race.awaitBlocked(1);
+        Future<ReleaseOutcome> release = race.startRelease(MINE);
         return release;
     }
 }

@@ -5,7 +5,6 @@ import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
 import static io.syncguard.postgres.PostgresRace.claim;
-import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
@@ -25,51 +24,22 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The server's clock jumps: fences grow all the same, nobody believes in a lock that somebody else could have. */
 class PostgresServerClockTests {
 
     private static final Duration HOUR = Duration.ofHours(1);
 
-    private static PostgresRace race;
-
-    @BeforeAll
-    static void open() throws Exception {
-        race = new PostgresRace();
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        race.close();
-    }
-
-    @BeforeEach
-    void reset() throws Exception {
-        race.reset();
-        race.stopClock();
-    }
+    @RegisterExtension
+    private static final PostgresRace race = new PostgresRace();
 
     @Test
     void a_lease_is_live_for_a_second_after_its_end_for_every_operation_and_no_longer() {
         race.grant(MINE);
 
-        race.moveClock(TTL.plusMillis(999));
-        assertThat(race.backend.isLocked(KEY)).isTrue();
-        assertThat(race.backend.lookup(KEY)).hasSize(1);
-        assertThat(race.backend.lookupById(MINE)).isPresent();
-        assertThat(race.backend.acquire(claim(THEIRS))).isEqualTo(new Attempt.Refusal(Duration.ofMillis(1)));
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
-
-        race.moveClock(TTL.plusMillis(1000));
-        assertThat(race.backend.isLocked(KEY)).isFalse();
-        assertThat(race.backend.lookup(KEY)).isEmpty();
-        assertThat(race.backend.lookupById(MINE)).isEmpty();
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Expired.class);
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.EXPIRED);
+        race.assertLiveForASecondAfterItsEnd(MINE);
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
 
         race.moveClock(TTL.plusMillis(999));
@@ -128,24 +98,21 @@ class PostgresServerClockTests {
         race.grant(THEIRS);
         race.inOther("SELECT syncguard_locks_release('" + THEIRS + "')");
         race.moveClock(TTL.plusSeconds(1));
-        Future<Attempt> attempt = start(() -> race.backend.acquire(claim(MINE)));
-        race.awaitBlocked(1);
+        Future<Attempt> attempt = race.startAcquire(claim(MINE));
 
         race.moveClock(HOUR);
         race.commitOther();
 
         Attempt.Grant grant = (Attempt.Grant) attempt.get();
-        assertThat(grant.expiresAt().toEpochMilli())
-                .isEqualTo(race.jdbc.queryForObject("SELECT syncguard_locks_now()", Long.class) + TTL.toMillis());
+        assertThat(grant.expiresAt().toEpochMilli()).isEqualTo(race.now() + TTL.toMillis());
     }
 
     @Test
     void an_acquire_that_waited_through_a_step_back_meets_a_lease_that_is_live_again() throws Exception {
         race.grant(THEIRS);
         race.moveClock(HOUR);
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
-        Future<Attempt> attempt = start(() -> race.backend.acquire(claim(MINE)));
-        race.awaitBlocked(1);
+        race.lockSerialisingRow();
+        Future<Attempt> attempt = race.startAcquire(claim(MINE));
 
         race.moveClock(HOUR.negated());
         race.commitOther();

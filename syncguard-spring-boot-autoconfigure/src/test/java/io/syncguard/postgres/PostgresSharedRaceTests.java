@@ -1,6 +1,7 @@
 package io.syncguard.postgres;
 
 import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.PAST_THE_TTL;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
 import static io.syncguard.postgres.PostgresRace.claim;
@@ -17,35 +18,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Readers and writers that meet at the rows of a key: a writer is alone, whoever stalls, lapses or pins at whatever step. */
 class PostgresSharedRaceTests {
 
-    private static final Duration PAST_THE_TTL = TTL.plusSeconds(1);
     private static final String WRITER = "writer----------------";
     private static final String GRANT = "granted_fence := v_fence;";
 
-    private static PostgresRace race;
-
-    @BeforeAll
-    static void open() throws Exception {
-        race = new PostgresRace(51, "SET statement_timeout = '60s'");
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        race.close();
-    }
-
-    @BeforeEach
-    void reset() throws Exception {
-        race.reset();
-        race.stopClock();
-    }
+    @RegisterExtension
+    private static final PostgresRace race = new PostgresRace(51);
 
     @Test
     void of_fifty_readers_and_writers_who_meet_at_a_new_key_one_writer_is_granted_or_readers_only() throws Exception {
@@ -75,11 +58,9 @@ class PostgresSharedRaceTests {
     @Test
     void a_reader_that_looked_before_a_writer_was_granted_is_refused() throws Exception {
         race.stopBefore("claim", GRANT);
-        Future<Attempt> writer = start(() -> race.backend.acquire(claim(WRITER)));
-        race.awaitBlocked(1);
+        Future<Attempt> writer = race.startAcquire(claim(WRITER));
         race.restore("claim");
-        Future<Attempt> reader = start(() -> race.backend.acquire(reader(MINE)));
-        race.awaitBlocked(2);
+        Future<Attempt> reader = race.startAcquire(reader(MINE));
 
         race.greenLight();
 
@@ -91,11 +72,9 @@ class PostgresSharedRaceTests {
     @Test
     void a_writer_that_looked_before_a_reader_was_granted_is_refused() throws Exception {
         race.stopBefore("claim", GRANT);
-        Future<Attempt> reader = start(() -> race.backend.acquire(reader(MINE)));
-        race.awaitBlocked(1);
+        Future<Attempt> reader = race.startAcquire(reader(MINE));
         race.restore("claim");
-        Future<Attempt> writer = start(() -> race.backend.acquire(claim(WRITER)));
-        race.awaitBlocked(2);
+        Future<Attempt> writer = race.startAcquire(claim(WRITER));
 
         race.greenLight();
 
@@ -108,11 +87,9 @@ class PostgresSharedRaceTests {
     void a_reader_that_looked_before_a_writer_queued_does_not_pass_it() throws Exception {
         race.grantShared(THEIRS);
         race.stopBefore("claim", "-- Nothing here is worth waiting");
-        Future<Attempt> writer = start(() -> race.backend.acquire(claim(WRITER).waitingAs(1)));
-        race.awaitBlocked(1);
+        Future<Attempt> writer = race.startAcquire(claim(WRITER).waitingAs(1));
         race.restore("claim");
-        Future<Attempt> reader = start(() -> race.backend.acquire(reader(MINE)));
-        race.awaitBlocked(2);
+        Future<Attempt> reader = race.startAcquire(reader(MINE));
 
         race.greenLight();
 
@@ -132,8 +109,7 @@ class PostgresSharedRaceTests {
                     "claim",
                     "UPDATE syncguard_fence_counters c SET fence = c.fence + 1\n            WHERE c.fence_key"
                             + " = p_fence_key AND c.fence < 900000000000000\n                AND NOT EXISTS");
-            Future<Attempt> attempt = start(() -> race.backend.acquire(stalled));
-            race.awaitBlocked(1);
+            Future<Attempt> attempt = race.startAcquire(stalled);
 
             race.restore("claim");
             race.grant(THEIRS);
@@ -150,12 +126,11 @@ class PostgresSharedRaceTests {
         race.grantShared(THEIRS);
         race.moveClock(PAST_THE_TTL);
         // Inside the statement that deletes: its snapshot is older than the extension.
-        race.rewrite(
+        race.stopInside(
                 "claim",
-                "FROM syncguard_locks_shared s\n            WHERE s.key = p_key AND s.expires_at_ms <= v_now",
-                "FROM syncguard_locks_shared s\n            WHERE s.key = p_key AND s.expires_at_ms + race_stop() <= v_now");
-        Future<Attempt> attempt = start(() -> race.backend.acquire(claim(WRITER)));
-        race.awaitBlocked(1);
+                "FROM syncguard_locks_shared s\n            WHERE s.key = p_key AND s.expires_at_ms",
+                " <= v_now");
+        Future<Attempt> attempt = race.startAcquire(claim(WRITER));
 
         race.moveClock(Duration.ofMillis(-1));
         assertThat(race.extend(THEIRS)).isInstanceOf(ExtendOutcome.Extended.class);
@@ -169,7 +144,7 @@ class PostgresSharedRaceTests {
     void readers_who_meet_at_a_lapsed_writer_are_all_granted() throws Exception {
         race.grant(WRITER);
         race.moveClock(PAST_THE_TTL);
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        race.lockSerialisingRow();
         List<Future<Attempt>> attempts = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
             Claim claim = reader("reader " + i);
@@ -190,12 +165,8 @@ class PostgresSharedRaceTests {
     @Test
     void an_extension_of_a_reader_that_stalls_before_it_looks_revives_nothing_beside_a_writer() throws Exception {
         race.grantShared(MINE);
-        race.rewrite(
-                "extend",
-                "SELECT w.lock_id, w.ttl_ms, w.position\n",
-                "SELECT w.lock_id, w.ttl_ms + race_stop() AS ttl_ms, w.position\n");
-        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
-        race.awaitBlocked(1);
+        race.stopExtensionsBeforeTheyLook();
+        Future<ExtendOutcome> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
         race.grant(WRITER);
@@ -209,15 +180,11 @@ class PostgresSharedRaceTests {
     void an_extension_of_a_reader_that_stalls_with_its_row_locked_keeps_a_writer_out_and_then_revives_nothing()
             throws Exception {
         race.grantShared(MINE);
-        race.rewrite(
-                "extend",
-                "WHERE l.lock_id = f.lock_id AND l.expires_at_ms > syncguard_locks_now()",
-                "WHERE l.lock_id = f.lock_id AND l.expires_at_ms + race_stop() > syncguard_locks_now()");
-        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
-        race.awaitBlocked(1);
+        race.stopInside("extend", "WHERE l.lock_id = f.lock_id AND l.expires_at_ms", " > syncguard_locks_now()");
+        Future<ExtendOutcome> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
-        assertRefusedForAMoment(claim(WRITER));
+        race.assertRefusedForAMoment(claim(WRITER));
         race.greenLight();
 
         assertThat(extension.get()).isInstanceOf(ExtendOutcome.Expired.class);
@@ -229,15 +196,11 @@ class PostgresSharedRaceTests {
     void an_extension_of_a_reader_that_stalls_after_it_looked_keeps_a_writer_out_and_holds_on() throws Exception {
         race.grantShared(MINE);
         race.grantShared(THEIRS);
-        race.rewrite(
-                "extend",
-                "UPDATE syncguard_locks_shared l SET expires_at_ms = syncguard",
-                "UPDATE syncguard_locks_shared l SET expires_at_ms = race_stop() + syncguard");
-        Future<ExtendOutcome> extension = start(() -> race.extend(MINE));
-        race.awaitBlocked(1);
+        race.stopExtensionsBeforeTheyWrite("syncguard_locks_shared");
+        Future<ExtendOutcome> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
-        assertRefusedForAMoment(claim(WRITER));
+        race.assertRefusedForAMoment(claim(WRITER));
         race.greenLight();
 
         assertThat(extension.get()).isInstanceOf(ExtendOutcome.Extended.class);
@@ -250,9 +213,9 @@ class PostgresSharedRaceTests {
     void a_lapsed_reader_that_somebody_pins_keeps_a_writer_out_and_no_readers() throws Exception {
         race.grantShared(MINE);
         race.moveClock(PAST_THE_TTL);
-        race.inOther("SELECT FROM syncguard_locks_shared FOR KEY SHARE");
+        race.pinReaders();
 
-        assertRefusedForAMoment(claim(WRITER));
+        race.assertRefusedForAMoment(claim(WRITER));
         assertThat(race.counter()).isEqualTo(1);
         race.grantShared(THEIRS);
         race.backend.release(THEIRS);
@@ -266,9 +229,9 @@ class PostgresSharedRaceTests {
     void a_lapsed_writer_that_somebody_pins_keeps_readers_out() throws Exception {
         race.grant(WRITER);
         race.moveClock(PAST_THE_TTL);
-        race.inOther("SELECT FROM syncguard_locks FOR KEY SHARE");
+        race.pinWriter();
 
-        assertRefusedForAMoment(reader(MINE));
+        race.assertRefusedForAMoment(reader(MINE));
 
         race.commitOther();
         race.grantShared(MINE);
@@ -279,7 +242,7 @@ class PostgresSharedRaceTests {
     void a_waiter_in_front_of_a_pinned_lapsed_reader_queues_for_a_moment() throws Exception {
         race.grantShared(MINE);
         race.moveClock(PAST_THE_TTL);
-        race.inOther("SELECT FROM syncguard_locks_shared FOR KEY SHARE");
+        race.pinReaders();
 
         assertThat(race.queue(claim(WRITER), 1).nextLook()).isBetween(Duration.ofMillis(50), Duration.ofMillis(100));
     }
@@ -287,7 +250,7 @@ class PostgresSharedRaceTests {
     @Test
     void the_release_of_a_pinned_reader_is_busy_and_does_not_wait() throws Exception {
         race.grantShared(MINE);
-        race.inOther("SELECT FROM syncguard_locks_shared FOR KEY SHARE");
+        race.pinReaders();
 
         assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.BUSY);
         assertThat(race.extend(MINE)).as("passes").isInstanceOf(ExtendOutcome.Extended.class);
@@ -312,9 +275,8 @@ class PostgresSharedRaceTests {
     @Test
     void a_reader_that_lapses_while_its_release_waits_has_expired_and_a_writers_takeover_stays() throws Exception {
         race.grantShared(MINE);
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
-        race.awaitBlocked(1);
+        race.lockSerialisingRow();
+        Future<ReleaseOutcome> release = race.startRelease(MINE);
 
         race.moveClock(PAST_THE_TTL);
         race.commitOther();
@@ -323,13 +285,5 @@ class PostgresSharedRaceTests {
         race.grant(WRITER);
         assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.NOT_FOUND);
         assertThat(race.backend.lookupById(WRITER)).isPresent();
-    }
-
-    private static void assertRefusedForAMoment(Claim claim) {
-        assertThat(race.backend.acquire(claim))
-                .isInstanceOfSatisfying(
-                        Attempt.Refusal.class,
-                        refusal -> assertThat(refusal.timeLeft())
-                                .isBetween(Duration.ofMillis(50), Duration.ofMillis(100)));
     }
 }

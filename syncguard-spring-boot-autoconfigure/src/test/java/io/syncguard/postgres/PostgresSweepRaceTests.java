@@ -17,10 +17,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -31,23 +30,12 @@ class PostgresSweepRaceTests {
     private static final String DELETE = "-- In a fresh snapshot";
     private static final String DELETED = "GET DIAGNOSTICS v_swept";
 
-    private static PostgresRace race;
-
-    @BeforeAll
-    static void open() throws Exception {
-        race = new PostgresRace();
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        race.close();
-    }
+    @RegisterExtension
+    private static final PostgresRace race = new PostgresRace();
 
     /** There is a lease that has just lapsed for long enough. */
     @BeforeEach
-    void reset() throws Exception {
-        race.reset();
-        race.stopClock();
+    void prepare() {
         race.grant(MINE);
         race.moveClock(TTL.plusMillis(2001));
     }
@@ -66,8 +54,7 @@ class PostgresSweepRaceTests {
     @Test
     void an_acquire_in_the_middle_of_a_sweep_waits_and_is_granted() throws Exception {
         Future<Integer> sweep = startSweepThatStopsBefore(DELETED);
-        Future<Attempt> attempt = start(() -> race.backend.acquire(claim(THEIRS)));
-        race.awaitBlocked(2);
+        Future<Attempt> attempt = race.startAcquire(claim(THEIRS));
 
         race.greenLight();
 
@@ -91,8 +78,7 @@ class PostgresSweepRaceTests {
     @Test
     void a_sweep_in_the_middle_of_a_takeover_does_not_wait() throws Exception {
         race.stopBefore("claim", "-- Lapsed leases are deleted");
-        Future<Attempt> takeover = start(() -> race.backend.acquire(claim(THEIRS)));
-        race.awaitBlocked(1);
+        Future<Attempt> takeover = race.startAcquire(claim(THEIRS));
 
         assertThat(race.sweep(KEY)).isZero();
         race.greenLight();
@@ -116,10 +102,10 @@ class PostgresSweepRaceTests {
     @Test
     void a_lease_that_is_extended_while_the_sweep_is_about_to_lock_it_stays() throws Exception {
         // Inside the statement that deletes: its snapshot is older than the extension.
-        race.rewrite(
+        race.stopInside(
                 "sweep",
-                "FROM syncguard_locks s\n        WHERE s.key = ANY (v_keys) AND s.expires_at_ms < syncguard",
-                "FROM syncguard_locks s\n        WHERE s.key = ANY (v_keys) AND s.expires_at_ms + race_stop() < syncguard");
+                "FROM syncguard_locks s\n        WHERE s.key = ANY (v_keys) AND s.expires_at_ms",
+                " < syncguard");
         race.moveClock(Duration.ofSeconds(-2));
         Future<Integer> sweep = startSweep();
         race.awaitBlocked(1);
@@ -147,8 +133,7 @@ class PostgresSweepRaceTests {
     @Test
     void a_release_in_the_middle_of_a_sweep_waits_and_finds_nothing() throws Exception {
         Future<Integer> sweep = startSweepThatStopsBefore(DELETED);
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
-        race.awaitBlocked(2);
+        Future<ReleaseOutcome> release = race.startRelease(MINE);
 
         race.greenLight();
 
@@ -159,8 +144,7 @@ class PostgresSweepRaceTests {
     @Test
     void a_sweep_in_the_middle_of_a_release_does_not_wait() throws Exception {
         race.stopBefore("release", "-- The lock id again");
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
-        race.awaitBlocked(1);
+        Future<ReleaseOutcome> release = race.startRelease(MINE);
 
         assertThat(race.sweep(KEY)).isZero();
         race.greenLight();

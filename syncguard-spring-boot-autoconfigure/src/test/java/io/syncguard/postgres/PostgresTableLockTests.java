@@ -3,42 +3,28 @@ package io.syncguard.postgres;
 import static io.syncguard.postgres.PostgresRace.KEY;
 import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
+import static io.syncguard.postgres.PostgresRace.assertTimesOut;
 import static io.syncguard.postgres.PostgresRace.claim;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.Fence;
-import io.syncguard.LockBackendException;
-import io.syncguard.LockErrorCode;
 import io.syncguard.core.Attempt;
 import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.ReleaseOutcome;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Whoever locks a whole table delays operations no longer than the lock timeout, and nothing is lost by it. */
 class PostgresTableLockTests {
 
-    private static PostgresRace race;
-
-    @BeforeAll
-    static void open() throws Exception {
-        race = new PostgresRace(4, "SET lock_timeout = '100ms'");
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        race.close();
-    }
+    @RegisterExtension
+    private static final PostgresRace race = PostgresRace.impatient();
 
     @BeforeEach
-    void holdALock() throws Exception {
-        race.reset();
+    void holdALock() {
         race.grant(MINE);
     }
 
@@ -93,11 +79,5 @@ class PostgresTableLockTests {
             assertThat(client.get()).isEqualTo(patient.counter());
             assertThat(patient.backend.lookupById(MINE)).isPresent();
         }
-    }
-
-    private static void assertTimesOut(ThrowingCallable operation) {
-        assertThatExceptionOfType(LockBackendException.class)
-                .isThrownBy(operation)
-                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.NETWORK_TIMEOUT));
     }
 }

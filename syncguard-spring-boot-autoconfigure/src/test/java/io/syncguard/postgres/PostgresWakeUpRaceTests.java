@@ -1,8 +1,12 @@
 package io.syncguard.postgres;
 
+import static io.syncguard.postgres.PostgresRace.FIRST;
+import static io.syncguard.postgres.PostgresRace.FOURTH;
 import static io.syncguard.postgres.PostgresRace.KEY;
 import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.SECOND;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
+import static io.syncguard.postgres.PostgresRace.THIRD;
 import static io.syncguard.postgres.PostgresRace.TTL;
 import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.reader;
@@ -17,38 +21,16 @@ import io.syncguard.core.ReleaseOutcome;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Whoever makes waiters grantable wakes them, and nobody else: releases, extensions that shorten, sweeps. */
 class PostgresWakeUpRaceTests {
 
-    private static final String FIRST = "first-----------------";
-    private static final String SECOND = "second----------------";
-    private static final String THIRD = "third-----------------";
-    private static final String FOURTH = "fourth----------------";
-
     private static final Duration SHORTER = Duration.ofSeconds(1);
 
-    private static PostgresRace race;
-
-    @BeforeAll
-    static void open() throws Exception {
-        race = new PostgresRace();
-    }
-
-    @AfterAll
-    static void close() throws Exception {
-        race.close();
-    }
-
-    @BeforeEach
-    void reset() throws Exception {
-        race.reset();
-        race.stopClock();
-    }
+    @RegisterExtension
+    private static final PostgresRace race = new PostgresRace();
 
     @Test
     void the_last_reader_wakes_the_writer_and_an_earlier_one_does_not() throws Exception {
@@ -68,7 +50,7 @@ class PostgresWakeUpRaceTests {
         race.grantShared(MINE);
         race.grantShared(THEIRS);
         race.queue(claim(FIRST), 1);
-        race.inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
+        race.lockSerialisingRow();
         Future<ReleaseOutcome> mine = start(() -> race.backend.release(MINE));
         Future<ReleaseOutcome> theirs = start(() -> race.backend.release(THEIRS));
         race.awaitBlocked(2);
@@ -184,10 +166,8 @@ class PostgresWakeUpRaceTests {
     void one_who_queues_while_the_lease_is_shortened_is_woken() throws Exception {
         race.grant(MINE);
         race.stopBefore("claim", "-- Nothing here is worth waiting");
-        Future<Attempt> waiter = start(() -> race.backend.acquire(claim(FIRST).waitingAs(1)));
-        race.awaitBlocked(1);
-        Future<ExtendOutcome> extension = start(() -> race.extend(MINE, SHORTER));
-        race.awaitBlocked(2);
+        Future<Attempt> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<ExtendOutcome> extension = race.startBlocked(() -> race.extend(MINE, SHORTER));
 
         race.greenLight();
 
@@ -202,9 +182,8 @@ class PostgresWakeUpRaceTests {
         race.backend.acquire(Claims.exclusive("b", THEIRS, TTL, "test"));
         race.backend.acquire(Claims.exclusive("a", MINE, TTL, "test"));
         race.inOther("SELECT FROM syncguard_fence_counters WHERE fence_key = 'fence:a' FOR UPDATE");
-        Future<List<ExtendOutcome>> extensions =
-                start(() -> race.backend.extend(List.of(new Extension(THEIRS, SHORTER), new Extension(MINE, SHORTER))));
-        race.awaitBlocked(1);
+        Future<List<ExtendOutcome>> extensions = race.startBlocked(
+                () -> race.backend.extend(List.of(new Extension(THEIRS, SHORTER), new Extension(MINE, SHORTER))));
 
         race.inOther("SELECT FROM syncguard_fence_counters WHERE fence_key = 'fence:b' FOR UPDATE NOWAIT");
         race.commitOther();
@@ -236,7 +215,7 @@ class PostgresWakeUpRaceTests {
         assertThat(race.readers()).isEmpty();
         assertThat(race.waiters()).containsExactly(SECOND);
         assertThat(race.woken()).containsExactly(2L);
-        assertThat(race.leases()).extracting(lease -> lease.get("lock_id")).containsExactly(THEIRS);
+        assertThat(race.writers()).containsExactly(THEIRS);
     }
 
     @Test
@@ -261,7 +240,7 @@ class PostgresWakeUpRaceTests {
         race.jdbc.update("UPDATE syncguard_locks_shared SET expires_at_ms = syncguard_locks_now() - 2000");
         assertThat(race.sweep(KEY)).isZero();
         race.jdbc.update("UPDATE syncguard_locks_shared SET expires_at_ms = syncguard_locks_now() - 2001");
-        race.inOther("SELECT FROM syncguard_locks_shared FOR KEY SHARE");
+        race.pinReaders();
         assertThat(race.sweep(KEY)).isZero();
 
         race.commitOther();
@@ -287,12 +266,11 @@ class PostgresWakeUpRaceTests {
     void a_reader_that_is_extended_while_a_sweep_is_about_to_lock_it_stays() throws Exception {
         race.grantShared(MINE);
         race.moveClock(TTL.plusMillis(1));
-        race.rewrite(
+        race.stopInside(
                 "sweep",
-                "FROM syncguard_locks_shared s\n        WHERE s.key = ANY (v_keys) AND s.expires_at_ms < syncguard",
-                "FROM syncguard_locks_shared s\n        WHERE s.key = ANY (v_keys) AND s.expires_at_ms + race_stop() < syncguard");
-        Future<Integer> sweep = start(() -> race.sweep(KEY));
-        race.awaitBlocked(1);
+                "FROM syncguard_locks_shared s\n        WHERE s.key = ANY (v_keys) AND s.expires_at_ms",
+                " < syncguard");
+        Future<Integer> sweep = race.startBlocked(() -> race.sweep(KEY));
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
         race.moveClock(Duration.ofMillis(2000));

@@ -1,0 +1,242 @@
+package io.syncguard.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.Extension;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.testing.PostgresServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.awaitility.Awaitility;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** A database of its own with a backend, whose rows a test looks at and whose clock it sets by hand. */
+class RaceDatabase implements AutoCloseable {
+
+    /** Long, because a call may take a third of it. Leases end by the clock that the test moves. */
+    static final Duration TTL = Duration.ofMinutes(10);
+
+    /** The time after which a lease of {@link #TTL} has lapsed. */
+    static final Duration PAST_THE_TTL = TTL.plusSeconds(1);
+
+    static final String KEY = "k";
+    static final String MINE = "mine------------------";
+    static final String THEIRS = "theirs----------------";
+
+    static final String FIRST = "first-----------------";
+    static final String SECOND = "second----------------";
+    static final String THIRD = "third-----------------";
+    static final String FOURTH = "fourth----------------";
+
+    private final String url = PostgresServer.newDatabaseUrl();
+    private final HikariDataSource dataSource = new HikariDataSource();
+
+    final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+    final LockBackend backend;
+    final RewrittenFunctions functions = new RewrittenFunctions(jdbc);
+
+    /**
+     * @param connections of the backend
+     * @param onConnect is run on each of them
+     */
+    RaceDatabase(int connections, String onConnect) {
+        dataSource.setJdbcUrl(url);
+        dataSource.setConnectionInitSql(onConnect);
+        dataSource.setMaximumPoolSize(connections);
+        new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> dataSource.getHikariPoolMXBean().getTotalConnections() == connections);
+        backend = newBackend(dataSource::close);
+    }
+
+    LockBackend newBackend(Runnable onClose) {
+        return new PostgresLockBackend(
+                dataSource,
+                dataSource,
+                null,
+                new PostgresSettings(
+                        PostgresTables.DEFAULT,
+                        Duration.ofSeconds(60),
+                        PostgresSettings.PLACE_TTL,
+                        Duration.ZERO,
+                        false),
+                onClose);
+    }
+
+    static Claim claim(String lockId) {
+        return Claims.exclusive(KEY, lockId, TTL, "test");
+    }
+
+    static Claim reader(String lockId) {
+        return Claims.shared(KEY, lockId, TTL, "test");
+    }
+
+    Attempt.Grant grant(String lockId) {
+        Attempt attempt = backend.acquire(claim(lockId));
+        assertThat(attempt).isInstanceOf(Attempt.Grant.class);
+        return (Attempt.Grant) attempt;
+    }
+
+    Attempt.Grant grantShared(String lockId) {
+        Attempt attempt = backend.acquire(reader(lockId));
+        assertThat(attempt).isInstanceOf(Attempt.Grant.class);
+        return (Attempt.Grant) attempt;
+    }
+
+    /** Gives somebody a place in the queue. */
+    Attempt.Queued queue(Claim claim, long waiter) {
+        Attempt attempt = backend.acquire(claim.waitingAs(waiter));
+        assertThat(attempt).isInstanceOf(Attempt.Queued.class);
+        return (Attempt.Queued) attempt;
+    }
+
+    ExtendOutcome extend(String lockId) {
+        return extend(lockId, TTL);
+    }
+
+    ExtendOutcome extend(String lockId, Duration ttl) {
+        return backend.extend(List.of(new Extension(lockId, ttl))).get(0);
+    }
+
+    /** What the sweeper's statement does with these keys. */
+    int sweep(String... keys) {
+        return jdbc.queryForObject("SELECT syncguard_locks_sweep(?)", Integer.class, (Object) keys);
+    }
+
+    /** The last fence that was drawn for the key. */
+    long counter() {
+        return jdbc.queryForObject(
+                "SELECT fence FROM syncguard_fence_counters WHERE fence_key = 'fence:k'", Long.class);
+    }
+
+    /** The last fences that were drawn, by key. */
+    Map<String, Long> counters() {
+        Map<String, Long> counters = new HashMap<>();
+        jdbc.query("SELECT key_debug, fence FROM syncguard_fence_counters", row -> {
+            counters.put(row.getString(1), row.getLong(2));
+        });
+        return counters;
+    }
+
+    void setCounters(long fence) {
+        jdbc.update("UPDATE syncguard_fence_counters SET fence = ?", fence);
+    }
+
+    /** The leases as they are stored: key, lock id, end. */
+    List<Map<String, Object>> leases() {
+        return jdbc.queryForList("SELECT key, lock_id, expires_at_ms FROM syncguard_locks ORDER BY key");
+    }
+
+    /** The lock ids of the exclusive leases, in the order of their keys. */
+    List<String> writers() {
+        return jdbc.queryForList("SELECT lock_id FROM syncguard_locks ORDER BY key", String.class);
+    }
+
+    /** The lock ids of the shared leases, in the order of their fences. */
+    List<String> readers() {
+        return jdbc.queryForList("SELECT lock_id FROM syncguard_locks_shared ORDER BY fence", String.class);
+    }
+
+    /** The lock ids of those who wait, in the order of their arrival. */
+    List<String> waiters() {
+        return jdbc.queryForList("SELECT lock_id FROM syncguard_locks_waiters ORDER BY arrival", String.class);
+    }
+
+    /** From now on the server's clock stands still, but for {@link #moveClock}. */
+    void stopClock() {
+        replaceClock("SELECT last_value FROM race_clock");
+    }
+
+    /** From now on the server's clock goes on by one step whenever it is read, and only then. */
+    void tickingClock(Duration step) {
+        replaceClock("SELECT nextval('race_clock')");
+        jdbc.execute("ALTER SEQUENCE race_clock INCREMENT " + step.toMillis());
+    }
+
+    /** From now on the server's clock is a real one again. */
+    void restoreClock() {
+        functions.restore("now");
+    }
+
+    private void replaceClock(String query) {
+        jdbc.execute("CREATE SEQUENCE IF NOT EXISTS race_clock");
+        jdbc.queryForObject("SELECT setval('race_clock', 1800000000000)", Long.class);
+        functions.replaceClock(query);
+    }
+
+    /** A sequence is outside of transactions: everybody sees the new time at once. */
+    void moveClock(Duration by) {
+        jdbc.queryForObject("SELECT setval('race_clock', last_value + ?) FROM race_clock", Long.class, by.toMillis());
+    }
+
+    /** What the server's clock says. */
+    long now() {
+        return jdbc.queryForObject("SELECT syncguard_locks_now()", Long.class);
+    }
+
+    /** What every operation says to a lease that has just been granted, by the time that passes. */
+    void assertLiveForASecondAfterItsEnd(String lockId) {
+        moveClock(TTL.plusMillis(999));
+        assertThat(backend.isLocked(KEY)).isTrue();
+        assertThat(backend.lookup(KEY)).hasSize(1);
+        assertThat(backend.lookupById(lockId)).isPresent();
+        assertThat(backend.acquire(claim(THEIRS))).isEqualTo(new Attempt.Refusal(Duration.ofMillis(1)));
+        assertThat(extend(lockId)).isInstanceOf(ExtendOutcome.Extended.class);
+
+        moveClock(TTL.plusMillis(1000));
+        assertThat(backend.isLocked(KEY)).isFalse();
+        assertThat(backend.lookup(KEY)).isEmpty();
+        assertThat(backend.lookupById(lockId)).isEmpty();
+        assertThat(extend(lockId)).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(backend.release(lockId)).isEqualTo(ReleaseOutcome.EXPIRED);
+    }
+
+    /** Runs in a transaction of its own. */
+    void inTransaction(Consumer<JdbcTemplate> work) {
+        new TransactionTemplate(new DataSourceTransactionManager(dataSource))
+                .executeWithoutResult(status -> work.accept(jdbc));
+    }
+
+    /** A session with the settings of the server. */
+    Connection newSession() throws SQLException {
+        return PostgresServer.dataSource(url).getConnection();
+    }
+
+    /** New sessions with the settings of the server. */
+    JdbcTemplate outside() {
+        return new JdbcTemplate(PostgresServer.dataSource(url));
+    }
+
+    /** Closes all sessions, so that their numbers are there, and answers a number of {@code pg_stat_database}. */
+    long closeAndCount(String column) throws SQLException {
+        close();
+        JdbcTemplate outside = outside();
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> outside.queryForObject("""
+                                SELECT count(*) FROM pg_stat_activity
+                                WHERE datname = current_database() AND pid <> pg_backend_pid()
+                                """, Integer.class), sessions -> sessions == 0);
+        return outside.queryForObject(
+                "SELECT " + column + " FROM pg_stat_database WHERE datname = current_database()", Long.class);
+    }
+
+    @Override
+    public void close() throws SQLException {
+        backend.close();
+    }
+}

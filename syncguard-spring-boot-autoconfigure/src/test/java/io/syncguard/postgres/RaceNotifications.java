@@ -1,0 +1,69 @@
+package io.syncguard.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Hears whom the database wakes, on whichever channel they asked to be woken. */
+final class RaceNotifications implements AutoCloseable {
+
+    /** Where waiters of all backends are woken. */
+    private static final String CHANNEL = "race";
+
+    /** A number that no waiter has. */
+    private static final String ALL_HEARD = "0";
+
+    private final Connection listener;
+
+    RaceNotifications(JdbcTemplate jdbc, Connection listener) throws SQLException {
+        this.listener = listener;
+        jdbc.execute("""
+                CREATE FUNCTION race_channel() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+                BEGIN
+                    NEW.channel := '%s';
+                    RETURN NEW;
+                END
+                $$;
+                CREATE TRIGGER race_channel BEFORE INSERT ON syncguard_locks_waiters
+                    FOR EACH ROW EXECUTE FUNCTION race_channel()
+                """.formatted(CHANNEL));
+        send("LISTEN " + CHANNEL);
+    }
+
+    /** The waiters who have been woken since the last call, in the order of their numbers. */
+    List<Long> woken() throws SQLException {
+        // Notifications arrive in the order of the commits.
+        send("NOTIFY " + CHANNEL + ", '" + ALL_HEARD + "'");
+        List<Long> woken = new ArrayList<>();
+        while (true) {
+            PGNotification[] arrived = listener.unwrap(PGConnection.class).getNotifications(60_000);
+            assertThat(arrived).as("notifications, at least the last").isNotEmpty();
+            for (PGNotification heard : arrived) {
+                if (heard.getParameter().equals(ALL_HEARD)) {
+                    Collections.sort(woken);
+                    return woken;
+                }
+                woken.add(Long.parseLong(heard.getParameter().split(" ")[0]));
+            }
+        }
+    }
+
+    private void send(String sql) throws SQLException {
+        try (Statement statement = listener.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    @Override
+    public void close() throws SQLException {
+        listener.close();
+    }
+}
