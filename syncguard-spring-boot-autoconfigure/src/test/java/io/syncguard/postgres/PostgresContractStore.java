@@ -6,10 +6,12 @@ import io.syncguard.core.LockBackend;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A database of its own on the real server. Places live long enough for a slow machine. */
-final class PostgresContractStore implements ContractStore, AutoCloseable {
+/** A database of its own on the real server, until the tests of the class end. Places live long enough for a slow machine. */
+final class PostgresContractStore implements ContractStore, AfterAllCallback, AutoCloseable {
 
     private static final Duration PLACE_TTL = Duration.ofMinutes(1);
 
@@ -80,6 +82,11 @@ final class PostgresContractStore implements ContractStore, AutoCloseable {
                 .stream()
                 .findFirst()
                 .orElse(0L);
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        close();
     }
 
     @Override

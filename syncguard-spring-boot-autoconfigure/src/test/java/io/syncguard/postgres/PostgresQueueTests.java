@@ -11,23 +11,13 @@ import io.syncguard.core.ContractStore;
 import io.syncguard.core.QueueContract;
 import io.syncguard.testing.OtherSession;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class PostgresQueueTests extends QueueContract {
 
-    private static PostgresContractStore store;
-
-    @BeforeAll
-    static void makeDatabase() {
-        store = new PostgresContractStore();
-    }
-
-    @AfterAll
-    static void closeConnections() {
-        store.close();
-    }
+    @RegisterExtension
+    private static final PostgresContractStore store = new PostgresContractStore();
 
     @Override
     protected ContractStore emptyStore() {

@@ -5,23 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.core.Claim;
 import io.syncguard.core.ContractStore;
 import io.syncguard.core.SharedLockContract;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class PostgresSharedLockTests extends SharedLockContract {
 
-    private static PostgresContractStore store;
-
-    @BeforeAll
-    static void makeDatabase() {
-        store = new PostgresContractStore();
-    }
-
-    @AfterAll
-    static void closeConnections() {
-        store.close();
-    }
+    @RegisterExtension
+    private static final PostgresContractStore store = new PostgresContractStore();
 
     @Override
     protected ContractStore emptyStore() {
