@@ -5,7 +5,8 @@ import static io.syncguard.stress.HistoryEvent.Outcome.NOT_HELD;
 import static io.syncguard.stress.HistoryEvent.Outcome.OK;
 import static io.syncguard.stress.HistoryEvent.Outcome.REFUSED;
 import static io.syncguard.stress.HistoryEvent.Outcome.UNKNOWN;
-import static org.assertj.core.api.Assertions.assertThat;
+import static io.syncguard.stress.HistoryScript.accepts;
+import static io.syncguard.stress.HistoryScript.script;
 
 import org.junit.jupiter.api.Test;
 
@@ -200,13 +201,5 @@ class AcceptedHistoriesTests {
     @Test
     void a_grant_that_waited_for_the_serialising_row() {
         accepts(script().serialised(0, 100).grant("one", 1, 101, 100));
-    }
-
-    private static HistoryScript script() {
-        return new HistoryScript();
-    }
-
-    private static void accepts(HistoryScript script) {
-        assertThat(script.check()).isEmpty();
     }
 }

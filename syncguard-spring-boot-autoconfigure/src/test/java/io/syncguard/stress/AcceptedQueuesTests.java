@@ -5,7 +5,10 @@ import static io.syncguard.stress.HistoryEvent.Outcome.NOT_HELD;
 import static io.syncguard.stress.HistoryEvent.Outcome.OK;
 import static io.syncguard.stress.HistoryEvent.Outcome.REFUSED;
 import static io.syncguard.stress.HistoryEvent.Outcome.UNKNOWN;
-import static org.assertj.core.api.Assertions.assertThat;
+import static io.syncguard.stress.HistoryScript.accepts;
+import static io.syncguard.stress.HistoryScript.held;
+import static io.syncguard.stress.HistoryScript.script;
+import static io.syncguard.stress.HistoryScript.twoWait;
 
 import org.junit.jupiter.api.Test;
 
@@ -198,28 +201,5 @@ class AcceptedQueuesTests {
                 .release("waiter", 25, LEFT)
                 .release("waiter", 50, NOT_HELD)
                 .processEnded("b", 20_000));
-    }
-
-    /** Somebody holds the key. */
-    private static HistoryScript held() {
-        return script().grant("holder", 1, 0, 1000);
-    }
-
-    /** Two writers came one after the other, and the holder has gone. */
-    private static HistoryScript twoWait() {
-        return held().by("b")
-                .queue("first", 10)
-                .by("c")
-                .queue("second", 20)
-                .by("a")
-                .release("holder", 30, OK);
-    }
-
-    private static HistoryScript script() {
-        return new HistoryScript();
-    }
-
-    private static void accepts(HistoryScript script) {
-        assertThat(script.check()).isEmpty();
     }
 }

@@ -6,6 +6,8 @@ import static io.syncguard.stress.HistoryEvent.Outcome.NOT_HELD;
 import static io.syncguard.stress.HistoryEvent.Outcome.OK;
 import static io.syncguard.stress.HistoryEvent.Outcome.REFUSED;
 import static io.syncguard.stress.HistoryEvent.Outcome.UNKNOWN;
+import static io.syncguard.stress.HistoryScript.rejects;
+import static io.syncguard.stress.HistoryScript.script;
 
 import io.syncguard.stress.Violation.Rule;
 import org.junit.jupiter.api.Test;
@@ -209,13 +211,5 @@ class HistoryCheckerTests {
                         .wrote("two", 2, 7, 1110, OK)
                         .by("a")
                         .wrote("one", 1, 8, 1120, OK));
-    }
-
-    private static HistoryScript script() {
-        return new HistoryScript();
-    }
-
-    private static void rejects(Rule rule, String message, HistoryScript script) {
-        script.assertRejected(rule, message);
     }
 }

@@ -25,6 +25,38 @@ final class HistoryScript {
     private long took = 1;
     private boolean shared;
 
+    static HistoryScript script() {
+        return new HistoryScript();
+    }
+
+    /** Somebody holds the key. */
+    static HistoryScript held() {
+        return script().grant("holder", 1, 0, 1000);
+    }
+
+    /** Two writers came one after the other, and the holder has gone. */
+    static HistoryScript twoWait() {
+        return held().by("b")
+                .queue("first", 10)
+                .by("c")
+                .queue("second", 20)
+                .by("a")
+                .release("holder", 30, Outcome.OK);
+    }
+
+    static void accepts(HistoryScript script) {
+        assertThat(script.check()).isEmpty();
+    }
+
+    /** Rejected by this rule, with a message that shows events of the history. */
+    static void rejects(Rule rule, String message, HistoryScript script) {
+        assertThat(script.check()).anySatisfy(violation -> {
+            assertThat(violation.rule()).isEqualTo(rule);
+            assertThat(violation.message()).contains(message);
+            assertThat(script.events).anyMatch(event -> violation.message().contains(event.toString()));
+        });
+    }
+
     /** Whose calls follow. */
     HistoryScript by(String process) {
         this.process = process;
@@ -157,15 +189,6 @@ final class HistoryScript {
 
     List<Violation> check() {
         return HistoryChecker.check(events, processes);
-    }
-
-    /** Rejected by this rule, with a message that shows events of the history. */
-    void assertRejected(Rule rule, String message) {
-        assertThat(check()).anySatisfy(violation -> {
-            assertThat(violation.rule()).isEqualTo(rule);
-            assertThat(violation.message()).contains(message);
-            assertThat(events).anyMatch(event -> violation.message().contains(event.toString()));
-        });
     }
 
     private HistoryEvent called(Kind kind, String lock, long at, Outcome outcome) {

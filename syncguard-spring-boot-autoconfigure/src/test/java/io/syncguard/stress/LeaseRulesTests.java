@@ -4,6 +4,8 @@ import static io.syncguard.stress.HistoryEvent.Outcome.NOT_HELD;
 import static io.syncguard.stress.HistoryEvent.Outcome.OK;
 import static io.syncguard.stress.HistoryEvent.Outcome.REFUSED;
 import static io.syncguard.stress.HistoryEvent.Outcome.UNKNOWN;
+import static io.syncguard.stress.HistoryScript.rejects;
+import static io.syncguard.stress.HistoryScript.script;
 
 import io.syncguard.stress.Violation.Rule;
 import org.junit.jupiter.api.Test;
@@ -244,13 +246,5 @@ class LeaseRulesTests {
                 Rule.TOLD_ONCE,
                 "a loss was never told",
                 script().grant("one", 1, 0, 100).sawLoss("one", 110).processEnded("a", 10_000));
-    }
-
-    private static HistoryScript script() {
-        return new HistoryScript();
-    }
-
-    private static void rejects(Rule rule, String message, HistoryScript script) {
-        script.assertRejected(rule, message);
     }
 }

@@ -2,8 +2,11 @@ package io.syncguard.stress;
 
 import static io.syncguard.stress.HistoryEvent.Outcome.LEFT;
 import static io.syncguard.stress.HistoryEvent.Outcome.OK;
-import static io.syncguard.stress.HistoryEvent.Outcome.QUEUED;
 import static io.syncguard.stress.HistoryEvent.Outcome.REFUSED;
+import static io.syncguard.stress.HistoryScript.held;
+import static io.syncguard.stress.HistoryScript.rejects;
+import static io.syncguard.stress.HistoryScript.script;
+import static io.syncguard.stress.HistoryScript.twoWait;
 
 import io.syncguard.stress.Violation.Rule;
 import org.junit.jupiter.api.Test;
@@ -239,28 +242,5 @@ class QueueRulesTests {
                         .by("b")
                         .writing()
                         .grant("writer", 2, 1150, 100));
-    }
-
-    /** Somebody holds the key. */
-    private static HistoryScript held() {
-        return script().grant("holder", 1, 0, 1000);
-    }
-
-    /** Two writers came one after the other, and the holder has gone. */
-    private static HistoryScript twoWait() {
-        return held().by("b")
-                .acquire("first", 10, 100, QUEUED)
-                .by("c")
-                .acquire("second", 20, 100, QUEUED)
-                .by("a")
-                .release("holder", 30, OK);
-    }
-
-    private static HistoryScript script() {
-        return new HistoryScript();
-    }
-
-    private static void rejects(Rule rule, String message, HistoryScript script) {
-        script.assertRejected(rule, message);
     }
 }
