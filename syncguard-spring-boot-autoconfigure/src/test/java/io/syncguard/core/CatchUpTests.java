@@ -9,21 +9,18 @@ import io.syncguard.LockRequest;
 import java.time.Duration;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** When wake-ups arrive again, whatever an answer said that is older than this does not count: nobody sleeps on by it. */
 class CatchUpTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42").waitTime(Duration.ofHours(1));
 
+    @RegisterExtension
     private final EngineFixture fixture = new EngineFixture();
-    private final Claim held = fixture.holdElsewhere("order:42", Duration.ofHours(1));
 
-    @AfterEach
-    void close() {
-        fixture.close();
-    }
+    private final Claim held = fixture.holdElsewhere("order:42", Duration.ofHours(1));
 
     @Test
     void a_caller_who_learns_just_then_that_it_is_queued_claims_once_more() throws Exception {

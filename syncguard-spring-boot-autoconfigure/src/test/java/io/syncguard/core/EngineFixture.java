@@ -2,8 +2,10 @@ package io.syncguard.core;
 
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
+import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
+import io.syncguard.LockRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -14,11 +16,14 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * One process on a clock that the test moves. Its store is one of its own, whose clock is the same, or that of a real server.
+ * Registered in a test class it is closed after each test.
  */
-final class EngineFixture implements AutoCloseable {
+final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
     static final Duration TTL = Duration.ofSeconds(30);
 
@@ -95,6 +100,14 @@ final class EngineFixture implements AutoCloseable {
         return claim;
     }
 
+    /** Has another thread ask for the key, and waits until it has a place in its queue. */
+    FutureTask<LockHandle> startWaiting(LockRequest request) {
+        int before = store.queue(request.key()).size();
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> engine.acquire(request));
+        eventually().until(() -> store.queue(request.key()).size() == before + 1);
+        return waiter;
+    }
+
     void releaseElsewhere(Claim claim) {
         server.release(claim.lockId());
     }
@@ -133,12 +146,23 @@ final class EngineFixture implements AutoCloseable {
         return Awaitility.await().atMost(Duration.ofSeconds(10)).pollInterval(Duration.ofMillis(2));
     }
 
+    /** The result, which is waited for no longer than for anything else. */
+    static <T> T got(FutureTask<T> task) throws Exception {
+        eventually().until(task::isDone);
+        return task.get();
+    }
+
     static <T> FutureTask<T> inAnotherThread(Callable<T> work) {
         FutureTask<T> task = new FutureTask<>(work);
         Thread thread = new Thread(task, "another");
         thread.setDaemon(true);
         thread.start();
         return task;
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) {
+        close();
     }
 
     @Override

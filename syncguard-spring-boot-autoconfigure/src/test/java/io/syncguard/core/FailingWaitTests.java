@@ -12,8 +12,8 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import java.time.Duration;
 import java.util.concurrent.FutureTask;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -26,13 +26,10 @@ class FailingWaitTests {
 
     private static final Duration LONG = Duration.ofHours(1);
 
+    @RegisterExtension
     private final EngineFixture fixture = new EngineFixture();
-    private final LockEngine locks = fixture.engine;
 
-    @AfterEach
-    void close() {
-        fixture.close();
-    }
+    private final LockEngine locks = fixture.engine;
 
     /** Spring Integration asked 460 times without a pause, and went on long after the wait time. */
     @ParameterizedTest
@@ -41,7 +38,7 @@ class FailingWaitTests {
             names = {"SERVICE_UNAVAILABLE", "NETWORK_TIMEOUT", "RATE_LIMITED", "INTERNAL"})
     void an_error_after_a_refusal_ends_the_wait_with_that_error_and_gives_up_the_place(LockErrorCode code) {
         Claim other = fixture.holdElsewhere("order:42", LONG);
-        FutureTask<LockHandle> waiter = queued();
+        FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST);
         fixture.backend.beforeAcquire = InterceptedBackend.failing(code);
 
         fixture.releaseElsewhere(other);
@@ -58,7 +55,7 @@ class FailingWaitTests {
             names = {"SERVICE_UNAVAILABLE", "NETWORK_TIMEOUT", "RATE_LIMITED", "INTERNAL"})
     void an_error_while_the_place_is_kept_ends_the_wait_with_that_error_and_the_key(LockErrorCode code) {
         fixture.holdElsewhere("order:42", LONG);
-        FutureTask<LockHandle> waiter = queued();
+        FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST);
         fixture.backend.beforeKeep = InterceptedBackend.failing(code);
 
         advanceUntilDone(waiter);
@@ -72,7 +69,7 @@ class FailingWaitTests {
     @Test
     void an_error_at_the_last_attempt_is_thrown_and_not_taken_for_a_refusal() {
         fixture.holdElsewhere("order:42", LONG);
-        FutureTask<LockHandle> waiter = queued();
+        FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST);
         long began = fixture.time.nanoTime();
         fixture.backend.beforeAcquire = () -> {
             if (fixture.time.nanoTime() - began >= Duration.ofSeconds(4).toNanos()) {
@@ -88,7 +85,7 @@ class FailingWaitTests {
     @Test
     void a_grant_whose_answer_is_lost_in_the_middle_of_a_wait_is_released() {
         Claim other = fixture.holdElsewhere("order:42", LONG);
-        FutureTask<LockHandle> waiter = queued();
+        FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST);
         fixture.backend.afterAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
         fixture.releaseElsewhere(other);
 
@@ -122,12 +119,6 @@ class FailingWaitTests {
                 .isInstanceOfSatisfying(
                         LockBackendException.class, ex -> assertThat(ex.code()).isEqualTo(code));
         assertThat(fixture.events).containsExactly("waitStarted", "waitEnded", "failed ACQUIRE " + code);
-    }
-
-    private FutureTask<LockHandle> queued() {
-        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
-        eventually().until(() -> fixture.store.queue("order:42").size() == 1);
-        return waiter;
     }
 
     /** For twice the wait time, in steps at each of which a waiter whose pause is over asks. */

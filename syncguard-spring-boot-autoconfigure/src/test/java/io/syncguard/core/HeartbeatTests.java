@@ -16,20 +16,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class HeartbeatTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
 
+    @RegisterExtension
     private final EngineFixture fixture = new EngineFixture();
-    private final LockEngine locks = fixture.engine;
 
-    @AfterEach
-    void close() {
-        fixture.close();
-    }
+    private final LockEngine locks = fixture.engine;
 
     @Test
     void a_lock_outlives_its_ttl_with_the_same_fence() {

@@ -14,9 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A thread that asks for a key in one mode while it holds it in another, or in the same. */
 @Timeout(60)
@@ -30,14 +30,11 @@ class NestedModesTests {
 
     private final List<Runnable> atTheEnd = new ArrayList<>();
 
+    @RegisterExtension
     private final EngineFixture fixture = new EngineFixture((check, release) -> inTransaction && atTheEnd.add(release));
+
     private final LockEngine locks = fixture.engine;
     private final LockTemplate template = new LockTemplate(locks);
-
-    @AfterEach
-    void close() {
-        fixture.close();
-    }
 
     @Test
     void exclusive_inside_shared_is_refused_at_once() {

@@ -16,8 +16,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -26,13 +26,10 @@ class OwnershipTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
 
+    @RegisterExtension
     private final EngineFixture fixture = new EngineFixture();
-    private final LockEngine locks = fixture.engine;
 
-    @AfterEach
-    void close() {
-        fixture.close();
-    }
+    private final LockEngine locks = fixture.engine;
 
     /** Redisson's owner is the id of a thread: a hand-over or a pool of threads takes the lock away from its holder. */
     @ParameterizedTest

@@ -1,6 +1,7 @@
 package io.syncguard.core;
 
 import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.got;
 import static io.syncguard.core.EngineFixture.inAnotherThread;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -21,9 +22,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,14 +36,11 @@ class SharedLocksTests {
     private static final LockRequest READ = WRITE.shared();
     private static final Duration LONG = Duration.ofHours(1);
 
+    @RegisterExtension
     private final EngineFixture fixture = new EngineFixture();
+
     private final LockEngine locks = fixture.engine;
     private final LockTemplate template = new LockTemplate(locks);
-
-    @AfterEach
-    void close() {
-        fixture.close();
-    }
 
     @Test
     void readers_work_side_by_side() throws Exception {
@@ -102,7 +100,7 @@ class SharedLocksTests {
     void a_writer_waits_for_all_readers() throws Exception {
         LockHandle here = locks.acquire(READ);
         Claim elsewhere = fixture.readElsewhere("order:42", LONG);
-        FutureTask<LockHandle> writer = waiting(WRITE);
+        FutureTask<LockHandle> writer = fixture.startWaiting(WRITE);
 
         here.release();
         fixture.settle();
@@ -116,8 +114,8 @@ class SharedLocksTests {
     @Test
     void readers_wait_for_the_writer_and_enter_together() throws Exception {
         Claim writer = fixture.holdElsewhere("order:42", LONG);
-        FutureTask<LockHandle> first = waiting(READ);
-        FutureTask<LockHandle> second = waiting(READ);
+        FutureTask<LockHandle> first = fixture.startWaiting(READ);
+        FutureTask<LockHandle> second = fixture.startWaiting(READ);
 
         fixture.releaseElsewhere(writer);
 
@@ -129,10 +127,10 @@ class SharedLocksTests {
     @Test
     void a_writer_who_waits_blocks_new_readers_until_it_had_its_turn() throws Exception {
         LockHandle reader = locks.acquire(READ);
-        FutureTask<LockHandle> writer = waiting(WRITE);
+        FutureTask<LockHandle> writer = fixture.startWaiting(WRITE);
 
         assertThat(locks.tryAcquire(READ)).isNull();
-        FutureTask<LockHandle> later = waiting(READ);
+        FutureTask<LockHandle> later = fixture.startWaiting(READ);
         reader.release();
         LockHandle writing = got(writer);
         fixture.settle();
@@ -154,7 +152,7 @@ class SharedLocksTests {
     @Test
     void a_writer_who_gave_up_does_not_block_readers_any_longer() {
         locks.acquire(READ);
-        FutureTask<LockHandle> writer = waiting(WRITE.waitTime(Duration.ofSeconds(2)));
+        FutureTask<LockHandle> writer = fixture.startWaiting(WRITE.waitTime(Duration.ofSeconds(2)));
         assertThat(locks.tryAcquire(READ)).isNull();
 
         fixture.advanceSlowly(Duration.ofSeconds(2), Duration.ofMillis(500));
@@ -274,18 +272,5 @@ class SharedLocksTests {
     private static boolean meet(CountDownLatch everybody) throws InterruptedException {
         everybody.countDown();
         return everybody.await(10, TimeUnit.SECONDS);
-    }
-
-    /** Has one more caller wait. */
-    private FutureTask<LockHandle> waiting(LockRequest request) {
-        int before = fixture.store.queue("order:42").size();
-        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(request));
-        eventually().until(() -> fixture.store.queue("order:42").size() == before + 1);
-        return waiter;
-    }
-
-    private static LockHandle got(FutureTask<LockHandle> waiter) throws Exception {
-        eventually().until(waiter::isDone);
-        return waiter.get();
     }
 }

@@ -14,21 +14,18 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class ShutdownTests {
 
     /** Those of other tests, which may be about to end. */
     private final Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
 
+    @RegisterExtension
     private final EngineFixture fixture = new EngineFixture();
-    private final LockEngine locks = fixture.engine;
 
-    @AfterEach
-    void close() {
-        fixture.close();
-    }
+    private final LockEngine locks = fixture.engine;
 
     @BugOf("db-scheduler: the shutdown stops heartbeats before the work has ended")
     @Test

@@ -9,8 +9,8 @@ import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Locks that are given back inside a transaction of the caller. */
 class TransactionBoundaryTests {
@@ -22,15 +22,12 @@ class TransactionBoundaryTests {
 
     private final List<Runnable> atTheEnd = new ArrayList<>();
 
+    @RegisterExtension
     private final EngineFixture fixture =
             new EngineFixture((check, release) -> beforeCommit.add(check) && atTheEnd.add(release));
+
     private final LockEngine locks = fixture.engine;
     private final LockTemplate template = new LockTemplate(locks);
-
-    @AfterEach
-    void close() {
-        fixture.close();
-    }
 
     @Test
     void a_lock_is_released_when_the_transaction_has_ended_and_not_before() {
