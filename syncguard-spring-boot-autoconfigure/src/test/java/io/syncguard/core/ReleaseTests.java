@@ -1,0 +1,158 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockHandle;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import io.syncguard.testing.BugOf;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The end of a lock: it is released once, whatever comes in between, and not before the time for which it is to be held. */
+class ReleaseTests {
+
+    private static final LockRequest REQUEST = LockRequest.of("order:42");
+
+    @RegisterExtension
+    private final EngineFixture fixture = new EngineFixture();
+
+    private final LockEngine locks = fixture.engine;
+    private final LockTemplate template = new LockTemplate(locks);
+
+    @BugOf("lock4j: a release that is tested the wrong way round never happens")
+    @Test
+    void a_lock_is_released_once() {
+        LockHandle lock = locks.acquire(REQUEST);
+
+        assertThat(lock.release()).isTrue();
+        assertThat(lock.release()).isFalse();
+        lock.close();
+
+        assertThat(lock.state()).isEqualTo(LockHandle.State.RELEASED);
+        assertThat(lock.remaining()).isZero();
+        assertThat(fixture.backend.releases).hasValue(1);
+    }
+
+    @BugOf("Redisson: ownership by thread id breaks when a lock is handed over")
+    @Test
+    void any_thread_may_release_and_the_first_may_acquire_again() throws Exception {
+        LockHandle lock = locks.acquire(REQUEST);
+
+        assertThat(inAnotherThread(lock::release).get()).isTrue();
+
+        assertThat(locks.tryAcquire(REQUEST)).isNotNull();
+    }
+
+    @BugOf("SyncGuard for TypeScript: the release is cancelled with its caller")
+    @Test
+    void a_release_is_sent_by_an_interrupted_thread_too_and_the_flag_stays() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.beforeRelease =
+                () -> assertThat(Thread.currentThread().isInterrupted()).isFalse();
+
+        Thread.currentThread().interrupt();
+        boolean released = lock.release();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(released).isTrue();
+        assertThat(locks.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void a_release_that_fails_is_sent_again_in_the_background() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.beforeRelease = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+
+        assertThat(lock.release()).isTrue();
+        assertThat(locks.isLocked("order:42")).isTrue();
+        fixture.backend.beforeRelease = () -> {};
+
+        untilFree();
+        assertThat(fixture.events).contains("failed RELEASE SERVICE_UNAVAILABLE");
+    }
+
+    @Test
+    void a_release_that_never_gets_through_is_given_up_when_the_ttl_is_over() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.beforeRelease = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        lock.release();
+
+        fixture.advanceSlowly(Duration.ofSeconds(40), Duration.ofSeconds(1));
+        int sent = fixture.backend.releases.get();
+        fixture.advanceSlowly(Duration.ofSeconds(10), Duration.ofSeconds(1));
+
+        assertThat(fixture.backend.releases).hasValue(sent);
+        assertThat(sent).isBetween(5, 30);
+    }
+
+    @Test
+    void the_release_of_a_pinned_row_is_not_waited_for_and_gets_through_later() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.rowsArePinned = true;
+
+        assertThat(lock.release()).isTrue();
+        fixture.backend.rowsArePinned = false;
+
+        untilFree();
+    }
+
+    @Test
+    void a_release_by_lock_id_of_a_pinned_row_is_not_waited_for_and_gets_through_later() {
+        Claim claim = fixture.holdElsewhere("order:42", EngineFixture.TTL);
+        fixture.backend.rowsArePinned = true;
+
+        assertThat(locks.release(claim.lockId())).isTrue();
+        assertThat(locks.isLocked("order:42")).isTrue();
+        fixture.backend.rowsArePinned = false;
+
+        untilFree();
+    }
+
+    @Test
+    void a_lock_that_is_to_be_held_at_least_for_a_time_stays_taken_without_a_thread() {
+        template.execute(REQUEST.holdAtLeast(Duration.ofSeconds(10)), lock -> lock);
+
+        assertThat(fixture.events).containsExactly("acquired", "released");
+        fixture.time.advance(Duration.ofSeconds(10));
+        assertThat(locks.tryAcquire(REQUEST)).isNull();
+        fixture.time.advance(Duration.ofMillis(1_001));
+        assertThat(locks.tryAcquire(REQUEST)).isNotNull();
+        assertThat(fixture.backend.releases).hasValue(0);
+    }
+
+    @Test
+    void the_time_to_hold_at_least_is_asked_for_again_when_that_fails() {
+        fixture.backend.beforeExtend = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+        template.execute(
+                REQUEST.ttl(Duration.ofSeconds(5)).noHeartbeat().holdAtLeast(Duration.ofMinutes(10)), lock -> lock);
+        fixture.backend.beforeExtend = () -> {};
+
+        fixture.advanceSlowly(Duration.ofSeconds(2), Duration.ofMillis(100));
+        fixture.time.advance(Duration.ofMinutes(9));
+
+        assertThat(locks.isLocked("order:42")).isTrue();
+    }
+
+    @Test
+    void a_lock_that_was_held_long_enough_is_released() {
+        template.execute(REQUEST.holdAtLeast(Duration.ofSeconds(10)), lock -> {
+            fixture.time.advance(Duration.ofSeconds(10));
+            return lock;
+        });
+
+        assertThat(locks.isLocked("order:42")).isFalse();
+    }
+
+    /** The background reads the clock when it gets to it: it is moved until it has. */
+    private void untilFree() {
+        eventually().until(() -> {
+            fixture.time.advance(Duration.ofMillis(100));
+            return !locks.isLocked("order:42");
+        });
+    }
+}
