@@ -14,9 +14,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -32,15 +32,12 @@ class DistributedLockAsyncTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
+    @RegisterExtension
     private final LockedApplication application = new LockedApplication();
+
     private final ApplicationContextRunner runner = application
             .with(AsyncMethods.class, Mails.class)
             .withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class));
-
-    @AfterEach
-    void close() {
-        application.close();
-    }
 
     @Test
     void the_lock_is_taken_on_the_thread_of_the_body() {

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
@@ -37,15 +38,16 @@ class DistributedLockFutureTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
+    @RegisterExtension
     private final LockedApplication application = new LockedApplication();
+
     private final ApplicationContextRunner runner = application.with(Imports.class);
     private final ExecutorService executor = Executors.newSingleThreadExecutor();
     private final CompletableFuture<@Nullable String> source = new CompletableFuture<>();
 
     @AfterEach
-    void close() {
+    void endTasks() {
         executor.shutdownNow();
-        application.close();
     }
 
     @Test

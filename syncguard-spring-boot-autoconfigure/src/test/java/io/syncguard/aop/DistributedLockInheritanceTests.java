@@ -13,9 +13,9 @@ import java.lang.annotation.Target;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.FactoryBean;
@@ -32,12 +32,8 @@ import org.springframework.core.annotation.AliasFor;
 @Timeout(60)
 class DistributedLockInheritanceTests {
 
+    @RegisterExtension
     private final LockedApplication application = new LockedApplication();
-
-    @AfterEach
-    void close() {
-        application.close();
-    }
 
     @BugOf("alturkovic: an annotation of a class is accepted and ignored")
     @Test

@@ -26,9 +26,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.stereotype.Component;
@@ -39,14 +39,11 @@ import org.springframework.stereotype.Component;
 @Timeout(60)
 class DistributedLockKeysTests {
 
+    @RegisterExtension
     private final LockedApplication application = new LockedApplication();
+
     private final ApplicationContextRunner runner =
             application.with(Keyed.class, Several.class, Tenant.class, Grants.class);
-
-    @AfterEach
-    void close() {
-        application.close();
-    }
 
     @Test
     void a_name_alone_is_the_key() {

@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
@@ -31,13 +32,14 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 @Timeout(60)
 class DistributedLockLossTests {
 
+    @RegisterExtension
     private final LockedApplication application = new LockedApplication();
+
     private final ApplicationContextRunner runner = application.with(Jobs.class, Losses.class);
 
     @AfterEach
-    void close() {
+    void noFlagIsLeftBehind() {
         assertThat(Thread.interrupted()).as("flag left behind").isFalse();
-        application.close();
     }
 
     @Test

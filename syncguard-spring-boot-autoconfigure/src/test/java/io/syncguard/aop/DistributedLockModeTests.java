@@ -13,22 +13,19 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockTemplate;
 import java.util.List;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** The mode of the annotation: readers run beside each other, a writer alone. */
 @Timeout(60)
 class DistributedLockModeTests {
 
+    @RegisterExtension
     private final LockedApplication application = new LockedApplication();
-    private final ApplicationContextRunner runner = application.with(Prices.class, Catalogue.class);
 
-    @AfterEach
-    void close() {
-        application.close();
-    }
+    private final ApplicationContextRunner runner = application.with(Prices.class, Catalogue.class);
 
     @Test
     void a_shared_method_runs_beside_other_readers() {

@@ -9,9 +9,9 @@ import io.syncguard.LockListener;
 import io.syncguard.OnContention;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
@@ -29,12 +29,8 @@ class DistributedLockScheduledTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
+    @RegisterExtension
     private final LockedApplication application = new LockedApplication();
-
-    @AfterEach
-    void close() {
-        application.close();
-    }
 
     @Test
     void a_job_of_two_processes_runs_in_one_of_them_at_a_time() {

@@ -38,9 +38,9 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -52,13 +52,10 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 @Timeout(60)
 class DistributedLockSkipTests {
 
+    @RegisterExtension
     private final LockedApplication application = new LockedApplication();
-    private final ApplicationContextRunner runner = application.with(Jobs.class, Results.class);
 
-    @AfterEach
-    void close() {
-        application.close();
-    }
+    private final ApplicationContextRunner runner = application.with(Jobs.class, Results.class);
 
     @Test
     void a_body_is_left_out_when_somebody_else_holds_the_key() {

@@ -13,9 +13,9 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -29,12 +29,8 @@ import reactor.core.publisher.Mono;
 @Timeout(60)
 class DistributedLockStartupTests {
 
+    @RegisterExtension
     private final LockedApplication application = new LockedApplication();
-
-    @AfterEach
-    void close() {
-        application.close();
-    }
 
     @Test
     void neither_name_nor_key_is_refused() {

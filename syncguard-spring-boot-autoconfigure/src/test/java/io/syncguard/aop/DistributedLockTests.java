@@ -19,9 +19,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
@@ -30,13 +30,10 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 @Timeout(60)
 class DistributedLockTests {
 
+    @RegisterExtension
     private final LockedApplication application = new LockedApplication();
-    private final ApplicationContextRunner runner = application.with(Orders.class);
 
-    @AfterEach
-    void close() {
-        application.close();
-    }
+    private final ApplicationContextRunner runner = application.with(Orders.class);
 
     @Test
     void the_lock_is_held_while_the_body_runs_and_free_when_it_has_returned() {

@@ -8,9 +8,9 @@ import io.syncguard.LockManager;
 import io.syncguard.testing.BugOf;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Configuration;
@@ -26,14 +26,11 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 @Timeout(60)
 class DistributedLockTransactionTests {
 
+    @RegisterExtension
     private final LockedApplication application = new LockedApplication();
+
     private final ApplicationContextRunner runner =
             application.with(Transactions.class, Database.class, Accounts.class, Bank.class);
-
-    @AfterEach
-    void close() {
-        application.close();
-    }
 
     @BugOf("alturkovic: the method runs inside the transaction, and the next holder reads the state before its commit")
     @Test

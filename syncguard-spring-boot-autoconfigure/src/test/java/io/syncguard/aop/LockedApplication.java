@@ -12,14 +12,16 @@ import io.syncguard.core.Time;
 import io.syncguard.core.TransactionBoundary;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
- * Applications that share one store of locks, and somebody else who uses it, too.
+ * Applications that share one store of locks, and somebody else who uses it, too, until the test ends in which it is registered.
  */
-final class LockedApplication implements AutoCloseable {
+final class LockedApplication implements AfterEachCallback {
 
     final Store store = new Store(() -> Time.SYSTEM.nanoTime() / 1_000_000);
 
@@ -62,7 +64,7 @@ final class LockedApplication implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public void afterEach(ExtensionContext context) {
         somebodyElse.close();
     }
 }
