@@ -1,0 +1,299 @@
+package io.syncguard.aop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockNotAcquiredException;
+import io.syncguard.OnContention;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+
+/**
+ * A call that locks several keys: all of them or none, in one order.
+ */
+@Timeout(60)
+class DistributedLockSeveralKeysTests {
+
+    @RegisterExtension
+    private final LockedApplication application = new LockedApplication();
+
+    private final ApplicationContextRunner runner = application.with(Several.class, Grants.class);
+
+    @Test
+    void all_keys_of_a_collection_are_locked_while_the_body_runs() {
+        runner.run(context -> {
+            List<String> taken = new ArrayList<>();
+
+            context.getBean(Several.class).all(Set.of("a", "b", "c"), () -> taken.addAll(taken("a", "b", "c")));
+
+            assertThat(taken).containsExactly("a", "b", "c");
+            assertThat(taken("a", "b", "c")).isEmpty();
+        });
+    }
+
+    @Test
+    void all_keys_of_an_array_are_locked_while_the_body_runs() {
+        runner.run(context -> {
+            List<String> taken = new ArrayList<>();
+
+            context.getBean(Several.class).array(new String[] {"b", "a"}, () -> taken.addAll(taken("a", "b")));
+
+            assertThat(taken).containsExactly("a", "b");
+            assertThat(taken("a", "b")).isEmpty();
+        });
+    }
+
+    @Test
+    void all_numbers_of_an_array_are_locked_while_the_body_runs() {
+        runner.run(context -> {
+            List<String> taken = new ArrayList<>();
+
+            context.getBean(Several.class).numbers(new long[] {2, 1}, () -> taken.addAll(taken("1", "2")));
+
+            assertThat(taken).containsExactly("1", "2");
+        });
+    }
+
+    @Test
+    void a_list_in_the_expression_locks_all_its_keys() {
+        runner.run(context -> {
+            context.getBean(Several.class).transfer("z", "y");
+
+            assertThat(context.getBean(Grants.class).keys).containsExactly("account:y", "account:z");
+        });
+    }
+
+    @Test
+    void a_projection_locks_all_its_keys() {
+        runner.run(context -> {
+            context.getBean(Several.class).orders(List.of(new Order("2"), new Order("1")));
+
+            assertThat(context.getBean(Grants.class).keys).containsExactly("1", "2");
+        });
+    }
+
+    @Test
+    void keys_are_taken_in_one_order_whatever_that_of_the_arguments() {
+        runner.run(context -> {
+            Several several = context.getBean(Several.class);
+            Grants grants = context.getBean(Grants.class);
+
+            several.all(List.of("b", "c", "a"), () -> {});
+            several.all(List.of("c", "a", "b"), () -> {});
+
+            assertThat(grants.keys).containsExactly("a", "b", "c", "a", "b", "c");
+        });
+    }
+
+    @Test
+    void keys_are_ordered_by_their_bytes_as_the_server_orders_them() {
+        runner.run(context -> {
+            String grin = "\uD83D\uDE00";
+            String fullWidth = "\uFF21";
+
+            context.getBean(Several.class).all(List.of(grin, fullWidth, "\u00e9", "z"), () -> {});
+
+            assertThat(context.getBean(Grants.class).keys).containsExactly("z", "\u00e9", fullWidth, grin);
+        });
+    }
+
+    @Test
+    void a_key_that_occurs_twice_is_locked_once() {
+        runner.run(context -> {
+            context.getBean(Several.class).all(List.of("a", "e\u0301", "a", "\u00e9"), () -> {});
+
+            assertThat(context.getBean(Grants.class).keys).containsExactly("a", "\u00e9");
+        });
+    }
+
+    @Test
+    void an_empty_collection_runs_the_body_without_a_lock() {
+        runner.run(context -> {
+            List<Boolean> locked = new ArrayList<>();
+
+            context.getBean(Several.class)
+                    .all(List.of(), () -> locked.add(LockHandle.current().isPresent()));
+
+            assertThat(locked).containsExactly(false);
+        });
+    }
+
+    @Test
+    void a_null_among_the_keys_is_refused_before_anything_is_locked() {
+        runner.run(context -> {
+            Several several = context.getBean(Several.class);
+
+            assertThatThrownBy(() -> several.all(Arrays.asList("a", null), () -> {}))
+                    .isInstanceOfSatisfying(
+                            LockException.class, ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
+                    .hasMessageContainingAll("#keys", "Several.all", "null");
+            assertThat(application.grants("a")).isZero();
+        });
+    }
+
+    @Test
+    void a_held_key_among_several_leaves_all_the_others_free_and_the_body_out() {
+        runner.run(context -> {
+            Several several = context.getBean(Several.class);
+            List<String> calls = new ArrayList<>();
+            application.takenBySomebodyElse("b");
+
+            assertThatThrownBy(() -> several.all(List.of("a", "b", "c"), () -> calls.add("ran")))
+                    .isInstanceOfSatisfying(
+                            LockNotAcquiredException.class,
+                            ex -> assertThat(ex.key()).isEqualTo("b"));
+            assertThat(calls).isEmpty();
+            assertThat(taken("a", "c")).isEmpty();
+        });
+    }
+
+    @Test
+    void a_held_key_among_several_leaves_a_skipping_method_out() {
+        runner.run(context -> {
+            application.takenBySomebodyElse("b");
+
+            assertThat(context.getBean(Several.class).skipping(List.of("a", "b")))
+                    .isNull();
+            assertThat(taken("a")).isEmpty();
+        });
+    }
+
+    @Test
+    void a_body_that_ran_keeps_all_its_keys_for_the_least_time() {
+        runner.run(context -> {
+            assertThat(context.getBean(Several.class).kept(List.of("a", "b"))).isEqualTo("ran");
+            assertThat(taken("a", "b")).containsExactly("a", "b");
+        });
+    }
+
+    @Test
+    void a_lock_exception_of_the_body_reaches_the_caller_of_a_skipping_method_with_several_keys() {
+        runner.run(context -> {
+            LockException failure = new LockNotAcquiredException("a", "from the body");
+
+            assertThatThrownBy(() -> context.getBean(Several.class).skipping(List.of("a", "b"), failure))
+                    .isSameAs(failure);
+        });
+    }
+
+    @Test
+    void several_keys_share_one_wait_time() {
+        runner.run(context -> {
+            Several several = context.getBean(Several.class);
+            LockHandle other = application.takenBySomebodyElse("a");
+            CompletableFuture<List<Duration>> call =
+                    CompletableFuture.supplyAsync(() -> several.waitTimes(List.of("a", "b")));
+            assertThatThrownBy(() -> call.get(200, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+
+            other.release();
+
+            List<Duration> waitTimes = call.get(10, TimeUnit.SECONDS);
+            assertThat(waitTimes.get(0)).isEqualTo(Duration.ofHours(1));
+            assertThat(waitTimes.get(1)).isLessThan(Duration.ofHours(1).minusMillis(150));
+        });
+    }
+
+    @Test
+    void the_wait_time_of_the_annotation_is_that_of_the_message() {
+        runner.run(context -> {
+            application.takenBySomebodyElse("b");
+
+            assertThatThrownBy(() -> context.getBean(Several.class).brief(List.of("b")))
+                    .isInstanceOf(LockNotAcquiredException.class)
+                    .hasMessageContaining("40 ms");
+        });
+    }
+
+    @Test
+    void calls_with_crossing_keys_never_wait_for_each_other() {
+        runner.run(one -> runner.run(two -> {
+            CompletableFuture<?> ascending = manyTimes(one, List.of("x", "y"));
+            CompletableFuture<?> descending = manyTimes(two, List.of("y", "x"));
+
+            await().atMost(Duration.ofSeconds(30)).until(() -> ascending.isDone() && descending.isDone());
+            assertThat(ascending).isCompleted();
+            assertThat(descending).isCompleted();
+        }));
+    }
+
+    private static CompletableFuture<?> manyTimes(ApplicationContext context, List<String> keys) {
+        Several several = context.getBean(Several.class);
+        return CompletableFuture.runAsync(() -> IntStream.range(0, 100).forEach(i -> several.waitTimes(keys)));
+    }
+
+    private List<String> taken(String... keys) {
+        return Arrays.stream(keys).filter(application::isTaken).toList();
+    }
+
+    record Order(@Nullable String id) {}
+
+    static class Several {
+
+        @DistributedLock(key = "#keys")
+        public void all(Collection<@Nullable String> keys, Runnable body) {
+            body.run();
+        }
+
+        @DistributedLock(key = "#keys")
+        public void array(String[] keys, Runnable body) {
+            body.run();
+        }
+
+        @DistributedLock(key = "#keys")
+        public void numbers(long[] keys, Runnable body) {
+            body.run();
+        }
+
+        @DistributedLock(name = "account", key = "{#from, #to}")
+        public void transfer(String from, String to) {}
+
+        @DistributedLock(key = "#orders.![id]")
+        public void orders(List<Order> orders) {}
+
+        @DistributedLock(key = "#keys", onContention = OnContention.SKIP)
+        public String skipping(List<String> keys) {
+            return "ran";
+        }
+
+        @DistributedLock(key = "#keys", onContention = OnContention.SKIP)
+        public String skipping(List<String> keys, RuntimeException failure) {
+            throw failure;
+        }
+
+        @DistributedLock(key = "#keys", onContention = OnContention.SKIP, holdAtLeast = "20s")
+        public String kept(List<String> keys) {
+            return "ran";
+        }
+
+        @DistributedLock(key = "#keys", waitTime = "40ms")
+        public void brief(List<String> keys) {}
+
+        @DistributedLock(key = "#keys", waitTime = "1h")
+        public List<Duration> waitTimes(List<String> keys) {
+            return keys.stream()
+                    .map(key -> LockHandle.current(key).orElseThrow().request())
+                    .map(request -> Optional.ofNullable(request.waitTime()).orElseThrow())
+                    .toList();
+        }
+    }
+}
