@@ -17,8 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.context.ApplicationContext;
@@ -34,7 +33,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 class TransactionalMethodTests {
 
-    private static TestDatabase database;
+    @RegisterExtension
+    private static final StockDatabase database = new StockDatabase();
 
     /** The ways to lock and to write in one transaction. */
     enum Way {
@@ -47,18 +47,6 @@ class TransactionalMethodTests {
         Way(BiConsumer<Stock, String> add) {
             this.add = add;
         }
-    }
-
-    @BeforeAll
-    static void makeDatabase() {
-        database = TestDatabase.withSchema();
-        database.jdbc().execute("CREATE TABLE stock (item TEXT PRIMARY KEY, amount INTEGER NOT NULL)");
-    }
-
-    @BeforeEach
-    void emptyTables() {
-        database.jdbc().execute("TRUNCATE stock, syncguard_locks");
-        database.jdbc().execute("INSERT INTO stock VALUES ('apple', 0)");
     }
 
     @ParameterizedTest
@@ -83,7 +71,7 @@ class TransactionalMethodTests {
         } finally {
             threads.shutdownNow();
         }
-        assertThat(amount()).isEqualTo(2 * threadsEach * additions);
+        assertThat(database.amount()).isEqualTo(2 * threadsEach * additions);
         assertThat(database.lockedKeys()).isEmpty();
     }
 
@@ -107,7 +95,7 @@ class TransactionalMethodTests {
             assertThatThrownBy(() -> way.add.accept(stock, "apple")).hasMessage("no apples");
             assertThat(stock.seen().lockedAtTheEnd).containsExactly("stock:apple");
             assertThat(database.lockedKeys()).isEmpty();
-            assertThat(amount()).isZero();
+            assertThat(database.amount()).isZero();
         });
     }
 
@@ -121,7 +109,7 @@ class TransactionalMethodTests {
                 way.add.accept(application.getBean(Stock.class), "apple");
             });
             assertThat(database.lockedKeys()).isEmpty();
-            assertThat(amount()).isEqualTo(2);
+            assertThat(database.amount()).isEqualTo(2);
         });
     }
 
@@ -143,15 +131,10 @@ class TransactionalMethodTests {
     }
 
     private static void run(Consumer<ApplicationContext> test, String... properties) {
-        Applications.on(database.url())
-                .withPropertyValues("syncguard.wait-time=30s", "syncguard.shutdown-timeout=100ms")
+        database.runner("syncguard.wait-time=30s")
                 .withPropertyValues(properties)
                 .withUserConfiguration(Beans.class)
                 .run(test::accept);
-    }
-
-    private static int amount() {
-        return database.jdbc().queryForObject("SELECT amount FROM stock", Integer.class);
     }
 
     private static void join(Future<?> end) {

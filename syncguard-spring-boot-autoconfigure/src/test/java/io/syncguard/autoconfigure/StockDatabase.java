@@ -1,0 +1,59 @@
+package io.syncguard.autoconfigure;
+
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** A database with locks and a stock of apples, which are none before each test, and applications whose transactions change it. */
+final class StockDatabase implements BeforeEachCallback {
+
+    private final TestDatabase database = TestDatabase.withSchema();
+
+    final LockAudit audit = new LockAudit(database);
+
+    StockDatabase() {
+        jdbc().execute("CREATE TABLE stock (item TEXT PRIMARY KEY, amount INTEGER NOT NULL)");
+    }
+
+    @Override
+    public void beforeEach(ExtensionContext context) {
+        jdbc().execute("TRUNCATE lock_audit, stock, syncguard_locks, syncguard_fence_counters");
+        jdbc().execute("INSERT INTO stock VALUES ('apple', 0)");
+    }
+
+    void run(Consumer<ApplicationContext> test) {
+        runner().run(test::accept);
+    }
+
+    ApplicationContextRunner runner(String... properties) {
+        return Applications.on(database.url())
+                .withPropertyValues("syncguard.shutdown-timeout=100ms")
+                .withPropertyValues(properties);
+    }
+
+    static void inTransaction(ApplicationContext application, Consumer<JdbcTemplate> work) {
+        application
+                .getBean(TransactionTemplate.class)
+                .executeWithoutResult(transaction -> work.accept(application.getBean(JdbcTemplate.class)));
+    }
+
+    /** A look into the database past the library and past every application. */
+    JdbcTemplate jdbc() {
+        return database.jdbc();
+    }
+
+    /** The leases that the server knows. */
+    List<String> lockedKeys() {
+        return database.lockedKeys();
+    }
+
+    /** How many apples have been committed. */
+    int amount() {
+        return jdbc().queryForObject("SELECT amount FROM stock", Integer.class);
+    }
+}
