@@ -1,7 +1,7 @@
 package io.syncguard.autoconfigure;
 
+import static io.syncguard.autoconfigure.StoppingApplications.assertAborted;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -16,24 +16,16 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.SmartLifecycle;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
+/** The end of an application: bodies may end, callers who wait are aborted, and what is still held is released. */
 class ApplicationShutdownTests {
 
     /** The common pool may have one thread, which a body keeps. */
@@ -41,34 +33,14 @@ class ApplicationShutdownTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");
 
-    private static TestDatabase database;
-    private static LockAudit audit;
+    @RegisterExtension
+    private static final StoppingApplications applications = new StoppingApplications();
 
-    private List<Thread> threadsBefore = List.of();
-
-    @BeforeAll
-    static void makeDatabase() {
-        database = TestDatabase.withSchema();
-        audit = new LockAudit(database);
-    }
-
-    @BeforeEach
-    void emptyTables() {
-        database.jdbc().execute("TRUNCATE lock_audit, syncguard_locks");
-        threadsBefore = threads();
-    }
-
-    @AfterEach
-    void nothing_is_left() {
-        await().atMost(Duration.ofSeconds(10)).untilAsserted(() -> {
-            assertThat(threads()).isSubsetOf(threadsBefore);
-            assertThat(database.sessions()).isZero();
-        });
-    }
+    private static final TestDatabase database = applications.database;
 
     @Test
     void a_running_body_ends_with_its_lock_held_by_heartbeats_and_nobody_is_granted_another() {
-        run(
+        applications.run(
                 application -> {
                     LockManager locks = application.getBean(LockManager.class);
                     CountDownLatch running = new CountDownLatch(1);
@@ -84,8 +56,9 @@ class ApplicationShutdownTests {
                     CompletableFuture<Void> close = CompletableFuture.runAsync(application::close, IN_A_THREAD);
                     await().atMost(Duration.ofSeconds(5))
                             .untilAsserted(() -> assertAborted(() -> locks.acquire(LockRequest.of("order:2"))));
-                    int extended = extensions();
-                    await().atMost(Duration.ofSeconds(10)).until(() -> extensions() > extended + 4);
+                    int extended = applications.extensions("order:1");
+                    await().atMost(Duration.ofSeconds(10))
+                            .until(() -> applications.extensions("order:1") > extended + 4);
                     assertThat(close).isNotDone();
                     mayEnd.countDown();
 
@@ -99,7 +72,7 @@ class ApplicationShutdownTests {
 
     @Test
     void what_is_still_held_when_the_time_is_over_is_released_and_its_holder_told() {
-        run(
+        applications.run(
                 application -> {
                     LockHandle lock = application.getBean(LockManager.class).acquire(ORDER);
                     CountDownLatch lost = new CountDownLatch(1);
@@ -119,7 +92,7 @@ class ApplicationShutdownTests {
 
     @Test
     void a_shutdown_timeout_of_zero_releases_at_once() {
-        run(
+        applications.run(
                 application -> {
                     for (int i = 0; i < 20; i++) {
                         application.getBean(LockManager.class).acquire(LockRequest.of("order:" + i));
@@ -135,7 +108,7 @@ class ApplicationShutdownTests {
         try (Connection blocker = database.jdbc().getDataSource().getConnection();
                 Statement statement = blocker.createStatement()) {
             blocker.setAutoCommit(false);
-            run(application -> {
+            applications.run(application -> {
                 LockManager locks = application.getBean(LockManager.class);
                 locks.acquire(ORDER).release();
                 execute(statement, "SELECT FROM syncguard_fence_counters WHERE key_debug = 'order:1' FOR UPDATE");
@@ -153,9 +126,9 @@ class ApplicationShutdownTests {
 
     @Test
     void a_caller_who_waits_is_aborted() {
-        run(other -> {
+        applications.run(other -> {
             LockHandle inTheWay = other.getBean(LockManager.class).acquire(ORDER);
-            run(application -> {
+            applications.run(application -> {
                 CompletableFuture<LockHandle> waiting = CompletableFuture.supplyAsync(
                         () -> application.getBean(LockManager.class).acquire(ORDER.waitTime(Duration.ofMinutes(1))));
                 await().atMost(Duration.ofSeconds(5)).until(() -> database.sessions() >= 3);
@@ -174,7 +147,7 @@ class ApplicationShutdownTests {
 
     @Test
     void an_application_that_holds_nothing_stops_at_once() {
-        run(
+        applications.run(
                 application -> {
                     application.getBean(LockTemplate.class).execute(ORDER, lock -> lock);
                     long began = System.nanoTime();
@@ -186,7 +159,7 @@ class ApplicationShutdownTests {
 
     @Test
     void a_data_source_of_the_application_that_is_closed_first_does_not_matter() {
-        run(application -> {
+        applications.run(application -> {
             LockHandle lock = application.getBean(LockManager.class).acquire(ORDER);
             application.getBean(HikariDataSource.class).close();
             assertThat(lock.extend(Duration.ofSeconds(20))).isTrue();
@@ -199,64 +172,9 @@ class ApplicationShutdownTests {
     }
 
     @Test
-    void whatever_stops_before_may_still_lock() {
-        runner().withUserConfiguration(LocksWhenItStops.class).run(application -> {
-            Last last = application.getBean(Last.class);
-            application.close();
-            assertThat(last.locked).containsExactly("last");
-        });
-    }
-
-    @Test
-    void a_stopped_application_grants_nothing_and_a_started_one_everything() {
-        run(application -> {
-            LockManager locks = application.getBean(LockManager.class);
-            application.stop();
-            assertAborted(() -> locks.acquire(ORDER));
-            assertThat(locks.isLocked("order:1")).isFalse();
-
-            application.start();
-            assertHeldByHeartbeats(locks);
-        });
-    }
-
-    @Test
-    void a_paused_application_goes_on() {
-        run(application -> {
-            LockManager locks = application.getBean(LockManager.class);
-            locks.acquire(LockRequest.of("order:2"));
-            application.pause();
-            assertAborted(() -> locks.acquire(ORDER));
-            assertThat(database.lockedKeys()).isEmpty();
-
-            application.restart();
-            assertHeldByHeartbeats(locks);
-        });
-    }
-
-    @Test
-    void a_start_that_fails_later_leaves_nothing_behind() {
-        runner().withUserConfiguration(LocksWhenItStops.class, FailsAtItsStart.class)
-                .run(application ->
-                        assertThat(application).getFailure().rootCause().hasMessage("no start today"));
-        assertThat(database.lockedKeys()).isEmpty();
-    }
-
-    @Test
-    void a_start_that_fails_for_want_of_tables_leaves_nothing_behind() {
-        runner("syncguard.postgres.schema-management=none", "syncguard.postgres.locks-table=other_locks")
-                .run(application -> assertThat(application).hasFailed());
-    }
-
-    @Test
-    void a_start_that_fails_for_a_wrong_setting_leaves_nothing_behind() {
-        runner("syncguard.retry.first-delay=0ms")
-                .run(application -> assertThat(application).hasFailed());
-    }
-
-    @Test
     void a_future_that_is_under_way_keeps_its_lock_until_it_is_done() {
-        runner("syncguard.shutdown-timeout=20s")
+        applications
+                .runner("syncguard.shutdown-timeout=20s")
                 .withUserConfiguration(Reports.class)
                 .run(application -> {
                     CompletableFuture<String> work = new CompletableFuture<>();
@@ -280,7 +198,7 @@ class ApplicationShutdownTests {
         try (Connection blocker = database.jdbc().getDataSource().getConnection();
                 Statement statement = blocker.createStatement()) {
             blocker.setAutoCommit(false);
-            run(
+            applications.run(
                     application -> {
                         for (int i = 0; i < 20; i++) {
                             application.getBean(LockManager.class).acquire(LockRequest.of("order:" + i));
@@ -305,93 +223,11 @@ class ApplicationShutdownTests {
         }
     }
 
-    private static void assertHeldByHeartbeats(LockManager locks) {
-        LockHandle lock = locks.acquire(ORDER.ttl(Duration.ofMillis(600)));
-        await().atMost(Duration.ofSeconds(10)).until(() -> extensions() > 4);
-        assertThat(lock.isHeld()).isTrue();
-        assertThat(lock.release()).isTrue();
-    }
-
-    private static void assertAborted(ThrowingCallable call) {
-        assertThatThrownBy(call)
-                .isInstanceOfSatisfying(
-                        LockException.class,
-                        aborted -> assertThat(aborted.code()).isEqualTo(LockErrorCode.ABORTED));
-    }
-
     private static int sessionsThatWaitForARow() {
         return database.jdbc()
                 .queryForObject(
                         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
                         Integer.class);
-    }
-
-    private static int extensions() {
-        return (int) audit.of("order:1").stream()
-                .filter(entry -> entry.operation().equals("UPDATE"))
-                .count();
-    }
-
-    private static List<Thread> threads() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().startsWith("syncguard"))
-                .toList();
-    }
-
-    private static void run(Consumer<ConfigurableApplicationContext> test, String... properties) {
-        runner(properties).run(application -> test.accept(application.getSourceApplicationContext()));
-    }
-
-    private static ApplicationContextRunner runner(String... properties) {
-        return Applications.on(database.url())
-                .withPropertyValues("syncguard.shutdown-timeout=100ms")
-                .withPropertyValues(properties);
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class LocksWhenItStops {
-
-        @Bean
-        Last last(LockTemplate locks) {
-            return new Last(locks);
-        }
-    }
-
-    static final class Last implements SmartLifecycle {
-
-        private final LockTemplate locks;
-        private final List<String> locked = new ArrayList<>();
-        private boolean running;
-
-        Last(LockTemplate locks) {
-            this.locks = locks;
-        }
-
-        @Override
-        public void start() {
-            running = true;
-        }
-
-        @Override
-        public void stop() {
-            running = false;
-            locks.executeWithoutResult(LockRequest.of("last"), lock -> locked.addAll(database.lockedKeys()));
-        }
-
-        @Override
-        public boolean isRunning() {
-            return running;
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class FailsAtItsStart {
-
-        @Bean
-        String failing(LockManager locks) {
-            locks.acquire(ORDER);
-            throw new IllegalStateException("no start today");
-        }
     }
 
     @Configuration(proxyBeanMethods = false)
