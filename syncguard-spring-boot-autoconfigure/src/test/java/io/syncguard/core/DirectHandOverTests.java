@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -105,19 +106,26 @@ class DirectHandOverTests {
     }
 
     @Test
-    void a_grant_of_which_is_heard_when_nobody_may_rely_on_it_is_asked_for() throws Exception {
+    void who_hears_of_a_grant_when_nobody_may_rely_on_it_any_more_asks_for_it() throws Exception {
         Claim other = fixture.holdElsewhere(KEY, LONG);
+        List<Claim> claims = new CopyOnWriteArrayList<>();
+        fixture.backend.onClaim = claims::add;
         FutureTask<LockHandle> waiter = waiting(REQUEST);
         fixture.time.advance(Duration.ofSeconds(1));
         fixture.deaf(true);
         fixture.releaseElsewhere(other);
-
+        CountDownLatch paused = new CountDownLatch(1);
+        fixture.backend.beforeKeep = () -> awaitEnd(paused);
         fixture.time.advance(PLACE.minusMillis(500));
 
+        fixture.backend.engine.handOver(
+                claims.get(0).waiter(), new Attempt.Grant(new Fence(2), Instant.EPOCH, Instant.EPOCH.plus(PLACE)));
+
         eventually().until(waiter::isDone);
+        paused.countDown();
         assertThat(waiter.get().fence().value()).isEqualTo(2);
-        assertThat(waiter.get().remaining()).isGreaterThan(PLACE);
-        assertThat(fixture.backend.acquires).hasValue(2);
+        assertThat(waiter.get().remaining()).isEqualTo(TTL);
+        assertThat(claims).hasSize(2);
     }
 
     @Test
@@ -169,8 +177,8 @@ class DirectHandOverTests {
 
         waiter.get().release();
 
-        fixture.time.advance(Duration.ofMillis(1900));
-        assertThat(locks.isLocked(KEY)).isTrue();
+        fixture.time.advance(Duration.ofMillis(2500));
+        assertThat(locks.isLocked(KEY)).as("two seconds and the tolerance").isTrue();
     }
 
     @ParameterizedTest
@@ -188,6 +196,14 @@ class DirectHandOverTests {
 
     static Stream<LockRequest> requestsThatClaim() {
         return Stream.of(REQUEST.noHeartbeat(), REQUEST.ttl(PLACE.minusMillis(1)), REQUEST.shared());
+    }
+
+    private static void awaitEnd(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private FutureTask<LockHandle> waiting(LockRequest request) {

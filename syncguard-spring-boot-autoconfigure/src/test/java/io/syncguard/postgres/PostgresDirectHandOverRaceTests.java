@@ -149,7 +149,7 @@ class PostgresDirectHandOverRaceTests {
         race.awaitBlocked(1);
         Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
         race.awaitBlocked(2);
-        Instant keptAt = race.now();
+        Instant keptAt = Instant.ofEpochMilli(race.now());
         race.moveClock(Duration.ofSeconds(2));
 
         race.greenLight();
