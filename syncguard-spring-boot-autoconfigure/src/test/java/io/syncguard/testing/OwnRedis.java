@@ -1,0 +1,125 @@
+package io.syncguard.testing;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import redis.embedded.RedisServer;
+import redis.embedded.core.RedisServerBuilder;
+
+/**
+ * An embedded Redis of a test's own, for what would disturb everybody else on the shared one: it can be stopped, and started
+ * again on the same port. It keeps nothing on disk, so that it is empty then.
+ */
+public final class OwnRedis implements AutoCloseable {
+
+    private final int port = freePort();
+    private final List<String> settings;
+    private RedisServer server;
+    private RedisClient client;
+    private RedisCommands<String, String> commands;
+
+    /** @param settings lines of its configuration file */
+    public OwnRedis(String... settings) {
+        this.settings = List.of(settings);
+        start();
+    }
+
+    public int port() {
+        return port;
+    }
+
+    /** The URL for somebody who needs no password. */
+    public String url() {
+        return "redis://127.0.0.1:" + port;
+    }
+
+    /** The same for somebody else. */
+    public String url(String user, String password) {
+        return "redis://" + user + ":" + password + "@127.0.0.1:" + port;
+    }
+
+    /** What somebody else does there. */
+    public RedisCommands<String, String> commands() {
+        if (commands == null) {
+            client = RedisClient.create(url());
+            commands = client.connect().sync();
+        }
+        return commands;
+    }
+
+    /** Has everything that may write wait, scripts among them, until {@link #goOn}. */
+    public void pauseWrites() {
+        client("PAUSE", "60000", "WRITE");
+    }
+
+    public void goOn() {
+        client("UNPAUSE");
+    }
+
+    private void client(String... arguments) {
+        CommandArgs<String, String> all = new CommandArgs<>(StringCodec.UTF8);
+        List.of(arguments).forEach(all::add);
+        commands().dispatch(CommandType.CLIENT, new StatusOutput<>(StringCodec.UTF8), all);
+    }
+
+    public void start() {
+        RedisServerBuilder builder = RedisServer.newRedisServer()
+                .bind("127.0.0.1")
+                .port(port)
+                .setting("save \"\"")
+                .setting("appendonly no");
+        settings.forEach(builder::setting);
+        try {
+            server = builder.build();
+            server.start();
+        } catch (IOException ex) {
+            throw new UncheckedIOException("The embedded Redis did not start", ex);
+        }
+    }
+
+    public void stop() {
+        try {
+            server.stop();
+        } catch (IOException ex) {
+            throw new UncheckedIOException("The embedded Redis did not stop", ex);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (client != null) {
+            client.shutdown();
+        }
+        stop();
+    }
+
+    /** One whose neighbour ten thousand above is free, too: there the nodes of a cluster talk to each other. */
+    private static int freePort() {
+        while (true) {
+            try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+                int port = socket.getLocalPort();
+                if (port <= 55_535 && isFree(port + 10_000)) {
+                    return port;
+                }
+            } catch (IOException ex) {
+                throw new UncheckedIOException(ex);
+            }
+        }
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
+        } catch (IOException ex) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.syncguard.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.FileSystemUtils;
+
+/** Three embedded nodes that share the slots among them. */
+public final class OwnRedisCluster implements AutoCloseable {
+
+    private static final int SLOTS = 16_384;
+
+    private final Path data = newDirectory();
+    private final List<OwnRedis> nodes =
+            IntStream.range(0, 3).mapToObj(this::node).toList();
+
+    public OwnRedisCluster() {
+        for (int i = 0; i < nodes.size(); i++) {
+            nodes.get(i)
+                    .commands()
+                    .clusterAddSlots(IntStream.range(SLOTS * i / nodes.size(), SLOTS * (i + 1) / nodes.size())
+                            .toArray());
+            nodes.get(i).commands().clusterMeet("127.0.0.1", nodes.get(0).port());
+        }
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .until(() -> nodes.stream()
+                        .allMatch(node -> node.commands().clusterInfo().contains("cluster_state:ok")
+                                && node.commands().clusterInfo().contains("cluster_known_nodes:3")));
+    }
+
+    public List<OwnRedis> nodes() {
+        return nodes;
+    }
+
+    /** What an application has that connects to this cluster. Not started. */
+    public LettuceConnectionFactory connections() {
+        return new LettuceConnectionFactory(new RedisClusterConfiguration(
+                nodes.stream().map(node -> "127.0.0.1:" + node.port()).toList()));
+    }
+
+    @Override
+    public void close() {
+        nodes.forEach(OwnRedis::close);
+        try {
+            FileSystemUtils.deleteRecursively(data);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private OwnRedis node(int number) {
+        return new OwnRedis("cluster-enabled yes", "dir " + data, "cluster-config-file node-" + number + ".conf");
+    }
+
+    private static Path newDirectory() {
+        try {
+            return Files.createTempDirectory("syncguard-own-redis-cluster-");
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+}
