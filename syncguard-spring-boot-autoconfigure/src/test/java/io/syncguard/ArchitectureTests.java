@@ -32,6 +32,8 @@ class ArchitectureTests {
                 .definedBy("io.syncguard.core")
                 .layer("postgres")
                 .definedBy("io.syncguard.postgres")
+                .layer("redis")
+                .definedBy("io.syncguard.redis")
                 .layer("aop")
                 .definedBy("io.syncguard.aop")
                 .layer("micrometer")
@@ -43,6 +45,8 @@ class ArchitectureTests {
                 .whereLayer("core")
                 .mayOnlyAccessLayers("api")
                 .whereLayer("postgres")
+                .mayOnlyAccessLayers("api", "core")
+                .whereLayer("redis")
                 .mayOnlyAccessLayers("api", "core")
                 .whereLayer("aop")
                 .mayOnlyAccessLayers("api")
@@ -114,6 +118,14 @@ class ArchitectureTests {
                 .dependOnClassesThat()
                 .resideInAnyPackage("org.springframework..")
                 .because("JdbcTemplate and DataSourceUtils bind a connection to the transaction of the caller")
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideInAPackage("io.syncguard.redis")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("org.springframework.data.redis.core..", "org.springframework.transaction..")
+                .because("RedisTemplate and RedisConnectionUtils bind a connection to the transaction of the caller")
                 .check(CLASSES);
     }
 

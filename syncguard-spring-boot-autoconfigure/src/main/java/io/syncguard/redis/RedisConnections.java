@@ -1,0 +1,180 @@
+package io.syncguard.redis;
+
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.SocketOptions.KeepAliveOptions;
+import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.Delay;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * The library's own connections, made from the connection details of the application's connection factory: one for lock
+ * operations, which travel together on it, and one for wake-ups as soon as somebody waits. Neither the application's commands nor
+ * its threads can hold them up.
+ *
+ * <p>The driver makes a connection again that was lost, but sends nothing again: an acquisition that is granted twice would
+ * be in its own way.
+ */
+final class RedisConnections implements AutoCloseable {
+
+    /** The pauses before the driver connects again, at random up to so long. */
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+    private static final int THREADS = 2;
+
+    private final ClientResources resources;
+    private final LettuceConnectionFactory factory;
+    private final ReentrantLock connecting = new ReentrantLock();
+
+    /** Written under the lock, once; from then on the driver connects again by itself. */
+    private volatile @Nullable RedisScriptingAsyncCommands<byte[], byte[]> commands;
+
+    /**
+     * @param application says where the server is, and how to get there
+     */
+    RedisConnections(LettuceConnectionFactory application, RedisSettings settings) {
+        if (application.isClusterAware()) {
+            settings.checkForCluster();
+        }
+        RedisConfiguration details = detailsOf(application);
+        this.resources = DefaultClientResources.builder()
+                .ioThreadPoolSize(THREADS)
+                .computationThreadPoolSize(THREADS)
+                .reconnectDelay(Delay.fullJitter(Duration.ofMillis(1), LONGEST_PAUSE, 10, TimeUnit.MILLISECONDS))
+                .build();
+        this.factory = new LettuceConnectionFactory(
+                details, configuration(application.getClientConfiguration(), resources, settings.timeout()));
+        factory.afterPropertiesSet();
+        factory.start();
+    }
+
+    /** What runs scripts. One thread connects, and the others wait for it no longer than so many milliseconds. */
+    RedisScriptingAsyncCommands<byte[], byte[]> commands(long limit) throws InterruptedException {
+        RedisScriptingAsyncCommands<byte[], byte[]> known = commands;
+        return known == null ? connected(limit) : known;
+    }
+
+    /** A new connection for wake-ups. */
+    StatefulRedisPubSubConnection<String, String> subscriber() {
+        AbstractRedisClient client = factory.getRequiredNativeClient();
+        return client instanceof RedisClusterClient cluster
+                ? cluster.connectPubSub()
+                : ((RedisClient) client).connectPubSub();
+    }
+
+    /** For what is asked once. */
+    RedisConnection connection() {
+        return factory.getConnection();
+    }
+
+    @Override
+    public void close() {
+        factory.destroy();
+        resources.shutdown(0, 1, TimeUnit.SECONDS);
+    }
+
+    private RedisScriptingAsyncCommands<byte[], byte[]> connected(long limit) throws InterruptedException {
+        if (!connecting.tryLock(limit, TimeUnit.MILLISECONDS)) {
+            throw new RedisCommandTimeoutException("The server does not accept a connection");
+        }
+        try {
+            RedisScriptingAsyncCommands<byte[], byte[]> known = commands;
+            if (known == null) {
+                known = driver(factory.getConnection().getNativeConnection());
+                commands = known;
+            }
+            return known;
+        } finally {
+            connecting.unlock();
+        }
+    }
+
+    /** The same for one server, behind sentinels and in a cluster. */
+    @SuppressWarnings("unchecked")
+    private static RedisScriptingAsyncCommands<byte[], byte[]> driver(Object connection) {
+        return (RedisScriptingAsyncCommands<byte[], byte[]>) connection;
+    }
+
+    private static RedisConfiguration detailsOf(LettuceConnectionFactory application) {
+        if (application.getClusterConfiguration() != null) {
+            return application.getClusterConfiguration();
+        }
+        if (application.getSentinelConfiguration() != null) {
+            return application.getSentinelConfiguration();
+        }
+        if (application.getSocketConfiguration() != null) {
+            return application.getSocketConfiguration();
+        }
+        // A factory that was made from any other kind of configuration has a default one here, which means localhost.
+        RedisStandaloneConfiguration details = application.getStandaloneConfiguration();
+        if (!details.getHostName().equals(application.getHostName()) || details.getPort() != application.getPort()) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "The connection details of the LettuceConnectionFactory cannot be read: make it from a"
+                            + " RedisStandaloneConfiguration, RedisSentinelConfiguration or RedisClusterConfiguration");
+        }
+        return details;
+    }
+
+    /** All but from where to read: a replica may not know of a grant yet. */
+    private static LettuceClientConfiguration configuration(
+            LettuceClientConfiguration application, ClientResources resources, Duration timeout) {
+        LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder();
+        if (application.isUseSsl()) {
+            var ssl = builder.useSsl().verifyPeer(application.getVerifyMode());
+            if (application.isStartTls()) {
+                ssl.startTls();
+            }
+        }
+        application.getRedisCredentialsProviderFactory().ifPresent(builder::redisCredentialsProviderFactory);
+        ClientOptions options = application.getClientOptions().orElseGet(ClientOptions::create);
+        return builder.clientName(application.getClientName().orElse("syncguard"))
+                .clientResources(resources)
+                .clientOptions(options(options, timeout))
+                .commandTimeout(timeout)
+                .shutdownTimeout(Duration.ZERO)
+                .build();
+    }
+
+    /** Always those of a cluster, which are good for one server as well; others are not heeded in a cluster. */
+    private static ClientOptions options(ClientOptions application, Duration timeout) {
+        ClusterClientOptions.Builder builder = application instanceof ClusterClientOptions cluster
+                ? cluster.mutate()
+                : ClusterClientOptions.builder(application);
+        return builder.autoReconnect(true)
+                // Also fails what is under way when the connection is lost, which the driver would send again
+                // otherwise.
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                .socketOptions(application
+                        .getSocketOptions()
+                        .mutate()
+                        .connectTimeout(timeout)
+                        // A server that went away without a word must not hold an idle connection for ever.
+                        .keepAlive(KeepAliveOptions.builder()
+                                .enable()
+                                .idle(Duration.ofSeconds(5))
+                                .interval(Duration.ofSeconds(2))
+                                .count(3)
+                                .build())
+                        .build())
+                .build();
+    }
+}

@@ -1,0 +1,133 @@
+package io.syncguard.redis;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandInterruptedException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisException;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import java.io.IOException;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says what an error of Redis or of its driver means for a lock, by the word with which the server begins it.
+ */
+final class RedisErrors {
+
+    /** Not only at the beginning: before Redis 7 the error of a command in a script stands behind words of the script. */
+    private static final Pattern WORD =
+            Pattern.compile("\\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF"
+                    + "|NOAUTH|WRONGPASS|NOPERM|DENIED|OOM|BUSY|WRONGTYPE|CROSSSLOT)\\b"
+                    + "|ACL failure in script|user executing the script can't|max number of clients");
+
+    /** A lock id in a key: the server quotes the keys to which a user has no access. */
+    private static final Pattern LOCK_ID = Pattern.compile(":id:[A-Za-z0-9_-]{22}");
+
+    private RedisErrors() {}
+
+    /**
+     * @param doing what was being done, such as {@code acquiring lock 'order:42'}; without a lock id
+     */
+    static LockBackendException translate(String doing, Throwable error) {
+        LockErrorCode code = codeOf(error);
+        return new LockBackendException(code, "Failed while " + doing + ": " + nextStep(code), withoutLockId(error));
+    }
+
+    /** For an answer that no script gives. */
+    static LockBackendException malformed(String doing, Exception error) {
+        return new LockBackendException(
+                LockErrorCode.INTERNAL,
+                "Failed while " + doing
+                        + ": the server's answer makes no sense. Look for a proxy between the application and"
+                        + " Redis that changes answers",
+                error);
+    }
+
+    static LockErrorCode codeOf(Throwable error) {
+        RedisCommandExecutionException answer = answerOf(error);
+        if (answer != null) {
+            return codeOf(String.valueOf(answer.getMessage()));
+        }
+        if (hasCause(InterruptedException.class, error) || hasCause(RedisCommandInterruptedException.class, error)) {
+            return LockErrorCode.ABORTED;
+        }
+        // Before the driver's other errors: it wraps a connection attempt that took too long into one of them.
+        if (hasCause(TimeoutException.class, error)
+                || hasCause(RedisCommandTimeoutException.class, error)
+                || hasCause(java.net.SocketTimeoutException.class, error)
+                || hasCause(io.netty.channel.ConnectTimeoutException.class, error)) {
+            return LockErrorCode.NETWORK_TIMEOUT;
+        }
+        return hasCause(IOException.class, error)
+                        || hasCause(RedisException.class, error)
+                        || hasCause(CancellationException.class, error)
+                ? LockErrorCode.SERVICE_UNAVAILABLE
+                : LockErrorCode.INTERNAL;
+    }
+
+    private static LockErrorCode codeOf(String answer) {
+        Matcher matcher = WORD.matcher(answer);
+        return !matcher.find()
+                ? LockErrorCode.INTERNAL
+                : switch (matcher.group()) {
+                    case "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MISCONF" ->
+                        LockErrorCode.SERVICE_UNAVAILABLE;
+                    case "OOM", "BUSY", "max number of clients" -> LockErrorCode.RATE_LIMITED;
+                    case "WRONGTYPE", "CROSSSLOT" -> LockErrorCode.INVALID_ARGUMENT;
+                    default -> LockErrorCode.AUTH_FAILED;
+                };
+    }
+
+    /** What the server said; a connection attempt that failed hides it in the cause. */
+    private static @Nullable RedisCommandExecutionException answerOf(Throwable error) {
+        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+            if (cause instanceof RedisCommandExecutionException answer) {
+                return answer;
+            }
+        }
+        return null;
+    }
+
+    private static boolean hasCause(Class<? extends Throwable> type, Throwable error) {
+        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+            if (type.isInstance(cause)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static Throwable withoutLockId(Throwable error) {
+        RedisCommandExecutionException answer = answerOf(error);
+        if (answer == null
+                || !LOCK_ID.matcher(String.valueOf(answer.getMessage())).find()) {
+            return error;
+        }
+        Throwable copy = new RedisCommandExecutionException(
+                LOCK_ID.matcher(String.valueOf(answer.getMessage())).replaceAll(":id:..."));
+        copy.setStackTrace(answer.getStackTrace());
+        return copy;
+    }
+
+    private static String nextStep(LockErrorCode code) {
+        return switch (code) {
+            case SERVICE_UNAVAILABLE -> "the server cannot be reached or does not serve writes now. Try again later";
+            case AUTH_FAILED ->
+                "the server refused the user. Check its password, and its access to the keys and channels of"
+                        + " syncguard.redis.key-prefix";
+            case INVALID_ARGUMENT ->
+                "the server refused a key. Look for others who use keys of syncguard.redis.key-prefix, and for a cluster in"
+                        + " which that prefix has no hash tag";
+            case RATE_LIMITED ->
+                "the server is out of memory or connections, or busy with somebody's script. See maxmemory, maxclients and"
+                        + " SCRIPT KILL";
+            case NETWORK_TIMEOUT -> "the server did not answer in time. Look for slow commands, and at the network";
+            case ABORTED -> "the thread was interrupted";
+            default -> "see the cause";
+        };
+    }
+}

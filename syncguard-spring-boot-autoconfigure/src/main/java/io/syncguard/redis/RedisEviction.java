@@ -1,0 +1,46 @@
+package io.syncguard.redis;
+
+import java.util.Properties;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * Warns of a server that throws keys away when its memory is full.
+ */
+final class RedisEviction {
+
+    private static final Log log = LogFactory.getLog(RedisEviction.class);
+
+    private RedisEviction() {}
+
+    /** Asks every node once. Where nobody answers, nothing is said: whoever needs a lock will see. */
+    static void warnOf(RedisConnections connections) {
+        try (RedisConnection connection = connections.connection()) {
+            Properties memory = connection.serverCommands().info("memory");
+            if (memory != null) {
+                // In a cluster, the address of the node and a dot stand in front.
+                memory.stringPropertyNames().stream()
+                        .filter(name -> name.endsWith("maxmemory_policy"))
+                        .map(memory::getProperty)
+                        .distinct()
+                        .forEach(RedisEviction::warnOf);
+            }
+        } catch (RuntimeException ex) {
+            log.debug("Redis could not be asked for its eviction policy", ex);
+        }
+    }
+
+    private static void warnOf(String policy) {
+        if (policy.startsWith("allkeys-")) {
+            log.warn("With maxmemory-policy " + policy
+                    + ", Redis throws away locks and fence counters when its memory is"
+                    + " full: a lock can have two holders, and its fences begin again. Set noeviction, or keep locks in a"
+                    + " Redis of their own");
+        } else if (policy.startsWith("volatile-")) {
+            log.warn("With maxmemory-policy " + policy
+                    + ", Redis throws away locks when its memory is full: a lock can have"
+                    + " two holders. Set noeviction, or keep locks in a Redis of their own");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+package io.syncguard.redis;
+
+import io.syncguard.Fence;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockMode;
+import io.syncguard.RawLockInfo;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.Extension;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.Time;
+import io.syncguard.core.WakeUps;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Locks in Redis. Each operation runs one script of {@code syncguard/redis}: one round trip, and one step that nobody comes
+ * between.
+ */
+public final class RedisLockBackend implements LockBackend {
+
+    private static final RedisScript CLAIM = RedisScript.named("claim");
+    private static final RedisScript KEEP = RedisScript.named("keep");
+    private static final RedisScript EXTEND = RedisScript.named("extend");
+    private static final RedisScript RELEASE = RedisScript.named("release");
+    private static final RedisScript IS_LOCKED = RedisScript.named("is_locked");
+    private static final RedisScript LOOKUP = RedisScript.named("lookup");
+
+    private final RedisConnections connections;
+    private final RedisScripts scripts;
+    private final RedisKeys keys;
+    private final RedisSettings settings;
+    private final Time time;
+
+    /** Set before the first claim. */
+    private volatile @Nullable RedisWakeUps wakeUps;
+
+    /**
+     * @param application says where the server is; the connections are our own
+     * @param settings names and times
+     */
+    public RedisLockBackend(LettuceConnectionFactory application, RedisSettings settings) {
+        this(new RedisConnections(application, settings), settings, Time.SYSTEM);
+    }
+
+    RedisLockBackend(RedisConnections connections, RedisSettings settings, Time time) {
+        this.connections = connections;
+        this.settings = settings;
+        this.keys = settings.keys();
+        this.scripts = new RedisScripts(connections, keys.start(), settings.timeout());
+        this.time = time;
+    }
+
+    /** Warns where the server throws locks or fence counters away when its memory is full. One round trip. */
+    public void warnOfEviction() {
+        RedisEviction.warnOf(connections);
+    }
+
+    @Override
+    public String name() {
+        return "redis";
+    }
+
+    @Override
+    public Attempt acquire(Claim claim) {
+        Attempt attempt = scripts.run(
+                "acquiring lock '" + claim.key() + "'",
+                claim.ttl(),
+                CLAIM,
+                arguments(claim),
+                reply -> readAttempt(reply, claim));
+        if (attempt instanceof Attempt.Queued && wakeUps != null) {
+            wakeUps.start();
+        }
+        return attempt;
+    }
+
+    private List<String> arguments(Claim claim) {
+        Long waiter = claim.waiter();
+        return List.of(
+                keys.name(claim.key()),
+                claim.mode().name(),
+                claim.lockId(),
+                String.valueOf(claim.ttl().toMillis()),
+                claim.key(),
+                claim.owner(),
+                waiter == null ? "" : String.valueOf(settings.placeTtl().toMillis()),
+                waiter == null ? "" : String.valueOf(waiter),
+                wakeUps == null ? "" : wakeUps.channel());
+    }
+
+    @Override
+    public List<Duration> keepPlaces(List<String> lockIds) {
+        List<String> arguments = new ArrayList<>();
+        arguments.add(String.valueOf(settings.placeTtl().toMillis()));
+        arguments.addAll(lockIds);
+        return scripts.run(
+                "keeping " + lockIds.size() + " place(s) in the queue",
+                settings.placeTtl(),
+                KEEP,
+                arguments,
+                reply -> reply.numbers(lockIds.size()).stream()
+                        .map(Duration::ofMillis)
+                        .toList());
+    }
+
+    @Override
+    public Duration placeTtl() {
+        return settings.placeTtl();
+    }
+
+    @Override
+    public void connect(WakeUps engine) {
+        wakeUps = new RedisWakeUps(keys.of("wake", UUID.randomUUID().toString()), connections, engine, time);
+    }
+
+    @Override
+    public boolean isConnected() {
+        RedisWakeUps current = wakeUps;
+        return current != null && current.isConnected();
+    }
+
+    @Override
+    public ReleaseOutcome release(String lockId) {
+        return scripts.run("releasing a lock", RELEASE, List.of(lockId), reply -> switch (reply.text(0)) {
+            case "released" -> ReleaseOutcome.RELEASED;
+            case "left" -> ReleaseOutcome.LEFT;
+            case "expired" -> ReleaseOutcome.EXPIRED;
+            case "not_found" -> ReleaseOutcome.NOT_FOUND;
+            default -> throw new IllegalStateException("An unknown answer to a release");
+        });
+    }
+
+    @Override
+    public List<ExtendOutcome> extend(List<Extension> extensions) {
+        List<String> arguments = new ArrayList<>();
+        for (Extension extension : extensions) {
+            arguments.add(extension.lockId());
+            arguments.add(String.valueOf(extension.ttl().toMillis()));
+        }
+        Duration shortest = extensions.stream()
+                .map(Extension::ttl)
+                .min(Comparator.naturalOrder())
+                .orElse(Duration.ZERO);
+        return scripts.run(
+                "extending " + extensions.size() + " lock(s)",
+                shortest,
+                EXTEND,
+                arguments,
+                reply -> reply.numbers(extensions.size()).stream()
+                        .map(RedisLockBackend::readOutcome)
+                        .toList());
+    }
+
+    @Override
+    public boolean isLocked(String key) {
+        return scripts.run(
+                "looking at lock '" + key + "'", IS_LOCKED, List.of(keys.name(key)), reply -> reply.number(0) == 1);
+    }
+
+    @Override
+    public List<RawLockInfo> lookup(String key) {
+        return scripts.run(
+                "looking up lock '" + key + "'", LOOKUP, List.of(keys.name(key)), RedisLockBackend::readInfos);
+    }
+
+    @Override
+    public Optional<RawLockInfo> lookupById(String lockId) {
+        return scripts
+                .run("looking up a lock by its id", LOOKUP, List.of("", lockId), RedisLockBackend::readInfos)
+                .stream()
+                .findFirst();
+    }
+
+    /** What was sent on a connection is done in the order in which it was sent; the rest is for one that was lost. */
+    @Override
+    public Duration settlingTime() {
+        return settings.timeout().multipliedBy(2);
+    }
+
+    @Override
+    public void close() {
+        if (wakeUps != null) {
+            wakeUps.close();
+        }
+        connections.close();
+    }
+
+    private static Attempt readAttempt(RedisReply reply, Claim claim) {
+        return switch (reply.text(0)) {
+            case "granted" ->
+                new Attempt.Grant(
+                        new Fence(reply.number(1)),
+                        Instant.ofEpochMilli(reply.number(2)),
+                        Instant.ofEpochMilli(reply.number(3)));
+            case "refused" -> new Attempt.Refusal(Duration.ofMillis(reply.number(1)));
+            case "queued" -> new Attempt.Queued(Duration.ofMillis(reply.number(1)));
+            case "no_fences" ->
+                throw new LockBackendException(
+                        LockErrorCode.INTERNAL,
+                        "Lock '" + claim.key() + "' has no fences left: its counter is at " + Fence.MAX_VALUE
+                                + ". Use another key",
+                        null);
+            default -> throw new IllegalStateException("An unknown answer to a claim");
+        };
+    }
+
+    private static ExtendOutcome readOutcome(long answer) {
+        if (answer > 0) {
+            return new ExtendOutcome.Extended(Instant.ofEpochMilli(answer));
+        }
+        return answer == 0 ? new ExtendOutcome.Expired() : new ExtendOutcome.NotFound();
+    }
+
+    private static List<RawLockInfo> readInfos(RedisReply reply) {
+        return reply.replies().stream()
+                .map(lease -> new RawLockInfo(
+                        lease.text(5),
+                        lease.text(0),
+                        LockMode.valueOf(lease.text(1)),
+                        Instant.ofEpochMilli(Long.parseLong(lease.text(3))),
+                        Instant.ofEpochMilli(Long.parseLong(lease.text(2))),
+                        new Fence(Long.parseLong(lease.text(4))),
+                        lease.text(6)))
+                .sorted(Comparator.comparing(RawLockInfo::fence))
+                .toList();
+    }
+}

@@ -1,0 +1,33 @@
+package io.syncguard.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/**
+ * What a script has answered: texts, whole numbers, and lists of them.
+ *
+ * @param items as the driver gives them
+ */
+record RedisReply(List<?> items) {
+
+    String text(int index) {
+        return new String((byte[]) items.get(index), StandardCharsets.UTF_8);
+    }
+
+    long number(int index) {
+        return (Long) items.get(index);
+    }
+
+    /** The numbers, as many as were asked for. */
+    List<Long> numbers(int asked) {
+        if (items.size() != asked) {
+            throw new IllegalStateException(asked + " questions got " + items.size() + " answers");
+        }
+        return items.stream().map(Long.class::cast).toList();
+    }
+
+    /** The lists. */
+    List<RedisReply> replies() {
+        return items.stream().map(item -> new RedisReply((List<?>) item)).toList();
+    }
+}

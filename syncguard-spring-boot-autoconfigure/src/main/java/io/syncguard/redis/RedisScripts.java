@@ -1,0 +1,118 @@
+package io.syncguard.redis;
+
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
+import io.syncguard.LockBackendException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+
+/**
+ * Runs one script at a time for each caller, with a limit on the silence of the server. What several threads send goes out
+ * together.
+ *
+ * <p>Not by {@code RedisTemplate}, which takes part in a transaction of the caller: in a {@code MULTI} nothing is answered
+ * before its end.
+ */
+final class RedisScripts {
+
+    /** No limit is shorter, in milliseconds: one lost packet alone is sent again after 200 ms, and reported after none. */
+    private static final long SHORTEST_TIMEOUT_MILLIS = 100;
+
+    private final RedisConnections connections;
+    private final byte[] start;
+    private final Duration timeout;
+
+    /**
+     * @param connections of our own
+     * @param start what every key begins with: the only key of a script, by which a cluster knows the node
+     * @param timeout how long the server may be silent, at most
+     */
+    RedisScripts(RedisConnections connections, String start, Duration timeout) {
+        this.connections = connections;
+        this.start = bytes(start);
+        this.timeout = timeout;
+    }
+
+    /** One round trip, for an operation that concerns no lease. */
+    <T> T run(String doing, RedisScript script, List<String> arguments, Function<RedisReply, T> reader) {
+        return run(doing, timeout.toMillis(), script, arguments, reader);
+    }
+
+    /**
+     * One round trip. The server may be silent for less than a third of the ttl, so that a heartbeat has time for another
+     * try.
+     */
+    <T> T run(String doing, Duration ttl, RedisScript script, List<String> arguments, Function<RedisReply, T> reader) {
+        long limit = Math.min(timeout.toMillis(), ttl.toMillis() / 3 - 1);
+        return run(doing, Math.max(SHORTEST_TIMEOUT_MILLIS, limit), script, arguments, reader);
+    }
+
+    private <T> T run(
+            String doing, long limit, RedisScript script, List<String> arguments, Function<RedisReply, T> reader) {
+        List<?> items;
+        try {
+            items = run(connections.commands(limit), limit, script, arguments);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw RedisErrors.translate(doing, ex);
+        } catch (ExecutionException ex) {
+            throw RedisErrors.translate(doing, ex.getCause() == null ? ex : ex.getCause());
+        } catch (TimeoutException | RuntimeException ex) {
+            throw RedisErrors.translate(doing, ex);
+        }
+        return read(doing, new RedisReply(items), reader);
+    }
+
+    private List<?> run(
+            RedisScriptingAsyncCommands<byte[], byte[]> commands,
+            long limit,
+            RedisScript script,
+            List<String> arguments)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        byte[][] keys = {start};
+        byte[][] values = arguments.stream().map(RedisScripts::bytes).toArray(byte[][]::new);
+        try {
+            RedisFuture<List<?>> known = commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values);
+            return await(known, limit);
+        } catch (ExecutionException ex) {
+            if (!(ex.getCause() instanceof RedisNoScriptException)) {
+                throw ex;
+            }
+            // Its first time at this server, or since the server has started.
+            RedisFuture<List<?>> unknown = commands.eval(script.text(), ScriptOutputType.MULTI, keys, values);
+            return await(unknown, limit);
+        }
+    }
+
+    private static <T> T await(Future<T> future, long limit)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        try {
+            return future.get(limit, TimeUnit.MILLISECONDS);
+        } finally {
+            // What has not been sent yet is not sent any more.
+            future.cancel(false);
+        }
+    }
+
+    private static <T> T read(String doing, RedisReply reply, Function<RedisReply, T> reader) {
+        try {
+            return reader.apply(reply);
+        } catch (LockBackendException ex) {
+            throw ex;
+        } catch (RuntimeException ex) {
+            throw RedisErrors.malformed(doing, ex);
+        }
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}

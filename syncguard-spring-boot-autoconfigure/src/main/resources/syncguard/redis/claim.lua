@@ -1,0 +1,105 @@
+-- One attempt. Answers 'granted' with fence, start and end; 'refused' or 'queued' with the time left; or 'no_fences' when the
+-- counter is at its end.
+--
+-- With place_ms it is the attempt of a waiter: it takes a place in the queue, or keeps the one that it has, for so long, and the
+-- time left says when to look again. Without, it is a try that does not queue, and writes nothing if it is refused; who has a place
+-- gives it up.
+local name, mode, lock_id, ttl, user_key, owner = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local place_ms, waiter, channel = tonumber(ARGV[7]), ARGV[8], ARGV[9]
+local LAST_FENCE = 900000000000000
+
+local shared = mode == 'SHARED'
+local locks, readers, queue, id = key('lock', name), key('readers', name), key('queue', name), key('id', lock_id)
+
+-- When the first and the last of these places end that are in front of that arrival, or of somebody who has not arrived.
+local function in_front(places, arrival)
+    if not arrival then
+        return first_end(places, now), last_end(places)
+    end
+    local first, last
+    local ends = redis.call('ZRANGEBYSCORE', places, '(' .. text(now), '+inf', 'WITHSCORES')
+    for i = 1, #ends, 2 do
+        if read_place(ends[i]).arrival < arrival then
+            first = first or tonumber(ends[i + 1])
+            last = tonumber(ends[i + 1])
+        end
+    end
+    return first, last
+end
+
+-- What is in the way: leases, and places in front.
+local leases = last_end(locks)
+if not shared then
+    leases = later(leases, last_end(readers))
+end
+local place, arrival, soonest, latest
+if redis.call('EXISTS', queue) == 1 then
+    place = redis.call('HGET', id, 'place') or nil
+    arrival = place and place_end(name, place) and read_place(place).arrival
+    soonest, latest = in_front(key(PLACES.EXCLUSIVE, name), arrival)
+    if not shared then
+        local soonest_reader, latest_reader = in_front(key(PLACES.SHARED, name), arrival)
+        soonest, latest = earlier(soonest, soonest_reader), later(latest, latest_reader)
+    end
+end
+local time_left = (later(leases and leases + TOLERANCE, latest) or now) - now
+
+-- One that arrives a second time is answered as it was: the driver of a cluster sends again what it had sent to a node that has
+-- gone. Otherwise it would be in its own way.
+local own = time_left > 0 and lease_of(lock_id)
+if own and own.ends > now - TOLERANCE then
+    local granted = redis.call('HMGET', id, 'fence', 'acquired_at_ms')
+    return { 'granted', tonumber(granted[1]), tonumber(granted[2]), own.ends }
+end
+
+if time_left > 0 and not place_ms then
+    if arrival then
+        remove_place(name, place)
+        redis.call('DEL', id)
+        wake(name, arrival, shared)
+    end
+    return { 'refused', time_left }
+end
+
+if time_left > 0 then
+    if not arrival then
+        -- A place that lapsed is lost.
+        if place then
+            remove_place(name, place)
+        end
+        local last = tonumber(redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]) or 0
+        place = table.concat({ text(last + 1), mode, lock_id, waiter, channel }, ':')
+        redis.call('ZADD', queue, last + 1, place)
+        redis.call('HSET', id, 'name', name, 'place', place)
+    end
+    keep_place(name, lock_id, place, now + place_ms)
+    -- The next to look for: the first of the leases is over, and the others may have gone by then without a word; or somebody
+    -- in front has died.
+    local first = first_end(locks, now - TOLERANCE)
+    if not shared then
+        first = earlier(first, first_end(readers, now - TOLERANCE))
+    end
+    return { 'queued', earlier(first and first + TOLERANCE, soonest) - now }
+end
+
+-- The counter first, before anything is written.
+if (tonumber(redis.call('GET', key('fence', name)) or 0) or 0) >= LAST_FENCE then
+    return { 'no_fences' }
+end
+local fence = redis.call('INCR', key('fence', name))
+local ends = now + ttl
+if place then
+    remove_place(name, place)
+    redis.call('DEL', id)
+end
+-- Lapsed leases are deleted, never passed over: an extension would revive one beside ours.
+redis.call('ZREMRANGEBYSCORE', locks, '-inf', now - TOLERANCE)
+redis.call('ZREMRANGEBYSCORE', readers, '-inf', now - TOLERANCE)
+local set = key(LEASES[mode], name)
+redis.call('ZADD', set, ends, lock_id)
+redis.call('PEXPIREAT', set, last_end(set) + TOLERANCE)
+redis.call(
+    'HSET', id, 'name', name, 'mode', mode, 'acquired_at_ms', now, 'fence', string.format('%015.0f', fence), 'user_key', user_key,
+    'owner', owner)
+redis.call('PEXPIREAT', id, ends + TOLERANCE)
+return { 'granted', fence, now, ends }

@@ -1,0 +1,32 @@
+-- Many leases at once, lock ids and ttls by turns. Answers one by one in the order asked: the new end, 0 for one that had lapsed,
+-- -1 for one that is not there.
+local answers, shortened = {}, {}
+
+for i = 1, #ARGV, 2 do
+    local lock_id = ARGV[i]
+    local lease = lease_of(lock_id)
+    if not lease then
+        table.insert(answers, -1)
+    elseif lease.ends <= now - TOLERANCE then
+        table.insert(answers, 0)
+    else
+        local ends = now + ARGV[i + 1]
+        -- First what Redis allows with its memory full: after that it allows the rest of a script as well, and who holds a lock
+        -- can keep it.
+        redis.call('PEXPIREAT', key('id', lock_id), ends + TOLERANCE)
+        redis.call('ZADD', lease.set, ends, lock_id)
+        redis.call('PEXPIREAT', lease.set, last_end(lease.set) + TOLERANCE)
+        table.insert(answers, ends)
+        if ends < lease.ends then
+            shortened[lease.name] = true
+        end
+    end
+end
+
+-- Who waits for a lease that ends earlier now has to know.
+for name in pairs(shortened) do
+    if redis.call('EXISTS', key('queue', name)) == 1 then
+        wake(name, 0, false)
+    end
+end
+return answers
