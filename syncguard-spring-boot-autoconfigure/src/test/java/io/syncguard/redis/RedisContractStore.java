@@ -1,0 +1,97 @@
+package io.syncguard.redis;
+
+import io.syncguard.core.ContractStore;
+import io.syncguard.core.LockBackend;
+import io.syncguard.testing.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+/** Keys of its own on the real server, under another prefix each time. Places live long enough for a slow machine. */
+final class RedisContractStore implements ContractStore, AutoCloseable {
+
+    private static final Duration PLACE_TTL = Duration.ofMinutes(1);
+
+    private final LettuceConnectionFactory connections;
+    private final StringRedisTemplate redis;
+    private String prefix = RedisServer.newPrefix();
+
+    RedisContractStore() {
+        this(RedisServer.connections(RedisServer.url()));
+    }
+
+    /** On another server, or on a cluster. */
+    RedisContractStore(LettuceConnectionFactory connections) {
+        this.connections = connections;
+        connections.afterPropertiesSet();
+        redis = new StringRedisTemplate(connections);
+    }
+
+    RedisContractStore emptied() {
+        prefix = RedisServer.newPrefix();
+        return this;
+    }
+
+    StringRedisTemplate redis() {
+        return redis;
+    }
+
+    String key(String family, String name) {
+        return prefix + ":" + family + ":" + name;
+    }
+
+    @Override
+    public LockBackend newBackend() {
+        return new RedisLockBackend(connections, new RedisSettings(prefix + ":", Duration.ofSeconds(5), PLACE_TTL));
+    }
+
+    @Override
+    public void expireLease(String lockId) {
+        String name = name(lockId);
+        for (String family : List.of("lock", "readers")) {
+            setEnd(key(family, name), lockId, millis() - LockBackend.TOLERANCE_MILLIS);
+        }
+    }
+
+    /** Ends all leases of the key. */
+    void expire(String key) {
+        for (String family : List.of("lock", "readers")) {
+            redis.opsForZSet().range(key(family, key), 0, -1).forEach(this::expireLease);
+        }
+    }
+
+    @Override
+    public void endPlaceIn(String lockId, Duration left) {
+        String name = name(lockId);
+        Object place = redis.opsForHash().get(key("id", lockId), "place");
+        for (String family : List.of("waiting_writers", "waiting_readers")) {
+            setEnd(key(family, name), String.valueOf(place), millis() + left.toMillis());
+        }
+    }
+
+    @Override
+    public long storedFence(String key) {
+        String fence = redis.opsForValue().get(key("fence", key));
+        return fence == null ? 0 : Long.parseLong(fence);
+    }
+
+    @Override
+    public void close() {
+        connections.destroy();
+    }
+
+    private void setEnd(String set, String member, long end) {
+        if (redis.opsForZSet().score(set, member) != null) {
+            redis.opsForZSet().add(set, member, end);
+        }
+    }
+
+    private String name(String lockId) {
+        return String.valueOf(redis.opsForHash().get(key("id", lockId), "name"));
+    }
+
+    private long millis() {
+        return redis.execute(connection -> connection.serverCommands().time(), false);
+    }
+}
