@@ -1,0 +1,86 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisConnectionException;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import java.net.ConnectException;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.data.redis.RedisConnectionFailureException;
+
+/** What an error of Redis or of its driver means, by the words of several versions of the server. */
+class RedisErrorsTests {
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "SERVICE_UNAVAILABLE | LOADING Redis is loading the dataset in memory",
+                "SERVICE_UNAVAILABLE | READONLY You can't write against a read only replica.",
+                "SERVICE_UNAVAILABLE | ERR Error running script (call to f_0): @user_script:1: @user_script: 1: -READONLY You can't write against a read only replica.",
+                "SERVICE_UNAVAILABLE | MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+                "SERVICE_UNAVAILABLE | CLUSTERDOWN Hash slot not served",
+                "SERVICE_UNAVAILABLE | TRYAGAIN Multiple keys request during rehashing of slot",
+                "SERVICE_UNAVAILABLE | NOREPLICAS Not enough good replicas to write.",
+                "SERVICE_UNAVAILABLE | MISCONF Errors writing to the AOF file: No space left on device",
+                "AUTH_FAILED         | NOAUTH Authentication required.",
+                "AUTH_FAILED         | WRONGPASS invalid username-password pair or user is disabled.",
+                "AUTH_FAILED         | NOPERM this user has no permissions to run the 'evalsha' command",
+                "AUTH_FAILED         | ERR Error running script (call to f_0): @user_script:1: The user executing the script can't run this command or subcommand",
+                "AUTH_FAILED         | ERR ACL failure in script: User limited has no permissions to run the 'zadd' command script: 0, on @user_script:1.",
+                "AUTH_FAILED         | DENIED Redis is running in protected mode",
+                "RATE_LIMITED        | OOM command not allowed when used memory > 'maxmemory'.",
+                "RATE_LIMITED        | BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+                "RATE_LIMITED        | ERR max number of clients reached",
+                "INVALID_ARGUMENT    | WRONGTYPE Operation against a key holding the wrong kind of value",
+                "INVALID_ARGUMENT    | CROSSSLOT Keys in request don't hash to the same slot",
+                "INTERNAL            | ERR Error compiling script",
+                "INTERNAL            | ERR value is not an integer or out of range",
+            })
+    void the_word_of_the_server_decides(LockErrorCode code, String message) {
+        assertThat(RedisErrors.codeOf(new RedisCommandExecutionException(message)))
+                .isEqualTo(code);
+        assertThat(RedisErrors.codeOf(new RedisConnectionFailureException(
+                        "Unable to connect to Redis",
+                        new RedisConnectionException(
+                                "Unable to connect", new RedisCommandExecutionException(message)))))
+                .isEqualTo(code);
+    }
+
+    @Test
+    void what_the_driver_says_by_itself_is_about_the_way_there() {
+        assertThat(RedisErrors.codeOf(
+                        new RedisConnectionException("Unable to connect", new ConnectException("refused"))))
+                .isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE);
+        assertThat(RedisErrors.codeOf(new CancellationException())).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE);
+        assertThat(RedisErrors.codeOf(new TimeoutException())).isEqualTo(LockErrorCode.NETWORK_TIMEOUT);
+        assertThat(RedisErrors.codeOf(new RedisCommandTimeoutException())).isEqualTo(LockErrorCode.NETWORK_TIMEOUT);
+        assertThat(RedisErrors.codeOf(new RedisConnectionException(
+                        "Unable to connect", new RedisCommandTimeoutException("Connection initialization timed out"))))
+                .isEqualTo(LockErrorCode.NETWORK_TIMEOUT);
+        assertThat(RedisErrors.codeOf(new InterruptedException())).isEqualTo(LockErrorCode.ABORTED);
+        assertThat(RedisErrors.codeOf(new IllegalStateException())).isEqualTo(LockErrorCode.INTERNAL);
+    }
+
+    /** Redis 7 quotes the key to which a user has no access. */
+    @Test
+    void a_lock_id_that_the_server_quotes_is_not_passed_on() {
+        String lockId = "A".repeat(22);
+        Throwable error = new RedisCommandExecutionException(
+                "NOPERM User limited has no permissions to access the '{syncguard}:id:" + lockId + "' key");
+
+        LockBackendException told = RedisErrors.translate("releasing a lock", error);
+
+        assertThat(told.code()).isEqualTo(LockErrorCode.AUTH_FAILED);
+        assertThat(told).hasStackTraceContaining("no permissions to access the '{syncguard}:id:...' key");
+        assertThat(told).asString().doesNotContain(lockId);
+        assertThat(told.getCause()).asString().doesNotContain(lockId);
+    }
+}

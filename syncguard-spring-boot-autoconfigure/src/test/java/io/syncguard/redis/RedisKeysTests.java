@@ -1,0 +1,253 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.syncguard.LockMode;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ContractFixture;
+import io.syncguard.core.ContractStore;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.StorageKeys;
+import io.syncguard.core.WakeUps;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Properties;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.core.script.DefaultRedisScript;
+
+/** What is in Redis: when each key expires, what a refusal writes, and how thousands that died are cleared away at once. */
+class RedisKeysTests extends ContractFixture {
+
+    /** Redis before version 7 does not tell when a key expires, only how long it has. */
+    private static final DefaultRedisScript<Long> EXPIRY = new DefaultRedisScript<>("""
+            local time = redis.call('TIME')
+            return time[1] * 1000 + math.floor(time[2] / 1000) + redis.call('PTTL', KEYS[1])
+            """, Long.class);
+
+    private static RedisContractStore store;
+
+    @BeforeAll
+    static void connect() {
+        store = new RedisContractStore();
+    }
+
+    @AfterAll
+    static void closeConnections() {
+        store.close();
+    }
+
+    @Override
+    protected ContractStore emptyStore() {
+        return store.emptied();
+    }
+
+    @Test
+    void a_lease_and_its_id_expire_together_one_tolerance_after_its_end() {
+        Claim writer = held(writer());
+
+        assertExpiresAt(store.key("lock", KEY), end(writer) + LockBackend.TOLERANCE_MILLIS);
+        assertExpiresAt(store.key("id", writer.lockId()), end(writer) + LockBackend.TOLERANCE_MILLIS);
+    }
+
+    @Test
+    void an_extension_moves_both() {
+        Claim writer = held(writer());
+
+        extend(writer, Duration.ofMinutes(1));
+
+        assertExpiresAt(store.key("lock", KEY), end(writer) + LockBackend.TOLERANCE_MILLIS);
+        assertExpiresAt(store.key("id", writer.lockId()), end(writer) + LockBackend.TOLERANCE_MILLIS);
+    }
+
+    @Test
+    void readers_are_kept_until_the_last_of_them_is_over() {
+        Claim last = held(reader(Duration.ofHours(2)));
+        Claim brief = held(reader(Duration.ofMinutes(1)));
+        extend(brief, Duration.ofMillis(1));
+
+        assertExpiresAt(store.key("readers", KEY), end(last) + LockBackend.TOLERANCE_MILLIS);
+    }
+
+    @Test
+    void a_counter_does_not_expire() {
+        held(writer());
+
+        assertThat(store.redis().getExpire(store.key("fence", KEY))).isEqualTo(-1);
+    }
+
+    @Test
+    void places_expire_when_the_last_of_them_is_over() {
+        held(writer());
+        queuedReader();
+        Claim last = queuedWriter();
+
+        long end = placeEnd(last);
+        assertExpiresAt(store.key("queue", KEY), end);
+        assertExpiresAt(store.key("waiting_writers", KEY), end);
+        assertExpiresAt(store.key("id", last.lockId()), end);
+    }
+
+    @Test
+    void nothing_is_left_of_a_lease_that_lapsed_but_the_counter() {
+        held(writer(Duration.ofMillis(1)));
+
+        Awaitility.await().untilAsserted(() -> assertThat(keys()).containsExactly(store.key("fence", KEY)));
+    }
+
+    @Test
+    void a_try_that_is_refused_writes_nothing() {
+        held(reader());
+        queuedWriter();
+        long before = changes();
+
+        for (int i = 0; i < 10; i++) {
+            refused(writer());
+            refused(reader());
+        }
+
+        assertThat(changes()).isEqualTo(before);
+    }
+
+    @Test
+    void a_claim_that_arrives_twice_is_answered_alike_and_granted_once() {
+        Claim writer = writer();
+
+        assertThat(granted(writer)).isEqualTo(granted(writer));
+        assertThat(store.storedFence(KEY)).isEqualTo(1);
+    }
+
+    @Test
+    void an_id_that_has_outlived_its_lease_reaches_nobody_elses() {
+        Claim stale = held(writer());
+        store.redis().delete(store.key("lock", KEY));
+        Claim next = held(writer());
+
+        assertThat(backend().release(stale.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(backend().lookupById(stale.lockId())).isEmpty();
+        assertThat(backend().lookup(KEY))
+                .singleElement()
+                .satisfies(info -> assertThat(info.lockId()).isEqualTo(next.lockId()));
+    }
+
+    @Test
+    void thousands_of_readers_that_died_are_cleared_away_by_the_next_grant() {
+        add(10_000, "redis.call('ZADD', KEYS[2], 1, i)", store.key("readers", KEY));
+
+        held(writer());
+
+        assertThat(keys()).doesNotContain(store.key("readers", KEY));
+    }
+
+    @Test
+    void thousands_of_waiters_that_died_are_cleared_away_by_a_release() {
+        Claim holder = held(writer());
+        add(
+                10_000,
+                "local place = i .. ':SHARED:' .. i .. ':1:' redis.call('ZADD', KEYS[2], i, place)"
+                        + " redis.call('ZADD', KEYS[3], 1, place)",
+                store.key("queue", KEY),
+                store.key("waiting_readers", KEY));
+        Claim alive = queuedWriter();
+
+        release(holder);
+
+        assertThat(store.redis().opsForZSet().size(store.key("queue", KEY))).isEqualTo(1);
+        assertThat(keys()).doesNotContain(store.key("waiting_readers", KEY));
+        granted(alive);
+    }
+
+    @Test
+    void hundreds_of_waiters_are_woken_at_once() {
+        List<Long> woken = new CopyOnWriteArrayList<>();
+        backend().connect(new WakeUps() {
+            @Override
+            public void wake(long waiter) {
+                woken.add(waiter);
+            }
+
+            @Override
+            public void lookAtAll() {}
+        });
+        Claim holder = held(writer());
+        List<Claim> readers =
+                IntStream.range(0, 250).mapToObj(i -> queuedReader()).toList();
+        Awaitility.await().until(backend()::isConnected);
+
+        release(holder);
+
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(woken)
+                        .containsExactlyInAnyOrderElementsOf(
+                                readers.stream().map(Claim::waiter).toList()));
+    }
+
+    @Test
+    void a_key_that_is_too_long_is_kept_under_its_hash_in_every_family() {
+        RedisKeys keys = new RedisKeys(new StorageKeys("p".repeat(500), 1000, 26));
+
+        assertThat(keys.name("y".repeat(512))).isEqualTo("H230Rm619F0eJD3nNnCYfg");
+        assertThat(keys.name("order:42")).isEqualTo("order:42");
+        assertThat(keys.of("wake", "x")).isEqualTo("p".repeat(500) + ":wake:x");
+    }
+
+    @Test
+    void keys_are_told_apart_from_families() {
+        held(claim("a", LockMode.EXCLUSIVE, TTL));
+        held(claim("fence:a", LockMode.EXCLUSIVE, TTL));
+        held(claim("lock:a", LockMode.EXCLUSIVE, TTL));
+
+        assertThat(keys())
+                .contains(
+                        store.key("lock", "a"),
+                        store.key("lock", "fence:a"),
+                        store.key("lock", "lock:a"),
+                        store.key("fence", "a"),
+                        store.key("fence", "fence:a"),
+                        store.key("fence", "lock:a"));
+    }
+
+    private long end(Claim claim) {
+        return backend().lookupById(claim.lockId()).orElseThrow().expiresAt().toEpochMilli();
+    }
+
+    /** Whether the key expires then, give or take what passes between two looks at the clock. */
+    private static void assertExpiresAt(String key, long millis) {
+        Long expiry = store.redis().execute(EXPIRY, List.of(key));
+        assertThat(expiry).isCloseTo(millis, within(3L));
+    }
+
+    private long placeEnd(Claim claim) {
+        Object place = store.redis().opsForHash().get(store.key("id", claim.lockId()), "place");
+        return store.redis()
+                .opsForZSet()
+                .score(store.key("waiting_writers", KEY), String.valueOf(place))
+                .longValue();
+    }
+
+    private Set<String> keys() {
+        return store.redis().keys(store.key("*", "*"));
+    }
+
+    private void add(int count, String what, String... keys) {
+        List<String> all = Stream.concat(Stream.of(store.key("any", "key")), Arrays.stream(keys))
+                .toList();
+        store.redis().execute(new DefaultRedisScript<>("for i = 1, " + count + " do " + what + " end"), all);
+    }
+
+    /** How many changes the server has counted. */
+    private static long changes() {
+        Properties persistence =
+                store.redis().execute(connection -> connection.serverCommands().info("persistence"), false);
+        return Long.parseLong(persistence.getProperty("rdb_changes_since_last_save"));
+    }
+}

@@ -1,0 +1,322 @@
+package io.syncguard.redis;
+
+import static io.syncguard.LockErrorCode.AUTH_FAILED;
+import static io.syncguard.LockErrorCode.INTERNAL;
+import static io.syncguard.LockErrorCode.INVALID_ARGUMENT;
+import static io.syncguard.LockErrorCode.NETWORK_TIMEOUT;
+import static io.syncguard.LockErrorCode.RATE_LIMITED;
+import static io.syncguard.LockErrorCode.SERVICE_UNAVAILABLE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.lettuce.core.AclSetuserArgs;
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.protocol.CommandType;
+import io.syncguard.Fence;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.Extension;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.WakeUps;
+import io.syncguard.testing.OwnRedis;
+import io.syncguard.testing.RedisServer;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What goes wrong at a real server, with which code it is told, and what is left of the locks. */
+class RedisServerErrorsTests {
+
+    private static final Duration TTL = Duration.ofMinutes(1);
+
+    /** The prefix {syncguard}: is that of everything here. */
+    private static final String LOCK = "{syncguard}:lock:order:42";
+
+    private static OwnRedis redis;
+
+    private final List<LockBackend> opened = new ArrayList<>();
+    private final Claim claim = Claims.exclusive("order:42", "A".repeat(22), TTL, "test");
+    private LockBackend backend;
+
+    @BeforeAll
+    static void startServer() {
+        redis = new OwnRedis("lua-time-limit 50");
+    }
+
+    @AfterAll
+    static void stopServer() {
+        redis.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        redis.commands().flushall();
+        backend = open(redis.url());
+    }
+
+    @AfterEach
+    void close() {
+        opened.forEach(LockBackend::close);
+    }
+
+    @Test
+    void a_wrong_password_is_refused() {
+        user(
+                "wrong",
+                AclSetuserArgs.Builder.on()
+                        .addPassword("right")
+                        .allKeys()
+                        .allChannels()
+                        .allCommands());
+
+        assertFails(AUTH_FAILED, () -> open(redis.url("wrong", "wrong")).acquire(claim));
+    }
+
+    @Test
+    void a_missing_password_is_refused() {
+        try (OwnRedis secret = new OwnRedis("requirepass secret")) {
+            assertFails(AUTH_FAILED, () -> open(secret.url()).acquire(claim));
+        }
+    }
+
+    @Test
+    void a_user_without_access_to_the_keys_is_refused() {
+        user(
+                "stranger",
+                AclSetuserArgs.Builder.on()
+                        .addPassword("right")
+                        .keyPattern("other:*")
+                        .allCommands());
+        LockBackend stranger = open(redis.url("stranger", "right"));
+
+        assertFails(AUTH_FAILED, () -> stranger.acquire(claim));
+        assertFails(AUTH_FAILED, () -> stranger.release(claim.lockId()));
+    }
+
+    @Test
+    void a_user_who_may_not_use_a_command_is_refused_and_acquires_nothing() {
+        user(
+                "limited",
+                AclSetuserArgs.Builder.on()
+                        .addPassword("right")
+                        .allKeys()
+                        .allCommands()
+                        .removeCommand(CommandType.ZADD));
+
+        assertFails(AUTH_FAILED, () -> open(redis.url("limited", "right")).acquire(claim));
+
+        assertThat(backend.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void a_user_needs_no_more_than_the_keys_and_channels_of_the_prefix() {
+        user(
+                "enough",
+                AclSetuserArgs.Builder.on()
+                        .addPassword("right")
+                        .resetKeys()
+                        .resetChannels()
+                        .keyPattern("{syncguard}:*")
+                        .channelPattern("{syncguard}:*")
+                        .allCommands());
+        LockBackend enough = open(redis.url("enough", "right"));
+        enough.connect(new Deaf());
+
+        assertThat(enough.acquire(claim)).isInstanceOf(Attempt.Grant.class);
+        assertThat(enough.acquire(Claims.exclusive("order:42", "B".repeat(22), TTL, "test")
+                        .waitingAs(1)))
+                .isInstanceOf(Attempt.Queued.class);
+        Awaitility.await().until(enough::isConnected);
+        assertThat(enough.release(claim.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void scripts_that_the_server_has_forgotten_are_sent_again() {
+        backend.acquire(claim);
+        redis.commands().scriptFlush();
+
+        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void a_server_that_stopped_is_unavailable_and_one_that_comes_back_empty_knows_no_lease_and_no_fence() {
+        try (OwnRedis brief = new OwnRedis()) {
+            LockBackend client = open(brief.url());
+            client.acquire(claim);
+            client.release(claim.lockId());
+            client.acquire(claim);
+            brief.stop();
+            assertFails(SERVICE_UNAVAILABLE, () -> client.isLocked("order:42"));
+            assertFails(SERVICE_UNAVAILABLE, () -> client.acquire(claim));
+
+            brief.start();
+
+            Awaitility.await().ignoreExceptions().until(() -> !client.isLocked("order:42"));
+            assertThat(client.extend(List.of(new Extension(claim.lockId(), TTL))))
+                    .containsExactly(new ExtendOutcome.NotFound());
+            assertThat(client.release(claim.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+            assertThat(client.acquire(claim))
+                    .isInstanceOfSatisfying(
+                            Attempt.Grant.class,
+                            grant -> assertThat(grant.fence()).isEqualTo(new Fence(1)));
+        }
+    }
+
+    @Test
+    void a_replica_is_unavailable_for_locks_and_can_be_asked() {
+        backend.acquire(claim);
+        try (OwnRedis replica = new OwnRedis("replicaof 127.0.0.1 " + redis.port())) {
+            LockBackend client = open(replica.url());
+            Awaitility.await().ignoreExceptions().until(() -> client.isLocked("order:42"));
+
+            assertFails(SERVICE_UNAVAILABLE, () -> client.release(claim.lockId()));
+            assertFails(
+                    SERVICE_UNAVAILABLE,
+                    () -> client.acquire(Claims.exclusive("order:43", claim.lockId(), TTL, "test")));
+        }
+    }
+
+    @Test
+    void a_full_memory_refuses_new_locks_and_lets_those_be_kept_and_released_that_are_held() {
+        backend.acquire(claim);
+        redis.commands().configSet("maxmemory", "1");
+        try {
+            assertFails(RATE_LIMITED, () -> backend.acquire(Claims.exclusive("order:43", "B".repeat(22), TTL, "test")));
+            assertThat(backend.isLocked("order:43")).isFalse();
+            assertThat(redis.commands().get("{syncguard}:fence:order:43")).isNull();
+            assertThat(backend.extend(List.of(new Extension(claim.lockId(), TTL)))
+                            .get(0))
+                    .isInstanceOf(ExtendOutcome.Extended.class);
+            assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+        } finally {
+            redis.commands().configSet("maxmemory", "0");
+        }
+    }
+
+    @Test
+    void a_server_that_is_busy_with_a_script_says_so() {
+        backend.isLocked("order:42");
+        try (RedisClient somebody = RedisClient.create(redis.url())) {
+            somebody.connect().async().eval("while true do end", ScriptOutputType.STATUS);
+            try {
+                Awaitility.await().untilAsserted(() -> assertFails(RATE_LIMITED, () -> backend.isLocked("order:42")));
+                assertFails(RATE_LIMITED, () -> backend.acquire(claim));
+            } finally {
+                redis.commands().scriptKill();
+            }
+        }
+        assertThat(backend.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void a_server_that_does_not_answer_is_given_up_after_the_timeout() {
+        backend.isLocked("order:42");
+        redis.pauseWrites();
+        try {
+            assertFails(NETWORK_TIMEOUT, () -> backend.isLocked("order:42"));
+        } finally {
+            redis.goOn();
+        }
+    }
+
+    /** Granted by the first and refused by the second, it would be in its own way. */
+    @Test
+    void an_acquisition_whose_connection_is_lost_is_told_at_once_and_not_sent_again() {
+        backend.isLocked("order:42");
+        redis.pauseWrites();
+        try {
+            CompletableFuture<Void> acquiring =
+                    CompletableFuture.runAsync(() -> assertFails(SERVICE_UNAVAILABLE, () -> backend.acquire(claim)));
+            Awaitility.await().until(() -> redis.commands().clientList().contains("cmd=evalsha"));
+
+            redis.commands().clientKill(KillArgs.Builder.typeNormal().skipme());
+
+            acquiring.join();
+        } finally {
+            redis.goOn();
+        }
+        Awaitility.await()
+                .ignoreExceptions()
+                .until(() -> backend.lookup("order:42").isEmpty());
+        assertThat(redis.commands().get("{syncguard}:fence:order:42")).isNull();
+    }
+
+    @Test
+    void keys_of_somebody_else_under_the_prefix_are_an_error_and_stay() {
+        redis.commands().set(LOCK, "mine");
+
+        assertFails(INVALID_ARGUMENT, () -> backend.acquire(claim));
+
+        assertThat(redis.commands().get(LOCK)).isEqualTo("mine");
+        assertThat(redis.commands().get("{syncguard}:fence:order:42")).isNull();
+    }
+
+    @Test
+    void a_counter_at_its_end_grants_nothing_and_stays_there() {
+        redis.commands().set("{syncguard}:fence:order:42", String.valueOf(Fence.MAX_VALUE));
+
+        assertFails(INTERNAL, () -> backend.acquire(claim));
+
+        assertThat(backend.isLocked("order:42")).isFalse();
+        assertThat(redis.commands().get("{syncguard}:fence:order:42")).isEqualTo(String.valueOf(Fence.MAX_VALUE));
+    }
+
+    @Test
+    void large_fences_are_exact() {
+        redis.commands().set("{syncguard}:fence:order:42", "899999999999998");
+
+        backend.acquire(claim);
+
+        assertThat(backend.lookup("order:42"))
+                .extracting(info -> info.fence().value())
+                .containsExactly(899_999_999_999_999L);
+    }
+
+    private static void user(String name, AclSetuserArgs rights) {
+        redis.commands().aclSetuser(name, rights);
+    }
+
+    private void assertFails(LockErrorCode code, ThrowingCallable call) {
+        assertThatExceptionOfType(LockBackendException.class).isThrownBy(call).satisfies(ex -> {
+            StringWriter trace = new StringWriter();
+            ex.printStackTrace(new PrintWriter(trace));
+            assertThat(ex.code()).as(trace.toString()).isEqualTo(code);
+            assertThat(trace.toString()).doesNotContain(claim.lockId());
+        });
+    }
+
+    private LockBackend open(String url) {
+        LockBackend another = new RedisLockBackend(
+                RedisServer.connections(url),
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(2), RedisSettings.PLACE_TTL));
+        opened.add(another);
+        return another;
+    }
+
+    /** Hears nothing. */
+    private static final class Deaf implements WakeUps {
+
+        @Override
+        public void wake(long waiter) {}
+
+        @Override
+        public void lookAtAll() {}
+    }
+}

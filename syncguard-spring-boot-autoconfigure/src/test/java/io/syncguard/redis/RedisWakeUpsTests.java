@@ -1,0 +1,165 @@
+package io.syncguard.redis;
+
+import static io.syncguard.LockMode.EXCLUSIVE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.AclSetuserArgs;
+import io.lettuce.core.KillArgs;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.WakeUps;
+import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.OwnRedis;
+import io.syncguard.testing.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The connection on which wake-ups arrive: when it is made, lost and made again. */
+class RedisWakeUpsTests {
+
+    private static final Duration TTL = Duration.ofMinutes(1);
+
+    private final OwnRedis redis = new OwnRedis();
+    private final Claim holder = Claims.exclusive("order:42", "A".repeat(22), TTL, "test");
+    private final Claim waiter = new Claim("order:42", EXCLUSIVE, "B".repeat(22), TTL, "test", 7L);
+    private final Heard heard = new Heard();
+    private LockBackend backend;
+
+    @BeforeEach
+    void connect() {
+        backend = open(redis.url());
+    }
+
+    @AfterEach
+    void close() {
+        backend.close();
+        redis.close();
+    }
+
+    @Test
+    void nobody_is_listened_to_before_somebody_waits() {
+        backend.acquire(holder);
+        backend.release(holder.lockId());
+
+        assertThat(backend.isConnected()).isFalse();
+        assertThat(redis.commands().pubsubChannels()).isEmpty();
+    }
+
+    @Test
+    void the_first_who_waits_has_a_connection_made_and_everybody_is_looked_at_when_it_listens() {
+        backend.acquire(holder);
+
+        assertThat(backend.acquire(waiter)).isInstanceOf(Attempt.Queued.class);
+
+        eventually().until(backend::isConnected);
+        eventually().untilAsserted(() -> assertThat(heard.looks).hasValue(1));
+        assertThat(redis.commands().pubsubChannels()).hasSize(1).allMatch(each -> each.startsWith("{syncguard}:wake:"));
+    }
+
+    @Test
+    void a_connection_that_was_lost_is_made_again_and_everybody_is_looked_at_before_and_after() {
+        listen();
+
+        redis.commands().clientKill(KillArgs.Builder.typePubsub());
+
+        eventually().untilAsserted(() -> assertThat(heard.looks).hasValue(3));
+        eventually().until(backend::isConnected);
+        backend.release(holder.lockId());
+        eventually().untilAsserted(() -> assertThat(heard.woken).containsExactly(7L));
+    }
+
+    @Test
+    void a_server_that_was_away_is_listened_to_again() {
+        listen();
+        redis.stop();
+        eventually().until(() -> !backend.isConnected());
+
+        redis.start();
+
+        eventually().until(backend::isConnected);
+    }
+
+    @Test
+    void who_may_not_listen_is_told_once_and_has_to_ask() {
+        redis.commands()
+                .aclSetuser(
+                        "deaf",
+                        AclSetuserArgs.Builder.on()
+                                .addPassword("right")
+                                .allKeys()
+                                .resetChannels()
+                                .allCommands());
+        try (CapturedLog log = new CapturedLog();
+                LockBackend deaf = open(redis.url("deaf", "right"))) {
+            deaf.acquire(holder);
+
+            assertThat(deaf.acquire(waiter)).isInstanceOf(Attempt.Queued.class);
+
+            eventually()
+                    .untilAsserted(() -> assertThat(log.messages())
+                            .singleElement()
+                            .asString()
+                            .contains("Wake-ups from Redis do not arrive"));
+            assertThat(deaf.isConnected()).isFalse();
+            deaf.release(holder.lockId());
+            assertThat(deaf.keepPlaces(List.of(waiter.lockId()))).containsExactly(Duration.ZERO);
+        }
+    }
+
+    @Test
+    void nothing_is_left_of_it_when_it_is_closed() {
+        listen();
+
+        backend.close();
+
+        eventually()
+                .untilAsserted(
+                        () -> assertThat(redis.commands().pubsubChannels()).isEmpty());
+        assertThat(redis.commands().clientList().lines()).hasSize(1);
+    }
+
+    private void listen() {
+        backend.acquire(holder);
+        backend.acquire(waiter);
+        eventually().until(backend::isConnected);
+        eventually().untilAsserted(() -> assertThat(heard.looks).hasValue(1));
+    }
+
+    private LockBackend open(String url) {
+        LockBackend another = new RedisLockBackend(
+                RedisServer.connections(url),
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1)));
+        another.connect(heard);
+        return another;
+    }
+
+    private static ConditionFactory eventually() {
+        return Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(5));
+    }
+
+    /** Writes down who is woken, and counts. */
+    private static final class Heard implements WakeUps {
+
+        private final List<Long> woken = new CopyOnWriteArrayList<>();
+        private final AtomicInteger looks = new AtomicInteger();
+
+        @Override
+        public void wake(long waiter) {
+            woken.add(waiter);
+        }
+
+        @Override
+        public void lookAtAll() {
+            looks.incrementAndGet();
+        }
+    }
+}
