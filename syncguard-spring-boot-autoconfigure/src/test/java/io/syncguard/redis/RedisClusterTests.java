@@ -1,0 +1,98 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.lettuce.core.KillArgs;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockMode;
+import io.syncguard.core.Claim;
+import io.syncguard.core.ContractStore;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.Extension;
+import io.syncguard.core.WokenWaitersContract;
+import io.syncguard.testing.OwnRedis;
+import io.syncguard.testing.OwnRedisCluster;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Locks in a cluster of three nodes: each prefix is on one of them, and wake-ups arrive from all. */
+class RedisClusterTests extends WokenWaitersContract {
+
+    private static OwnRedisCluster cluster;
+    private static RedisContractStore store;
+
+    @BeforeAll
+    static void startCluster() {
+        cluster = new OwnRedisCluster();
+        store = new RedisContractStore(cluster.connections());
+    }
+
+    @AfterAll
+    static void stopCluster() {
+        store.close();
+        cluster.close();
+    }
+
+    @Override
+    protected ContractStore emptyStore() {
+        return store.emptied();
+    }
+
+    @Test
+    void locks_of_many_keys_are_kept_together_and_extended_at_once() {
+        List<Claim> claims = IntStream.range(0, 100)
+                .mapToObj(i -> held(claim("order:" + i, LockMode.EXCLUSIVE, TTL)))
+                .toList();
+
+        assertThat(backend()
+                        .extend(claims.stream()
+                                .map(claim -> new Extension(claim.lockId(), TTL))
+                                .toList()))
+                .hasOnlyElementsOfType(ExtendOutcome.Extended.class);
+        claims.forEach(this::release);
+    }
+
+    @Test
+    void a_prefix_without_a_hash_tag_is_refused() {
+        assertThatExceptionOfType(LockException.class)
+                .isThrownBy(() -> new RedisLockBackend(
+                        cluster.connections(),
+                        new RedisSettings("syncguard:", Duration.ofSeconds(2), RedisSettings.PLACE_TTL)))
+                .withMessageContaining("hash tag")
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT));
+    }
+
+    @Test
+    void an_acquisition_whose_connection_is_lost_is_told_at_once_and_not_sent_again() {
+        Claim claim = claim("order:43", LockMode.EXCLUSIVE, TTL);
+        cluster.nodes().forEach(OwnRedis::pauseWrites);
+        try {
+            CompletableFuture<Void> acquiring =
+                    CompletableFuture.runAsync(() -> assertThatExceptionOfType(LockBackendException.class)
+                            .isThrownBy(() -> backend().acquire(claim))
+                            .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE)));
+            Awaitility.await()
+                    .until(() -> cluster.nodes().stream()
+                            .anyMatch(node -> node.commands().clientList().contains("cmd=evalsha")));
+
+            cluster.nodes()
+                    .forEach(node -> node.commands()
+                            .clientKill(KillArgs.Builder.typeNormal().skipme()));
+
+            acquiring.join();
+        } finally {
+            cluster.nodes().forEach(OwnRedis::goOn);
+        }
+        Awaitility.await().ignoreExceptions().until(() -> !backend().isLocked("order:43"));
+        assertThat(store.storedFence("order:43")).isZero();
+    }
+}
