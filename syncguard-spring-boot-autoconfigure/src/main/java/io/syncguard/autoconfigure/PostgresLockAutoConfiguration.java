@@ -24,6 +24,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.flyway.autoconfigure.FlywayConfigurationCustomizer;
 import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
@@ -43,6 +44,7 @@ import org.springframework.util.ClassUtils;
             "org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration"
         })
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
+@ConditionalOnProperty(name = "syncguard.backend", havingValue = "postgres", matchIfMissing = true)
 @ConditionalOnClass({HikariDataSource.class, Driver.class})
 @ConditionalOnMissingBean(LockBackend.class)
 @EnableConfigurationProperties(SyncGuardProperties.class)

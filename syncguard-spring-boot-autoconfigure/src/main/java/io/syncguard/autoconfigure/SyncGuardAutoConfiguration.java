@@ -29,7 +29,12 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Grants locks on whatever backend there is: the manager, the template, and the annotation.
  */
-@AutoConfiguration(after = {PostgresLockAutoConfiguration.class, SyncGuardMetricsAutoConfiguration.class})
+@AutoConfiguration(
+        after = {
+            PostgresLockAutoConfiguration.class,
+            RedisLockAutoConfiguration.class,
+            SyncGuardMetricsAutoConfiguration.class
+        })
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(SyncGuardProperties.class)
 @Import(SyncGuardAutoConfiguration.ProxyCreatorRegistrar.class)
@@ -45,7 +50,9 @@ public final class SyncGuardAutoConfiguration {
         LockBackend store = backend.getIfAvailable(() -> {
             throw new IllegalStateException(
                     "SyncGuard has nowhere to keep its locks: PostgreSQL's driver or HikariCP is"
-                            + " not on the class path. Use syncguard-spring-boot-starter, or set syncguard.enabled=false");
+                            + " not on the class path, or, with syncguard.backend=redis, Spring Data Redis or Lettuce. Use"
+                            + " syncguard-spring-boot-starter or spring-boot-starter-data-redis, or set"
+                            + " syncguard.enabled=false");
         });
         return new LockEngine(
                 store,

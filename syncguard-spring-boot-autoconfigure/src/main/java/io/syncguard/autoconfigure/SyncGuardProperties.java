@@ -1,6 +1,7 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.core.EngineSettings;
+import io.syncguard.redis.RedisSettings;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -12,6 +13,7 @@ import org.springframework.core.Ordered;
  * {@code syncguard.*}.
  *
  * @param enabled Whether locks are configured. Without them, annotated methods run unlocked.
+ * @param backend Where locks are kept. Where there is a DataSource, in PostgreSQL when nothing is said, else in Redis.
  * @param ttl How long a lock lives without an extension when nobody says otherwise. From 1 ms to 365 days.
  * @param waitTime How long a caller waits for a lock when nobody says otherwise. Zero is a single attempt; at most 365 days.
  * @param owner Label of this process in the lock table, for people only.
@@ -19,17 +21,20 @@ import org.springframework.core.Ordered;
  * @param retry How often waiting callers are looked at while no release can wake them.
  * @param aop Settings of the annotation.
  * @param postgres Locks in PostgreSQL.
+ * @param redis Locks in Redis.
  */
 @ConfigurationProperties("syncguard")
 record SyncGuardProperties(
         @DefaultValue("true") boolean enabled,
+        @Nullable Backend backend,
         @DefaultValue("30s") Duration ttl,
         @DefaultValue("5s") Duration waitTime,
         @Nullable String owner,
         @DefaultValue("10s") Duration shutdownTimeout,
         @DefaultValue Retry retry,
         @DefaultValue Aop aop,
-        @DefaultValue Postgres postgres) {
+        @DefaultValue Postgres postgres,
+        @DefaultValue Redis redis) {
 
     EngineSettings engineSettings(String defaultOwner) {
         return new EngineSettings(
@@ -83,4 +88,14 @@ record SyncGuardProperties(
             @DefaultValue("true") @Name("notify") boolean wakeUps,
             @DefaultValue("1m") Duration cleanupInterval,
             @DefaultValue("false") boolean cleanupInIsLocked) {}
+
+    /**
+     * {@code syncguard.redis.*}.
+     *
+     * @param keyPrefix What every key begins with. In a cluster it has to contain a hash tag, such as the default.
+     * @param networkTimeout How long an operation waits for the answer. From 100 ms to 10 minutes; for a lock with a short ttl less.
+     */
+    record Redis(
+            @DefaultValue(RedisSettings.KEY_PREFIX) String keyPrefix,
+            @DefaultValue("2s") Duration networkTimeout) {}
 }

@@ -1,6 +1,5 @@
 package io.syncguard.autoconfigure;
 
-import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -56,18 +55,15 @@ final class Applications {
         return new ApplicationContextRunner().withConfiguration(ours());
     }
 
-    private static AutoConfigurations ours() {
-        return AutoConfigurations.of(registered()
-                .filter(type -> type.getName().startsWith("io.syncguard."))
-                .toArray(Class<?>[]::new));
-    }
-
-    private static Stream<Class<?>> registered() {
+    /** What the library registers. */
+    static AutoConfigurations ours() {
         ClassLoader classLoader = Applications.class.getClassLoader();
-        return StreamSupport.stream(
+        return AutoConfigurations.of(StreamSupport.stream(
                         ImportCandidates.load(AutoConfiguration.class, classLoader)
                                 .spliterator(),
                         false)
-                .map(name -> ClassUtils.resolveClassName(name, classLoader));
+                .filter(name -> name.startsWith("io.syncguard."))
+                .map(name -> ClassUtils.resolveClassName(name, classLoader))
+                .toArray(Class<?>[]::new));
     }
 }

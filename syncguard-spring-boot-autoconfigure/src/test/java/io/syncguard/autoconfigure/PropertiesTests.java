@@ -26,6 +26,7 @@ class PropertiesTests {
         Applications.on(database.url())
                 .withPropertyValues(
                         "syncguard.enabled=true",
+                        "syncguard.backend=postgres",
                         "syncguard.ttl=11s",
                         "syncguard.wait-time=12s",
                         "syncguard.owner=somebody",
@@ -40,11 +41,14 @@ class PropertiesTests {
                         "syncguard.postgres.network-timeout=1800ms",
                         "syncguard.postgres.notify=false",
                         "syncguard.postgres.cleanup-interval=19m",
-                        "syncguard.postgres.cleanup-in-is-locked=true")
+                        "syncguard.postgres.cleanup-in-is-locked=true",
+                        "syncguard.redis.key-prefix={bound}:",
+                        "syncguard.redis.network-timeout=20ms")
                 .run(application -> {
                     assertThat(application.getBean(SyncGuardProperties.class))
                             .isEqualTo(new SyncGuardProperties(
                                     true,
+                                    Backend.POSTGRES,
                                     Duration.ofSeconds(11),
                                     Duration.ofSeconds(12),
                                     "somebody",
@@ -59,7 +63,8 @@ class PropertiesTests {
                                             Duration.ofMillis(1800),
                                             false,
                                             Duration.ofMinutes(19),
-                                            true)));
+                                            true),
+                                    new SyncGuardProperties.Redis("{bound}:", Duration.ofMillis(20))));
                     assertThat(application.getBean(DistributedLockAdvisor.class).getOrder())
                             .isEqualTo(16);
                 });

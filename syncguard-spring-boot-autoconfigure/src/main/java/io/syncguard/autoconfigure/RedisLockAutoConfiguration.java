@@ -1,0 +1,76 @@
+package io.syncguard.autoconfigure;
+
+import io.lettuce.core.RedisClient;
+import io.syncguard.core.LockBackend;
+import io.syncguard.redis.RedisLockBackend;
+import io.syncguard.redis.RedisSettings;
+import javax.sql.DataSource;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Keeps the locks in the Redis of the application's {@link LettuceConnectionFactory}, where that is asked for, or where there
+ * is no {@link DataSource}.
+ */
+@AutoConfiguration(
+        before = PostgresLockAutoConfiguration.class,
+        afterName = {
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+            "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration"
+        })
+@ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
+@ConditionalOnClass({LettuceConnectionFactory.class, RedisClient.class})
+@Conditional(RedisLockAutoConfiguration.OnRedis.class)
+@ConditionalOnMissingBean(LockBackend.class)
+@EnableConfigurationProperties(SyncGuardProperties.class)
+public final class RedisLockAutoConfiguration {
+
+    private static final Log log = LogFactory.getLog(RedisLockAutoConfiguration.class);
+
+    @Bean
+    RedisLockBackend syncGuardRedisLockBackend(
+            SyncGuardProperties properties, ObjectProvider<LettuceConnectionFactory> connections) {
+        SyncGuardProperties.Redis redis = properties.redis();
+        RedisLockBackend backend = new RedisLockBackend(
+                connections.getIfAvailable(RedisLockAutoConfiguration::complain),
+                new RedisSettings(redis.keyPrefix(), redis.networkTimeout(), RedisSettings.PLACE_TTL));
+        backend.warnOfEviction();
+        log.info("SyncGuard keeps its locks under '" + redis.keyPrefix()
+                + "' in Redis, on up to two connections of its own");
+        return backend;
+    }
+
+    private static LettuceConnectionFactory complain() {
+        throw new IllegalStateException(
+                "SyncGuard has nowhere to keep its locks: no LettuceConnectionFactory was found. Use"
+                        + " spring-boot-starter-data-redis with Lettuce and spring.data.redis.*, or set syncguard.enabled=false");
+    }
+
+    /** Asked for, or alone. */
+    static final class OnRedis extends AnyNestedCondition {
+
+        OnRedis() {
+            super(ConfigurationPhase.REGISTER_BEAN);
+        }
+
+        @ConditionalOnProperty(name = "syncguard.backend", havingValue = "redis")
+        static class Chosen {}
+
+        @ConditionalOnProperty(name = "syncguard.backend", havingValue = "redis", matchIfMissing = true)
+        @ConditionalOnBean(LettuceConnectionFactory.class)
+        @ConditionalOnMissingBean(DataSource.class)
+        static class Alone {}
+    }
+}

@@ -1,0 +1,145 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.entry;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import io.syncguard.core.LockBackend;
+import io.syncguard.postgres.PostgresLockBackend;
+import io.syncguard.redis.RedisLockBackend;
+import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.OwnRedis;
+import io.syncguard.testing.RedisServer;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+/** An application whose locks are in Redis: when that is so, where it is, and what it is told at the start. */
+class RedisLockAutoConfigurationTests {
+
+    @Test
+    void redis_keeps_the_locks_where_there_is_no_data_source() {
+        String prefix = RedisServer.newPrefix();
+        onRedis()
+                .withPropertyValues("syncguard.redis.key-prefix=" + prefix + ":")
+                .run(application -> {
+                    StringRedisTemplate redis = application.getBean(StringRedisTemplate.class);
+
+                    application
+                            .getBean(LockTemplate.class)
+                            .executeWithoutResult(
+                                    LockRequest.of("order:42"),
+                                    lock -> assertThat(redis.opsForZSet().range(prefix + ":lock:order:42", 0, -1))
+                                            .containsExactly(lock.lockId()));
+
+                    assertThat(redis.opsForValue().get(prefix + ":fence:order:42"))
+                            .isEqualTo("1");
+                });
+    }
+
+    @Test
+    void the_prefix_has_a_hash_tag_when_nothing_is_said() {
+        onRedis()
+                .run(application -> assertThat(application.getBean(SyncGuardProperties.class))
+                        .extracting(properties -> properties.redis().keyPrefix())
+                        .isEqualTo("{syncguard}:"));
+    }
+
+    @Test
+    void postgres_keeps_the_locks_where_there_is_a_data_source_and_nothing_is_said() {
+        onBoth().run(application ->
+                assertThat(application.getBean(LockBackend.class)).isInstanceOf(PostgresLockBackend.class));
+    }
+
+    @Test
+    void redis_keeps_the_locks_where_it_is_asked_for() {
+        onBoth().withPropertyValues("syncguard.backend=redis")
+                .run(application ->
+                        assertThat(application.getBean(LockBackend.class)).isInstanceOf(RedisLockBackend.class));
+    }
+
+    @Test
+    void the_start_fails_when_redis_is_asked_for_and_nobody_says_where_it_is() {
+        Applications.on(TestDatabase.withSchema().url())
+                .withPropertyValues("syncguard.backend=redis")
+                .run(application -> assertThat(application)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("no LettuceConnectionFactory"));
+    }
+
+    @Test
+    void the_start_fails_when_the_connection_factory_does_not_say_where_redis_is() {
+        new ApplicationContextRunner()
+                .withConfiguration(Applications.ours())
+                .withBean(
+                        LettuceConnectionFactory.class,
+                        () -> new LettuceConnectionFactory(
+                                LettuceConnectionFactory.createRedisConfiguration("redis://redis.example.org:6380")))
+                .run(application -> assertThat(application)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOfSatisfying(
+                                LockException.class,
+                                ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
+                        .hasMessageContaining("cannot be read"));
+    }
+
+    @Test
+    void the_application_starts_and_says_so_when_a_lock_is_asked_for_while_redis_is_away() {
+        OwnRedis redis = new OwnRedis();
+        redis.stop();
+
+        on(redis.url()).run(application -> {
+            assertThat(application).hasNotFailed();
+            assertThatExceptionOfType(LockException.class)
+                    .isThrownBy(() -> application.getBean(LockManager.class).isLocked("order:42"))
+                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE));
+        });
+    }
+
+    @Test
+    void a_server_that_throws_keys_away_is_warned_of() {
+        Map<String, String> warnings = Map.ofEntries(
+                entry("noeviction", ""),
+                entry("allkeys-lru", "throws away locks and fence counters"),
+                entry("volatile-ttl", "throws away locks when"));
+
+        try (OwnRedis redis = new OwnRedis()) {
+            warnings.forEach((policy, warning) -> {
+                redis.commands().configSet("maxmemory-policy", policy);
+                try (CapturedLog log = new CapturedLog()) {
+                    on(redis.url()).run(application -> assertThat(application).hasNotFailed());
+
+                    assertThat(String.join("", log.messages())).contains(warning);
+                    assertThat(log.messages()).hasSize(warning.isEmpty() ? 0 : 1);
+                }
+            });
+        }
+    }
+
+    private static ApplicationContextRunner onBoth() {
+        return Applications.on(TestDatabase.withSchema().url())
+                .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+                .withPropertyValues("spring.data.redis.url=" + RedisServer.url());
+    }
+
+    private static ApplicationContextRunner onRedis() {
+        return on(RedisServer.url());
+    }
+
+    private static ApplicationContextRunner on(String url) {
+        return Applications.withoutBoot()
+                .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+                .withPropertyValues("spring.data.redis.url=" + url);
+    }
+}
