@@ -5,8 +5,7 @@
 -- time left says when to look again. Without, it is a try that does not queue, and writes nothing if it is refused; who has a place
 -- gives it up.
 local name, mode, lock_id, ttl, user_key, owner = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
-local place_ms, waiter, channel = tonumber(ARGV[7]), ARGV[8], ARGV[9]
-local LAST_FENCE = 900000000000000
+local place_ms, first_lease_ms, waiter, channel = tonumber(ARGV[7]), ARGV[8], ARGV[9], ARGV[10]
 
 local shared = mode == 'SHARED'
 local locks, readers, queue, id = key('lock', name), key('readers', name), key('queue', name), key('id', lock_id)
@@ -44,12 +43,13 @@ if redis.call('EXISTS', queue) == 1 then
 end
 local time_left = (later(leases and leases + TOLERANCE, latest) or now) - now
 
--- One that arrives a second time is answered as it was: the driver of a cluster sends again what it had sent to a node that has
--- gone. Otherwise it would be in its own way.
+-- The caller may be in its own way. A release has made a lease of its place, and it does not know yet; or the driver of a cluster
+-- sends again what it had sent to a node that has gone.
 local own = time_left > 0 and lease_of(lock_id)
 if own and own.ends > now - TOLERANCE then
+    keep_lease(own.set, lock_id, now + ttl)
     local granted = redis.call('HMGET', id, 'fence', 'acquired_at_ms')
-    return { 'granted', tonumber(granted[1]), tonumber(granted[2]), own.ends }
+    return { 'granted', tonumber(granted[1]), tonumber(granted[2]), now + ttl }
 end
 
 if time_left > 0 and not place_ms then
@@ -62,15 +62,16 @@ if time_left > 0 and not place_ms then
 end
 
 if time_left > 0 then
-    if not arrival then
-        -- A place that lapsed is lost.
-        if place then
-            remove_place(name, place)
-        end
-        local last = tonumber(redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]) or 0
-        place = table.concat({ text(last + 1), mode, lock_id, waiter, channel }, ':')
-        redis.call('ZADD', queue, last + 1, place)
-        redis.call('HSET', id, 'name', name, 'place', place)
+    if place then
+        -- One that lapsed is lost. One that is kept is known by another number from now on.
+        remove_place(name, place)
+    end
+    arrival = arrival or (tonumber(redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]) or 0) + 1
+    place = table.concat({ text(arrival), mode, lock_id, waiter, channel }, ':')
+    redis.call('ZADD', queue, arrival, place)
+    redis.call('HSET', id, 'name', name, 'place', place)
+    if first_lease_ms ~= '' then
+        redis.call('HSET', id, 'first_lease_ms', first_lease_ms, 'user_key', user_key, 'owner', owner)
     end
     keep_place(name, lock_id, place, now + place_ms)
     -- The next to look for: the first of the leases is over, and the others may have gone by then without a word; or somebody
@@ -82,24 +83,11 @@ if time_left > 0 then
     return { 'queued', earlier(first and first + TOLERANCE, soonest) - now }
 end
 
--- The counter first, before anything is written.
-if (tonumber(redis.call('GET', key('fence', name)) or 0) or 0) >= LAST_FENCE then
+local fence, ends = grant(name, mode, lock_id, ttl, user_key, owner)
+if not fence then
     return { 'no_fences' }
 end
-local fence = redis.call('INCR', key('fence', name))
-local ends = now + ttl
 if place then
     remove_place(name, place)
-    redis.call('DEL', id)
 end
--- Lapsed leases are deleted, never passed over: an extension would revive one beside ours.
-redis.call('ZREMRANGEBYSCORE', locks, '-inf', now - TOLERANCE)
-redis.call('ZREMRANGEBYSCORE', readers, '-inf', now - TOLERANCE)
-local set = key(LEASES[mode], name)
-redis.call('ZADD', set, ends, lock_id)
-redis.call('PEXPIREAT', set, last_end(set) + TOLERANCE)
-redis.call(
-    'HSET', id, 'name', name, 'mode', mode, 'acquired_at_ms', now, 'fence', string.format('%015.0f', fence), 'user_key', user_key,
-    'owner', owner)
-redis.call('PEXPIREAT', id, ends + TOLERANCE)
 return { 'granted', fence, now, ends }

@@ -17,6 +17,7 @@
 local TOLERANCE = 1000
 local LEASES = { EXCLUSIVE = 'lock', SHARED = 'readers' }
 local PLACES = { EXCLUSIVE = 'waiting_writers', SHARED = 'waiting_readers' }
+local LAST_FENCE = 900000000000000
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -67,8 +68,10 @@ end
 
 -- A place is a text of arrival, mode, lock id, number of the waiter, and the channel of its process.
 local function read_place(place)
-    local arrival, mode, waiter, channel = string.match(place, '^(%d+):(%u+):[^:]+:(%d+):(.*)$')
-    return { arrival = tonumber(arrival), shared = mode == 'SHARED', mode = mode, waiter = waiter, channel = channel }
+    local arrival, mode, lock_id, waiter, channel = string.match(place, '^(%d+):(%u+):([^:]+):(%d+):(.*)$')
+    return {
+        arrival = tonumber(arrival), mode = mode, shared = mode == 'SHARED', lock_id = lock_id, waiter = waiter, channel = channel
+    }
 end
 
 -- The end of a place; nil if it is not in the queue any more, or has lapsed.
@@ -88,6 +91,33 @@ local function keep_place(name, lock_id, place, ends)
         'PEXPIREAT', key('queue', name), later(last_end(key(PLACES.EXCLUSIVE, name)), last_end(key(PLACES.SHARED, name))))
 end
 
+-- Has a lease live until then.
+local function keep_lease(set, lock_id, ends)
+    -- First what Redis allows with its memory full: after that it allows the rest of a script as well, and who holds a lock can
+    -- keep it.
+    redis.call('PEXPIREAT', key('id', lock_id), ends + TOLERANCE)
+    redis.call('ZADD', set, ends, lock_id)
+    redis.call('PEXPIREAT', set, last_end(set) + TOLERANCE)
+end
+
+-- Grants a key for which nothing live is in the way. Answers fence and end; nothing when the counter is at its end.
+local function grant(name, mode, lock_id, ttl, user_key, owner)
+    -- The counter first, before anything is written.
+    if (tonumber(redis.call('GET', key('fence', name)) or 0) or 0) >= LAST_FENCE then
+        return nil
+    end
+    local fence = redis.call('INCR', key('fence', name))
+    -- Lapsed leases are deleted, never passed over: an extension would revive one beside ours.
+    redis.call('ZREMRANGEBYSCORE', key('lock', name), '-inf', now - TOLERANCE)
+    redis.call('ZREMRANGEBYSCORE', key('readers', name), '-inf', now - TOLERANCE)
+    redis.call('DEL', key('id', lock_id))
+    redis.call(
+        'HSET', key('id', lock_id), 'name', name, 'mode', mode, 'acquired_at_ms', now, 'fence', string.format('%015.0f', fence),
+        'user_key', user_key, 'owner', owner)
+    keep_lease(key(LEASES[mode], name), lock_id, now + ttl)
+    return fence, now + ttl
+end
+
 -- Answers whether it was there.
 local function remove_place(name, place)
     redis.call('ZREM', key('queue', name), place)
@@ -103,6 +133,11 @@ local function remove_lapsed_places(name)
         end
         redis.call('ZREMRANGEBYSCORE', key(family, name), '-inf', now)
     end
+end
+
+local function tell(place, message)
+    -- Who may not send to that channel may not have subscribed to it either, and the others are not to suffer.
+    redis.pcall('PUBLISH', place.channel, message)
 end
 
 -- Wakes the waiters of a key who can go on: nothing live conflicts with them, and nobody who conflicts is in front.
@@ -123,8 +158,7 @@ local function wake(name, after, after_shared)
             local can_go_on = not written and (place.shared or first and not read)
             local looks_again = after and place.arrival > after and not (place.shared and after_shared)
             if place.channel ~= '' and (can_go_on or looks_again) and (place.shared or first or after == 0) then
-                -- Who may not send to that channel may not have subscribed to it either, and the others are not to suffer.
-                redis.pcall('PUBLISH', place.channel, place.waiter)
+                tell(place, place.waiter)
             end
             if not place.shared then
                 writer = place

@@ -11,11 +11,7 @@ for i = 1, #ARGV, 2 do
         table.insert(answers, 0)
     else
         local ends = now + ARGV[i + 1]
-        -- First what Redis allows with its memory full: after that it allows the rest of a script as well, and who holds a lock
-        -- can keep it.
-        redis.call('PEXPIREAT', key('id', lock_id), ends + TOLERANCE)
-        redis.call('ZADD', lease.set, ends, lock_id)
-        redis.call('PEXPIREAT', lease.set, last_end(lease.set) + TOLERANCE)
+        keep_lease(lease.set, lock_id, ends)
         table.insert(answers, ends)
         if ends < lease.ends then
             shortened[lease.name] = true

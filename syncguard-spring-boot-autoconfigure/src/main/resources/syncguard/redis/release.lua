@@ -2,6 +2,27 @@
 -- 'expired' or 'not_found'.
 local lock_id = ARGV[1]
 
+-- Makes a lease of the first place in the queue, if that one waits for the key alone and may be handed it, and tells its
+-- process. Readers who lapsed are left to the claim.
+local function hand_over(name)
+    local first = redis.call('ZRANGE', key('queue', name), 0, 0)[1]
+    local place = read_place(first)
+    if place.shared or not place_end(name, first) or redis.call('EXISTS', key('readers', name)) == 1 then
+        return false
+    end
+    local id = redis.call('HMGET', key('id', place.lock_id), 'first_lease_ms', 'user_key', 'owner')
+    if not id[1] then
+        return false
+    end
+    local fence, ends = grant(name, place.mode, place.lock_id, tonumber(id[1]), id[2], id[3])
+    if not fence then
+        return false
+    end
+    remove_place(name, first)
+    tell(place, table.concat({ place.waiter, text(fence), text(now), text(ends) }, ' '))
+    return true
+end
+
 local lease = lease_of(lock_id)
 if lease then
     if lease.ends <= now - TOLERANCE then
@@ -9,7 +30,7 @@ if lease then
     end
     redis.call('ZREM', lease.set, lock_id)
     redis.call('DEL', key('id', lock_id))
-    if redis.call('EXISTS', key('queue', lease.name)) == 1 then
+    if redis.call('EXISTS', key('queue', lease.name)) == 1 and not hand_over(lease.name) then
         wake(lease.name)
     end
     return 'released'

@@ -1,17 +1,13 @@
 package io.syncguard.postgres;
 
-import io.syncguard.Fence;
 import io.syncguard.core.Alarm;
-import io.syncguard.core.Attempt;
 import io.syncguard.core.Time;
 import io.syncguard.core.WakeUps;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.UUID;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -123,20 +119,7 @@ final class PostgresWakeUps implements AutoCloseable {
             return;
         }
         for (PGNotification notification : notifications) {
-            hear(notification.getParameter());
-        }
-    }
-
-    /** The number of a waiter, and the fence, the beginning and the end of a lease if there is one. */
-    private void hear(String message) {
-        long[] words = Stream.of(message.split(" ")).mapToLong(Long::parseLong).toArray();
-        if (words.length == 1) {
-            wakeUps.wake(words[0]);
-        } else {
-            wakeUps.handOver(
-                    words[0],
-                    new Attempt.Grant(
-                            new Fence(words[1]), Instant.ofEpochMilli(words[2]), Instant.ofEpochMilli(words[3])));
+            wakeUps.hear(notification.getParameter());
         }
     }
 

@@ -87,6 +87,8 @@ public final class RedisLockBackend implements LockBackend {
 
     private List<String> arguments(Claim claim) {
         Long waiter = claim.waiter();
+        RedisWakeUps heard = wakeUps;
+        String placeTtl = String.valueOf(settings.placeTtl().toMillis());
         return List.of(
                 keys.name(claim.key()),
                 claim.mode().name(),
@@ -94,9 +96,10 @@ public final class RedisLockBackend implements LockBackend {
                 String.valueOf(claim.ttl().toMillis()),
                 claim.key(),
                 claim.owner(),
-                waiter == null ? "" : String.valueOf(settings.placeTtl().toMillis()),
+                waiter == null ? "" : placeTtl,
+                heard == null || !claim.handOver() ? "" : placeTtl,
                 waiter == null ? "" : String.valueOf(waiter),
-                wakeUps == null ? "" : wakeUps.channel());
+                heard == null ? "" : heard.channel());
     }
 
     @Override

@@ -130,7 +130,7 @@ final class RedisWakeUps implements AutoCloseable {
 
             @Override
             public void message(String from, String message) {
-                wakeUps.wake(Long.parseLong(message));
+                wakeUps.hear(message);
             }
         });
         opened.addListener(new RedisConnectionStateListener() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.syncguard.LockMode;
+import io.syncguard.core.Attempt;
 import io.syncguard.core.Claim;
 import io.syncguard.core.ContractFixture;
 import io.syncguard.core.ContractStore;
@@ -174,6 +175,9 @@ class RedisKeysTests extends ContractFixture {
             public void wake(long waiter) {
                 woken.add(waiter);
             }
+
+            @Override
+            public void handOver(long waiter, Attempt.Grant grant) {}
 
             @Override
             public void lookAtAll() {}

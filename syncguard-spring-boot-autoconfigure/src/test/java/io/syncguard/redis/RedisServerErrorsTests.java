@@ -317,6 +317,9 @@ class RedisServerErrorsTests {
         public void wake(long waiter) {}
 
         @Override
+        public void handOver(long waiter, Attempt.Grant grant) {}
+
+        @Override
         public void lookAtAll() {}
     }
 }

@@ -30,7 +30,7 @@ class RedisWakeUpsTests {
 
     private final OwnRedis redis = new OwnRedis();
     private final Claim holder = Claims.exclusive("order:42", "A".repeat(22), TTL, "test");
-    private final Claim waiter = new Claim("order:42", EXCLUSIVE, "B".repeat(22), TTL, "test", 7L);
+    private final Claim waiter = new Claim("order:42", EXCLUSIVE, "B".repeat(22), TTL, "test", false, false, 7L);
     private final Heard heard = new Heard();
     private LockBackend backend;
 
@@ -156,6 +156,9 @@ class RedisWakeUpsTests {
         public void wake(long waiter) {
             woken.add(waiter);
         }
+
+        @Override
+        public void handOver(long waiter, Attempt.Grant grant) {}
 
         @Override
         public void lookAtAll() {
