@@ -2,26 +2,47 @@ package io.syncguard.benchmarks;
 
 import java.io.IOException;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What the measurements of one run share: a server, two other processes, the rounds, the report. Used by one thread. */
+/** What the measurements of one run share: one server, two other processes, the rounds, the report. Used by one thread. */
 final class Arena implements AutoCloseable {
 
-    private final Server server = new Server();
+    private final Store store;
+    private final Server server;
     private final Map<Peer, String> urls = new EnumMap<>(Peer.class);
     private final Rounds rounds;
     private final Report report;
     private @Nullable Contenders contenders;
     private @Nullable TwoProcesses processes;
 
-    Arena(Rounds rounds, Report report) throws IOException {
+    Arena(Store store, Rounds rounds, Report report) throws IOException {
+        this.store = store;
+        this.server = store.start();
         this.rounds = rounds;
         this.report = report;
     }
 
+    Store store() {
+        return store;
+    }
+
     Server server() {
         return server;
+    }
+
+    /** The same server, for what can be measured there alone. */
+    PostgresServer postgres() {
+        if (server instanceof PostgresServer postgres) {
+            return postgres;
+        }
+        throw new IllegalStateException("This is " + server.description());
+    }
+
+    /** Who is measured side by side. */
+    List<Peer> peers() {
+        return Peer.of(store);
     }
 
     Rounds rounds() {

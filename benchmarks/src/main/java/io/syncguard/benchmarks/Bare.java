@@ -24,7 +24,7 @@ enum Bare {
     }
 
     /** Where the partners meet: each has a database of its own, because a listener is woken by all channels of one. */
-    String url(Server server) {
+    String url(PostgresServer server) {
         return server.newDatabase("bare_" + name().toLowerCase(Locale.ROOT)) + properties;
     }
 }

@@ -37,13 +37,25 @@ final class Bench {
 
     /** An application as its users have it. */
     static ConfigurableApplicationContext application(String url) {
+        return run(
+                "spring.autoconfigure.exclude=org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+                "spring.datasource.url=" + url,
+                // A benchmark on a busy machine is slow, and not over.
+                "syncguard.postgres.network-timeout=1m");
+    }
+
+    /** The same with its locks in Redis. */
+    static ConfigurableApplicationContext redisApplication(String url) {
+        return run(
+                "spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+                "spring.data.redis.url=" + url,
+                "syncguard.redis.network-timeout=1m");
+    }
+
+    private static ConfigurableApplicationContext run(String... properties) {
         return new SpringApplicationBuilder(Application.class)
-                .properties(
-                        "spring.main.banner-mode=off",
-                        "spring.main.web-application-type=none",
-                        "spring.datasource.url=" + url,
-                        // A benchmark on a busy machine is slow, and not over.
-                        "syncguard.postgres.network-timeout=1m")
+                .properties("spring.main.banner-mode=off", "spring.main.web-application-type=none")
+                .properties(properties)
                 .run();
     }
 

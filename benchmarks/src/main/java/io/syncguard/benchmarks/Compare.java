@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Measures SyncGuard side by side with ShedLock, Spring Integration and raw statements, on a PostgreSQL of its own with
- * durable settings, in interleaved rounds: see docs/benchmarks.md.
+ * Measures SyncGuard side by side with others who keep locks on the same server, in interleaved rounds: see
+ * docs/benchmarks.md. Each server is its own; PostgreSQL has durable settings.
  *
  * <p>Arguments: rounds (5), seconds per measurement (4, at most 20: some leases are not extended), names of measurements
  * (all). Or {@code --short}, which shows that everything works, not how fast.
@@ -22,7 +22,7 @@ public final class Compare {
     /** Runs it and prints tables. */
     public static void main(String[] args) throws Exception {
         if (args.length > 0 && args[0].equals("--short")) {
-            run(Rounds.SHORT, List.of(), System.out);
+            run(Rounds.SHORT, List.of());
             return;
         }
         int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 5;
@@ -31,17 +31,25 @@ public final class Compare {
             throw new IllegalArgumentException("At least 1 round, of 1 to " + MOST_SECONDS + " seconds");
         }
         List<String> names = args.length > 2 ? List.of(args).subList(2, args.length) : List.of();
-        run(new Rounds(rounds, Duration.ofSeconds(seconds), true), names, System.out);
+        run(new Rounds(rounds, Duration.ofSeconds(seconds), true), names);
     }
 
-    /** Runs the measurements of these names, or all if there are none, and prints what they find. */
-    static Report run(Rounds rounds, List<String> names, PrintStream out) throws Exception {
-        Map<String, Measurement> measurements = measurements();
+    private static void run(Rounds rounds, List<String> names) throws Exception {
+        for (Store store : Store.values()) {
+            if (names.isEmpty() || names.stream().anyMatch(measurements(store)::containsKey)) {
+                run(store, rounds, names, System.out);
+            }
+        }
+    }
+
+    /** Runs the measurements of these names at one server, or all if there are none, and prints what they find. */
+    static Report run(Store store, Rounds rounds, List<String> names, PrintStream out) throws Exception {
+        Map<String, Measurement> measurements = measurements(store);
         if (!names.isEmpty()) {
             measurements.keySet().retainAll(names);
         }
         Report report = new Report(out);
-        try (Arena arena = new Arena(rounds, report)) {
+        try (Arena arena = new Arena(store, rounds, report)) {
             out.println(
                     arena.server().description() + ", " + Runtime.getRuntime().availableProcessors()
                             + " processors, Java " + Runtime.version() + "; " + rounds.description());
@@ -52,15 +60,25 @@ public final class Compare {
         return report;
     }
 
-    private static Map<String, Measurement> measurements() {
+    private static Map<String, Measurement> measurements(Store store) {
         Map<String, Measurement> measurements = new LinkedHashMap<>();
-        measurements.put("costs", new PairCosts());
-        measurements.put("free", new FreeKeys());
-        measurements.put("refused", new RefusedTries());
-        measurements.put("hot", new HotKey());
-        measurements.put("time", new HandOverTime());
-        measurements.put("waiting", new WaitingThreads());
-        measurements.put("shared", new SharedGrants());
+        switch (store) {
+            case POSTGRES -> {
+                measurements.put("costs", new PairCosts());
+                measurements.put("free", new FreeKeys());
+                measurements.put("refused", new RefusedTries());
+                measurements.put("hot", new HotKey());
+                measurements.put("time", new HandOverTime());
+                measurements.put("waiting", new WaitingThreads());
+                measurements.put("shared", new SharedGrants());
+            }
+            case REDIS -> {
+                measurements.put("redis-free", new FreeKeys());
+                measurements.put("redis-refused", new RefusedTries());
+                measurements.put("redis-hot", new HotKey());
+                measurements.put("redis-time", new HandOverTime());
+            }
+        }
         return measurements;
     }
 }

@@ -9,7 +9,7 @@ final class Contenders implements AutoCloseable {
     private final Map<Peer, Contender> contenders = new EnumMap<>(Peer.class);
 
     Contenders(Arena arena) {
-        for (Peer peer : Peer.values()) {
+        for (Peer peer : arena.peers()) {
             contenders.put(peer, peer.open(arena.url(peer)));
         }
     }

@@ -21,7 +21,7 @@ final class FreeKeys implements Measurement {
 
     private static void measure(Arena arena, int threads) throws Exception {
         Map<String, Callable<Double>> measurements = new LinkedHashMap<>();
-        for (Peer peer : Peer.values()) {
+        for (Peer peer : arena.peers()) {
             measurements.put(
                     peer.label(), () -> pairsPerSecond(arena.contenders().get(peer), threads, arena.rounds()));
         }

@@ -12,11 +12,11 @@ final class HandOverTime implements Measurement {
     public void run(Arena arena) throws Exception {
         TwoProcesses processes = arena.processes();
         Map<String, Callable<List<Double>>> measurements = new LinkedHashMap<>();
-        for (Peer peer : TwoProcesses.PEERS) {
+        for (Peer peer : processes.peers()) {
             measurements.put(
                     peer.label(), () -> processes.handOver(peer, arena.rounds().duration()));
         }
-        for (Bare bare : Bare.values()) {
+        for (Bare bare : processes.bare()) {
             measurements.put(
                     bare.label() + ", there and back",
                     () -> processes.callNowAndThen(bare, arena.rounds().duration()));

@@ -18,10 +18,10 @@ final class HotKey implements Measurement {
     public void run(Arena arena) throws Exception {
         TwoProcesses processes = arena.processes();
         Map<String, Callable<Found>> measurements = new LinkedHashMap<>();
-        for (Peer peer : TwoProcesses.PEERS) {
+        for (Peer peer : processes.peers()) {
             measurements.put(peer.label(), () -> handOvers(processes, peer, arena.rounds()));
         }
-        for (Bare bare : Bare.values()) {
+        for (Bare bare : processes.bare()) {
             measurements.put(bare.label(), () -> notifications(processes, bare, arena.rounds()));
         }
         Map<String, List<Found>> found = arena.rounds().interleave(measurements);

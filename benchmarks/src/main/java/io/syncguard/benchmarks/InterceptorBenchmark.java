@@ -35,7 +35,8 @@ public class InterceptorBenchmark {
             .properties(
                     "spring.main.banner-mode=off",
                     "spring.main.web-application-type=none",
-                    "spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
+                    "spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration,"
+                            + "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
             .run();
 
     private final Orders orders = context.getBean(Orders.class);

@@ -17,8 +17,8 @@ final class PairCosts implements Measurement {
     public void run(Arena arena) throws Exception {
         Map<String, List<Double>> roundTrips = new LinkedHashMap<>();
         Map<String, List<Double>> flushes = new LinkedHashMap<>();
-        for (Peer peer : Peer.values()) {
-            measure(arena.server(), peer, roundTrips, flushes);
+        for (Peer peer : arena.peers()) {
+            measure(arena.postgres(), peer, roundTrips, flushes);
         }
         arena.report().title("free key, 1 thread: round trips per pair");
         roundTrips.forEach(arena.report()::add);
@@ -27,7 +27,7 @@ final class PairCosts implements Measurement {
     }
 
     private static void measure(
-            Server server, Peer peer, Map<String, List<Double>> roundTrips, Map<String, List<Double>> flushes)
+            PostgresServer server, Peer peer, Map<String, List<Double>> roundTrips, Map<String, List<Double>> flushes)
             throws Exception {
         String database = peer.database() + "_costs";
         String url = server.newCountedDatabase(peer, database);
@@ -39,7 +39,7 @@ final class PairCosts implements Measurement {
     }
 
     /** Has it do what is only done once: make tables, and rows for the keys. */
-    private static void prepare(Server server, Peer peer, String database, String url) throws Exception {
+    private static void prepare(PostgresServer server, Peer peer, String database, String url) throws Exception {
         try (Contender contender = peer.open(url)) {
             run(contender, KEYS);
         }
@@ -47,7 +47,7 @@ final class PairCosts implements Measurement {
     }
 
     /** Runs pairs, waits until their sessions have ended, and returns the round trips of a pair. */
-    private static double openAndRun(Server server, Peer peer, String database, String url) throws Exception {
+    private static double openAndRun(PostgresServer server, Peer peer, String database, String url) throws Exception {
         double trips;
         try (Contender contender = peer.open(url)) {
             run(contender, WARM_UP);

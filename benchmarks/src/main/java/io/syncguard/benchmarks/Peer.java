@@ -2,20 +2,23 @@ package io.syncguard.benchmarks;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 /** Who is measured side by side. */
 enum Peer {
     /** It makes its tables and functions by itself. */
-    SYNCGUARD("SyncGuard", database -> {}, SyncGuard::new),
+    SYNCGUARD("SyncGuard", database -> {}, url -> new SyncGuard(Bench.application(url))),
 
     SHEDLOCK(
             "ShedLock", database -> new JdbcTemplate(database).execute(ShedLock.TABLE), url -> new ShedLock(pool(url))),
@@ -24,26 +27,58 @@ enum Peer {
             "Spring Integration",
             database ->
                     new ResourceDatabasePopulator(new ClassPathResource(SpringIntegration.SCRIPT)).execute(database),
-            url -> new SpringIntegration(pool(url))),
+            url -> SpringIntegration.onPostgres(pool(url))),
 
     RAW(
             "raw statements",
             database -> new JdbcTemplate(database).execute(RawStatements.TABLE),
             url -> new RawStatements(pool(url))),
 
-    EMPTY("empty statements", database -> {}, url -> new EmptyStatements(pool(url)));
+    EMPTY("empty statements", database -> {}, url -> new EmptyStatements(pool(url))),
 
-    /** So many connections each of them gets for its pool at most, except SyncGuard, which has its default: 8. */
+    SYNCGUARD_REDIS("SyncGuard", url -> new SyncGuard(Bench.redisApplication(url))),
+
+    REDISSON("Redisson", RedissonLocks::open),
+
+    SPRING_INTEGRATION_SPIN("Spring Integration, spin", url -> SpringIntegration.onRedis(url, RedisLockType.SPIN_LOCK)),
+
+    SPRING_INTEGRATION_PUB_SUB(
+            "Spring Integration, pub/sub", url -> SpringIntegration.onRedis(url, RedisLockType.PUB_SUB_LOCK)),
+
+    EMPTY_SCRIPTS("empty scripts", EmptyScripts::new);
+
+    /** So many connections each of those on PostgreSQL gets for its pool at most, except SyncGuard, which has its default: 8. */
     private static final int CONNECTIONS = 16;
 
+    private final Store store;
     private final String label;
     private final Consumer<DataSource> preparation;
     private final Function<String, Contender> opening;
 
+    /** One in PostgreSQL. */
     Peer(String label, Consumer<DataSource> preparation, Function<String, Contender> opening) {
+        this(Store.POSTGRES, label, preparation, opening);
+    }
+
+    Peer(Store store, String label, Consumer<DataSource> preparation, Function<String, Contender> opening) {
+        this.store = store;
         this.label = label;
         this.preparation = preparation;
         this.opening = opening;
+    }
+
+    /** One in Redis: nothing has to be made there before. */
+    Peer(String label, Function<String, Contender> opening) {
+        this(Store.REDIS, label, database -> {}, opening);
+    }
+
+    /** Those who are measured side by side. */
+    static List<Peer> of(Store store) {
+        return Stream.of(values()).filter(peer -> peer.store == store).toList();
+    }
+
+    Store store() {
+        return store;
     }
 
     String label() {

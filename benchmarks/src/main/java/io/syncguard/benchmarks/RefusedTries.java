@@ -22,7 +22,7 @@ final class RefusedTries implements Measurement {
      * What one measurement found.
      *
      * @param perSecond refused tries
-     * @param bytes of WAL per try; for the idle server all that it wrote in the time of a measurement
+     * @param bytes of WAL per try, zero where there is none; for the idle server all that it wrote in the time of a measurement
      */
     private record Found(double perSecond, double bytes) {}
 
@@ -31,15 +31,17 @@ final class RefusedTries implements Measurement {
         Contenders callers = arena.contenders();
         try (Contenders holders = new Contenders(arena)) {
             Map<String, Callable<Found>> measurements = new LinkedHashMap<>();
-            for (Peer peer : Peer.values()) {
+            for (Peer peer : arena.peers()) {
                 measurements.put(peer.label(), () -> tries(arena, holders.get(peer), callers.get(peer)));
             }
-            measurements.put(IDLE, () -> idle(arena));
-            report(arena.report(), arena.rounds().interleave(measurements));
+            if (arena.store() == Store.POSTGRES) {
+                measurements.put(IDLE, () -> idle(arena));
+            }
+            report(arena, arena.rounds().interleave(measurements));
         }
     }
 
-    private static void report(Report report, Map<String, List<Found>> found) {
+    private static void report(Arena arena, Map<String, List<Found>> found) {
         Map<String, List<Double>> tries = new LinkedHashMap<>();
         Map<String, List<Double>> bytes = new LinkedHashMap<>();
         found.forEach((name, each) -> {
@@ -48,10 +50,12 @@ final class RefusedTries implements Measurement {
             }
             bytes.put(name, each.stream().map(Found::bytes).toList());
         });
-        report.title("refused tries, 1 thread: tries/s");
-        report.addWithRatios(tries);
-        report.title("refused tries: bytes of WAL per try; of the idle server in all");
-        bytes.forEach(report::add);
+        arena.report().title("refused tries, 1 thread: tries/s");
+        arena.report().addWithRatios(tries);
+        if (arena.store() == Store.POSTGRES) {
+            arena.report().title("refused tries: bytes of WAL per try; of the idle server in all");
+            bytes.forEach(arena.report()::add);
+        }
     }
 
     private static Found tries(Arena arena, Contender holder, Contender caller) throws Exception {
@@ -80,20 +84,24 @@ final class RefusedTries implements Measurement {
 
     private static Found refused(Arena arena, Contender caller) throws Exception {
         Duration duration = arena.rounds().duration();
-        long before = arena.server().walBytes();
+        long before = walBytes(arena);
         double perSecond = Bench.perSecond(1, duration, (thread, count) -> {
             if (caller.attempt(KEY, () -> {})) {
                 throw new IllegalStateException("Granted, although the key is held");
             }
         });
-        long bytes = arena.server().walBytes() - before;
+        long bytes = walBytes(arena) - before;
         return new Found(perSecond, bytes / Math.max(1, perSecond * duration.toNanos() / 1e9));
     }
 
     private static Found idle(Arena arena) throws InterruptedException {
-        long before = arena.server().walBytes();
+        long before = walBytes(arena);
         TimeUnit.NANOSECONDS.sleep(arena.rounds().duration().toNanos());
-        return new Found(0, arena.server().walBytes() - before);
+        return new Found(0, walBytes(arena) - before);
+    }
+
+    private static long walBytes(Arena arena) {
+        return arena.store() == Store.POSTGRES ? arena.postgres().walBytes() : 0;
     }
 
     private static void awaitEnd(CountDownLatch over) {

@@ -18,7 +18,7 @@ final class SharedGrants implements Measurement {
     @Override
     public void run(Arena arena) throws Exception {
         List<AutoCloseable> others = new ArrayList<>();
-        try (SyncGuard locks = new SyncGuard(arena.url(Peer.SYNCGUARD))) {
+        try (SyncGuard locks = new SyncGuard(Bench.application(arena.url(Peer.SYNCGUARD)))) {
             for (int other = 1; other < GRANTS; other++) {
                 others.add(locks.share("shared by many"));
             }

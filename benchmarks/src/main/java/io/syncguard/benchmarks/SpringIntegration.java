@@ -2,61 +2,46 @@ package io.syncguard.benchmarks;
 
 import com.zaxxer.hikari.HikariDataSource;
 import java.time.Duration;
-import java.util.concurrent.locks.Lock;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.integration.jdbc.lock.DefaultLockRepository;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
+import org.springframework.integration.redis.util.RedisLockRegistry;
+import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
-/** Spring Integration's lock registry, as it comes but for the ttl, which it would not extend in the course of a measurement. */
-final class SpringIntegration implements WaitingContender {
+/** Spring Integration's lock registries, as they come but for the ttl, which they would not extend in the course of a measurement. */
+final class SpringIntegration {
 
     /** In its jar, with all of its tables. */
     static final String SCRIPT = "org/springframework/integration/jdbc/schema-postgresql.sql";
 
     private static final Duration TTL = Duration.ofMinutes(1);
 
-    private final HikariDataSource pool;
-    private final DefaultLockRepository repository;
-    private final JdbcLockRegistry locks;
+    private SpringIntegration() {}
 
-    SpringIntegration(HikariDataSource pool) {
-        this.pool = pool;
-        this.repository = new DefaultLockRepository(pool);
-        this.repository.setTransactionManager(new JdbcTransactionManager(pool));
-        this.repository.afterPropertiesSet();
-        this.repository.afterSingletonsInstantiated();
-        this.repository.start();
-        this.locks = new JdbcLockRegistry(repository, TTL);
+    static WaitingContender onPostgres(HikariDataSource pool) {
+        DefaultLockRepository repository = new DefaultLockRepository(pool);
+        repository.setTransactionManager(new JdbcTransactionManager(pool));
+        repository.afterPropertiesSet();
+        repository.afterSingletonsInstantiated();
+        repository.start();
+        return new JdkLocks(new JdbcLockRegistry(repository, TTL)::obtain, () -> {
+            repository.close();
+            pool.close();
+        });
     }
 
-    @Override
-    public boolean attempt(String key, Runnable body) {
-        Lock lock = locks.obtain(key);
-        if (!lock.tryLock()) {
-            return false;
-        }
-        runAndUnlock(lock, body);
-        return true;
-    }
-
-    @Override
-    public void await(String key, Runnable body) {
-        Lock lock = locks.obtain(key);
-        lock.lock();
-        runAndUnlock(lock, body);
-    }
-
-    @Override
-    public void close() {
-        repository.close();
-        pool.close();
-    }
-
-    private static void runAndUnlock(Lock lock, Runnable body) {
-        try {
-            body.run();
-        } finally {
-            lock.unlock();
-        }
+    static WaitingContender onRedis(String url, RedisLockType type) {
+        LettuceConnectionFactory connections = new LettuceConnectionFactory(
+                (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(url));
+        connections.afterPropertiesSet();
+        connections.start();
+        RedisLockRegistry locks = new RedisLockRegistry(connections, "locks", TTL);
+        locks.setRedisLockType(type);
+        return new JdkLocks(locks::obtain, () -> {
+            locks.destroy();
+            connections.destroy();
+        });
     }
 }

@@ -13,8 +13,8 @@ final class SyncGuard implements WaitingContender {
     private final ConfigurableApplicationContext application;
     private final LockTemplate locks;
 
-    SyncGuard(String url) {
-        this.application = Bench.application(url);
+    SyncGuard(ConfigurableApplicationContext application) {
+        this.application = application;
         this.locks = application.getBean(LockTemplate.class);
     }
 

@@ -12,26 +12,42 @@ import java.util.stream.Stream;
 final class TwoProcesses implements AutoCloseable {
 
     /** Who is able to wait for a key. */
-    static final List<Peer> PEERS = List.of(Peer.SYNCGUARD, Peer.SPRING_INTEGRATION);
+    private static final List<Peer> PEERS = List.of(
+            Peer.SYNCGUARD,
+            Peer.SPRING_INTEGRATION,
+            Peer.SYNCGUARD_REDIS,
+            Peer.REDISSON,
+            Peer.SPRING_INTEGRATION_SPIN,
+            Peer.SPRING_INTEGRATION_PUB_SUB);
 
     /** Pauses are spread over the 100 ms between two looks of a process that polls. */
     private static final int LONGEST_PAUSE_MILLIS = 110;
 
-    private final Server server;
+    private final Arena arena;
     private final ChildProcess one;
     private final ChildProcess other;
     private final Map<Bare, String> bareUrls = new EnumMap<>(Bare.class);
 
     TwoProcesses(Arena arena) throws IOException {
-        this.server = arena.server();
+        this.arena = arena;
         this.one = new ChildProcess();
         this.other = new ChildProcess();
-        for (Peer peer : PEERS) {
+        for (Peer peer : peers()) {
             one.tell("open", peer, arena.url(peer));
             other.tell("open", peer, arena.url(peer));
             one.answer();
             other.answer();
         }
+    }
+
+    /** Who is able to wait for a key at this server. */
+    List<Peer> peers() {
+        return PEERS.stream().filter(peer -> peer.store() == arena.store()).toList();
+    }
+
+    /** How partners without locks can call each other at this server. */
+    List<Bare> bare() {
+        return arena.store() == Store.POSTGRES ? List.of(Bare.values()) : List.of();
     }
 
     /** Has threads of both fight for one key. */
@@ -93,7 +109,7 @@ final class TwoProcesses implements AutoCloseable {
     }
 
     private String startEcho(Bare bare) {
-        String url = bare.url(server);
+        String url = bare.url(arena.postgres());
         other.ask("echo", url);
         return url;
     }

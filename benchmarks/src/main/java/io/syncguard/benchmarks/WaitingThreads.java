@@ -27,8 +27,8 @@ final class WaitingThreads implements Measurement {
 
     @Override
     public void run(Arena arena) throws Exception {
-        String url = arena.server().newCountedDatabase(Peer.SYNCGUARD, DATABASE);
-        try (SyncGuard locks = new SyncGuard(url)) {
+        String url = arena.postgres().newCountedDatabase(Peer.SYNCGUARD, DATABASE);
+        try (SyncGuard locks = new SyncGuard(Bench.application(url))) {
             Map<String, Callable<Double>> measurements = new LinkedHashMap<>();
             for (int waiters : WAITERS) {
                 measurements.put(waiters + " waiting", () -> tripsPerHandOver(arena, locks, waiters));
@@ -69,11 +69,11 @@ final class WaitingThreads implements Measurement {
         // By then all of them wait.
         TimeUnit.NANOSECONDS.sleep(arena.rounds().duration().toNanos() / 4);
         long handOversBefore = handOvers.get();
-        long before = arena.server().roundTrips(DATABASE);
+        long before = arena.postgres().roundTrips(DATABASE);
         do {
             TimeUnit.NANOSECONDS.sleep(arena.rounds().duration().toNanos());
         } while (handOvers.get() < handOversBefore + FEWEST);
-        return (double) (arena.server().roundTrips(DATABASE) - before) / (handOvers.get() - handOversBefore);
+        return (double) (arena.postgres().roundTrips(DATABASE) - before) / (handOvers.get() - handOversBefore);
     }
 
     private static void work(AtomicLong handOvers) {

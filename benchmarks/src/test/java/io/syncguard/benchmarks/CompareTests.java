@@ -6,6 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,46 +14,54 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Shows that the comparison runs and that everybody takes part, not how fast anybody is. */
 class CompareTests {
 
-    private static final List<String> EVERYBODY =
-            List.of("SyncGuard", "ShedLock", "Spring Integration", "raw statements");
+    private static final List<String> ON_POSTGRES =
+            List.of("SyncGuard", "ShedLock", "Spring Integration", "raw statements", "empty statements");
 
-    private static final List<String> WHO_WAITS =
+    private static final List<String> WHO_WAITS_ON_POSTGRES =
             List.of("SyncGuard", "Spring Integration", "bare NOTIFY", "bare NOTIFY, prompt socket");
 
-    private static String printed;
-    private static Map<String, List<Report.Row>> tables;
+    private static final List<String> WHO_WAITS_IN_REDIS =
+            List.of("SyncGuard", "Redisson", "Spring Integration, spin", "Spring Integration, pub/sub");
+
+    private static final List<String> IN_REDIS = Stream.concat(WHO_WAITS_IN_REDIS.stream(), Stream.of("empty scripts"))
+            .toList();
+
+    /** What was printed about a server, and what was kept of it. */
+    private record Run(String printed, Map<String, List<Report.Row>> tables) {}
+
+    private static final Map<Store, Run> RUNS = new EnumMap<>(Store.class);
 
     @BeforeAll
     static void run() throws Exception {
+        for (Store store : Store.values()) {
+            RUNS.put(store, run(store));
+        }
+    }
+
+    private static Run run(Store store) throws Exception {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        Report report = Compare.run(Rounds.SHORT, List.of(), new PrintStream(out, true, StandardCharsets.UTF_8));
-        printed = out.toString(StandardCharsets.UTF_8);
-        tables = report.rows().stream()
+        Report report = Compare.run(store, Rounds.SHORT, List.of(), new PrintStream(out, true, StandardCharsets.UTF_8));
+        Map<String, List<Report.Row>> tables = report.rows().stream()
                 .collect(Collectors.groupingBy(Report.Row::title, LinkedHashMap::new, Collectors.toList()));
+        return new Run(out.toString(StandardCharsets.UTF_8), tables);
     }
 
     @Test
-    void each_work_has_a_line_for_everybody_who_can_do_it_and_for_the_ratios() {
+    void each_work_on_postgres_has_a_line_for_everybody_who_can_do_it_and_for_the_ratios() {
         Map<String, List<String>> expected = new LinkedHashMap<>();
-        expected.put("free key, 1 thread: round trips per pair", EVERYBODY);
-        expected.put("free key, 1 thread: flushes of the WAL per pair", EVERYBODY);
-        expected.put("free keys, 1 thread: pairs/s", withRatios(EVERYBODY));
-        expected.put("free keys, 16 threads: pairs/s", withRatios(EVERYBODY));
-        expected.put("free keys, 64 threads: pairs/s", withRatios(EVERYBODY));
-        expected.put("refused tries, 1 thread: tries/s", withRatios(EVERYBODY));
+        expected.put("free key, 1 thread: round trips per pair", ON_POSTGRES);
+        expected.put("free key, 1 thread: flushes of the WAL per pair", ON_POSTGRES);
+        expected.putAll(freeAndRefused(ON_POSTGRES));
         expected.put(
                 "refused tries: bytes of WAL per try; of the idle server in all",
-                Stream.concat(EVERYBODY.stream(), Stream.of("idle server")).toList());
-        String hotKey = "one hot key, 2 processes of 4 threads, empty body: ";
-        expected.put(hotKey + "bodies/s", withRatios(WHO_WAITS));
-        expected.put(hotKey + "hand-overs/s to another thread", withRatios(WHO_WAITS));
-        expected.put(hotKey + "hand-overs/s to the other process", withRatios(WHO_WAITS));
-        expected.put("release to the next start in another process, ms: medians", withRatios(thereAndBack()));
-        expected.put("release to the next start in another process, ms: 99th percentiles", withRatios(thereAndBack()));
+                Stream.concat(ON_POSTGRES.stream(), Stream.of("idle server")).toList());
+        expected.putAll(hot(WHO_WAITS_ON_POSTGRES));
         expected.put(
                 "threads of one process waiting for one key: round trips per hand-over",
                 List.of("2 waiting", "10 waiting", "100 waiting", "100 waiting / 2 waiting"));
@@ -60,12 +69,22 @@ class CompareTests {
                 "shared grants of one key, 1 thread: ms per pair of acquire and release",
                 List.of("1000 live", "1 live", "1000 live / 1 live"));
 
-        assertThat(lines()).containsExactlyEntriesOf(expected);
+        assertThat(lines(Store.POSTGRES)).containsExactlyEntriesOf(expected);
     }
 
     @Test
-    void everybody_has_done_something() {
-        tables.forEach((title, rows) -> {
+    void each_work_in_redis_has_a_line_for_everybody_who_can_do_it_and_for_the_ratios() {
+        Map<String, List<String>> expected = new LinkedHashMap<>();
+        expected.putAll(freeAndRefused(IN_REDIS));
+        expected.putAll(hot(WHO_WAITS_IN_REDIS));
+
+        assertThat(lines(Store.REDIS)).containsExactlyEntriesOf(expected);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void everybody_has_done_something(Store store) {
+        RUNS.get(store).tables().forEach((title, rows) -> {
             // Nothing need have been written, and the key need not have changed hands in such a short time.
             if (!title.contains("bytes of WAL") && !title.contains("hand-overs/s")) {
                 assertThat(rows)
@@ -78,26 +97,47 @@ class CompareTests {
         });
     }
 
-    @Test
-    void every_line_is_printed_below_its_title() {
-        tables.forEach((title, rows) -> {
+    @ParameterizedTest
+    @EnumSource
+    void every_line_is_printed_below_its_title(Store store) {
+        Run run = RUNS.get(store);
+        run.tables().forEach((title, rows) -> {
             List<String> texts = new ArrayList<>(List.of(title));
             rows.forEach(row -> texts.add(row.what()));
-            assertThat(printed).containsSubsequence(texts);
+            assertThat(run.printed()).containsSubsequence(texts);
         });
     }
 
-    private static Map<String, List<String>> lines() {
+    private static Map<String, List<String>> lines(Store store) {
         Map<String, List<String>> lines = new LinkedHashMap<>();
-        tables.forEach((title, rows) ->
-                lines.put(title, rows.stream().map(Report.Row::what).toList()));
+        RUNS.get(store)
+                .tables()
+                .forEach((title, rows) ->
+                        lines.put(title, rows.stream().map(Report.Row::what).toList()));
         return lines;
     }
 
-    private static List<String> thereAndBack() {
-        return WHO_WAITS.stream()
+    private static Map<String, List<String>> freeAndRefused(List<String> everybody) {
+        Map<String, List<String>> expected = new LinkedHashMap<>();
+        expected.put("free keys, 1 thread: pairs/s", withRatios(everybody));
+        expected.put("free keys, 16 threads: pairs/s", withRatios(everybody));
+        expected.put("free keys, 64 threads: pairs/s", withRatios(everybody));
+        expected.put("refused tries, 1 thread: tries/s", withRatios(everybody));
+        return expected;
+    }
+
+    private static Map<String, List<String>> hot(List<String> whoWaits) {
+        Map<String, List<String>> expected = new LinkedHashMap<>();
+        String hotKey = "one hot key, 2 processes of 4 threads, empty body: ";
+        expected.put(hotKey + "bodies/s", withRatios(whoWaits));
+        expected.put(hotKey + "hand-overs/s to another thread", withRatios(whoWaits));
+        expected.put(hotKey + "hand-overs/s to the other process", withRatios(whoWaits));
+        List<String> thereAndBack = whoWaits.stream()
                 .map(name -> name.startsWith("bare") ? name + ", there and back" : name)
                 .toList();
+        expected.put("release to the next start in another process, ms: medians", withRatios(thereAndBack));
+        expected.put("release to the next start in another process, ms: 99th percentiles", withRatios(thereAndBack));
+        return expected;
     }
 
     /** The first of them is compared with each of the others. */

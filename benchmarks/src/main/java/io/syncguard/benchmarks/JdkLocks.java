@@ -1,0 +1,46 @@
+package io.syncguard.benchmarks;
+
+import java.util.concurrent.locks.Lock;
+import java.util.function.Function;
+
+/** A contender that gives out its locks as the {@link Lock}s of the JDK. */
+final class JdkLocks implements WaitingContender {
+
+    private final Function<String, ? extends Lock> locks;
+    private final Runnable closing;
+
+    JdkLocks(Function<String, ? extends Lock> locks, Runnable closing) {
+        this.locks = locks;
+        this.closing = closing;
+    }
+
+    @Override
+    public boolean attempt(String key, Runnable body) {
+        Lock lock = locks.apply(key);
+        if (!lock.tryLock()) {
+            return false;
+        }
+        runAndUnlock(lock, body);
+        return true;
+    }
+
+    @Override
+    public void await(String key, Runnable body) {
+        Lock lock = locks.apply(key);
+        lock.lock();
+        runAndUnlock(lock, body);
+    }
+
+    @Override
+    public void close() {
+        closing.run();
+    }
+
+    private static void runAndUnlock(Lock lock, Runnable body) {
+        try {
+            body.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

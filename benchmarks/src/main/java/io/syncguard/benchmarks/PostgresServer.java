@@ -1,0 +1,98 @@
+package io.syncguard.benchmarks;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/** A durable PostgreSQL with databases of many names, and what it counts. */
+final class PostgresServer implements Server {
+
+    private final EmbeddedPostgres postgres;
+    private final JdbcTemplate jdbc;
+
+    PostgresServer() throws IOException {
+        this.postgres = Bench.startDurable();
+        this.jdbc = new JdbcTemplate(postgres.getPostgresDatabase());
+        jdbc.execute("CREATE EXTENSION pg_stat_statements");
+    }
+
+    /** Makes an empty database. */
+    String newDatabase(String name) {
+        jdbc.execute("CREATE DATABASE " + name);
+        return postgres.getJdbcUrl("postgres", name);
+    }
+
+    @Override
+    public String newDatabase(Peer peer) {
+        return prepared(peer, newDatabase(peer.database()));
+    }
+
+    /** The same, with its statements counted, which costs a little time. */
+    String newCountedDatabase(Peer peer, String name) {
+        String url = newDatabase(name);
+        jdbc.execute("ALTER DATABASE " + name + " SET pg_stat_statements.track = 'top'");
+        return prepared(peer, url);
+    }
+
+    private static String prepared(Peer peer, String url) {
+        peer.prepare(new DriverManagerDataSource(url));
+        return url;
+    }
+
+    @Override
+    public String description() {
+        return "PostgreSQL " + setting("server_version") + ", fsync = " + setting("fsync") + ", synchronous_commit = "
+                + setting("synchronous_commit");
+    }
+
+    private String setting(String name) {
+        return String.valueOf(jdbc.queryForObject("SELECT current_setting(?)", String.class, name));
+    }
+
+    /** Round trips in a counted database. The driver sends BEGIN together with the statement after it. */
+    long roundTrips(String database) {
+        return number("""
+                SELECT sum(calls) FROM pg_stat_statements JOIN pg_database ON pg_database.oid = dbid
+                WHERE datname = ? AND query NOT LIKE 'BEGIN%'
+                """, database);
+    }
+
+    /** Bytes of WAL written since the server was made, by all. */
+    long walBytes() {
+        return number("SELECT pg_current_wal_insert_lsn() - '0/0'");
+    }
+
+    /** Flushes that sessions waited for and that have ended: what a session counts is known for certain at its end. */
+    long flushes() {
+        return number("SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal' AND backend_type = 'client backend'");
+    }
+
+    /** Waits until nobody is connected to a database. */
+    void awaitEndOfSessions(String database) throws InterruptedException {
+        for (int look = 0;
+                number(
+                                "SELECT count(*) FROM pg_stat_activity WHERE datname = ? AND backend_type = 'client backend'",
+                                database)
+                        > 0;
+                look++) {
+            if (look == 3000) {
+                throw new IllegalStateException("Still somebody in database " + database);
+            }
+            TimeUnit.MILLISECONDS.sleep(20);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        // A stop has 5 s, and a slow disk needs longer for what has not been written yet.
+        jdbc.execute("CHECKPOINT");
+        postgres.close();
+    }
+
+    private long number(String sql, Object... arguments) {
+        Long number = jdbc.queryForObject(sql, Long.class, arguments);
+        return number == null ? 0 : number;
+    }
+}
