@@ -20,8 +20,8 @@ import java.lang.annotation.Target;
  * it has ended. A method that returns a {@code CompletionStage} or {@code Future} keeps the lock until that is done.
  *
  * <p>A mistake in it fails the start of the application, with a message that names class, method and attribute. {@code ttl},
- * {@code waitTime} and {@code holdAtLeast} are texts such as {@code 30s}, {@code 500ms} or {@code PT1M}; these and
- * {@code name} may contain <code>${placeholders}</code>.
+ * {@code waitTime} and {@code holdAtLeast} are texts such as {@code 30s}, {@code 500ms} or {@code PT1M}; these,
+ * {@code name} and {@code lockManager} may contain <code>${placeholders}</code>.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -61,4 +61,10 @@ public @interface DistributedLock {
 
     /** SpEL like {@link #key()}: locks only if it is {@code true}. */
     String condition() default "";
+
+    /**
+     * The {@link LockManager} that grants the lock, by its qualifier or the name of its bean: of two backends in one application,
+     * {@code postgres} or {@code redis}. The primary one when nothing is said.
+     */
+    String lockManager() default "";
 }

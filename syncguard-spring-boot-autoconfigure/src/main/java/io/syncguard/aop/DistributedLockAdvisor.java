@@ -16,7 +16,7 @@ import org.springframework.aop.MethodMatcher;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcher;
-import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
@@ -35,13 +35,15 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
     private final ExecutorService threads;
 
     /**
-     * @param template looked up at the first call of an annotated method, so that no lock bean is made before its time
+     * @param template for annotations that name no manager; looked up at the first call of an annotated method, so that no lock
+     *     bean is made before its time
+     * @param beans among which those are that annotations name
      * @param waitTime for annotations that name none; looked up with the first of them
      * @param nanoTime a monotonic clock
      */
     public DistributedLockAdvisor(
             Supplier<LockTemplate> template,
-            ConfigurableBeanFactory beans,
+            ConfigurableListableBeanFactory beans,
             Supplier<Duration> waitTime,
             int order,
             LongSupplier nanoTime) {
@@ -57,8 +59,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
                 new SynchronousQueue<>(),
                 factory,
                 (task, pool) -> task.run());
-        LockedMethods methods = new LockedMethods(beans, waitTime);
-        this.interceptor = new DistributedLockInterceptor(methods, template, threads, nanoTime);
+        LockedMethods methods = new LockedMethods(beans, template, waitTime);
+        this.interceptor = new DistributedLockInterceptor(methods, threads, nanoTime);
         this.pointcut = new AnnotatedMethods(methods);
         this.order = order;
     }

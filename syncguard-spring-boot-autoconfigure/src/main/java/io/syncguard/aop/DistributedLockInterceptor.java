@@ -5,7 +5,6 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
-import io.syncguard.LockTemplate;
 import java.lang.reflect.UndeclaredThrowableException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,7 +13,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -29,14 +27,11 @@ import org.springframework.aop.support.AopUtils;
 final class DistributedLockInterceptor implements MethodInterceptor {
 
     private final LockedMethods methods;
-    private final Supplier<LockTemplate> template;
     private final Executor threads;
     private final LongSupplier nanoTime;
 
-    DistributedLockInterceptor(
-            LockedMethods methods, Supplier<LockTemplate> template, Executor threads, LongSupplier nanoTime) {
+    DistributedLockInterceptor(LockedMethods methods, Executor threads, LongSupplier nanoTime) {
         this.methods = methods;
-        this.template = template;
         this.threads = threads;
         this.nanoTime = nanoTime;
     }
@@ -83,12 +78,12 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             LockCallback<@Nullable Object> inner = held -> run(requests.subList(1, requests.size()));
             return method.result().mayBeFuture()
                     ? runToItsEnd(lock, inner)
-                    : template.get().execute(lock, inner);
+                    : method.template().get().execute(lock, inner);
         }
 
         private @Nullable LockHandle acquire(LockRequest request) {
             try {
-                return template.get().manager().acquire(request.waitTime(timeLeft()));
+                return method.template().get().manager().acquire(request.waitTime(timeLeft()));
             } catch (LockNotAcquiredException ex) {
                 if (method.skips()) {
                     return null;

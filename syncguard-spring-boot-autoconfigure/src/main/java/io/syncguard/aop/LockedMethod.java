@@ -3,12 +3,14 @@ package io.syncguard.aop;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
 import org.springframework.util.ObjectUtils;
@@ -20,6 +22,7 @@ import org.springframework.util.ObjectUtils;
  * @param prefix the constant first part of the key, or empty
  * @param key the rest of the key
  * @param condition when to lock
+ * @param template what runs it under its locks
  * @param defaults everything else that its requests have in common
  * @param waitTime how long a call waits for all its locks together
  * @param skips whether the method is left out when the key is somebody else's
@@ -30,6 +33,7 @@ record LockedMethod(
         String prefix,
         @Nullable MethodExpression key,
         @Nullable MethodExpression condition,
+        Supplier<LockTemplate> template,
         LockRequest defaults,
         Duration waitTime,
         boolean skips,

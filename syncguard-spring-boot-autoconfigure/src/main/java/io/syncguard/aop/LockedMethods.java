@@ -5,6 +5,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
@@ -20,7 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.expression.AnnotatedElementKey;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
@@ -42,14 +43,21 @@ final class LockedMethods {
     /** Stands in requests that get their key from the call. */
     private static final String ANY_KEY = "-";
 
-    private final ConfigurableBeanFactory beans;
+    private final ConfigurableListableBeanFactory beans;
+    private final LockManagers managers;
+    private final Supplier<LockTemplate> template;
     private final Supplier<Duration> waitTime;
     private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
     private final Map<AnnotatedElementKey, Optional<LockedMethod>> found = new ConcurrentHashMap<>();
 
-    /** @param waitTime for annotations that name none */
-    LockedMethods(ConfigurableBeanFactory beans, Supplier<Duration> waitTime) {
+    /**
+     * @param template for annotations that name no manager
+     * @param waitTime for annotations that name none
+     */
+    LockedMethods(ConfigurableListableBeanFactory beans, Supplier<LockTemplate> template, Supplier<Duration> waitTime) {
         this.beans = beans;
+        this.managers = new LockManagers(beans);
+        this.template = template;
         this.waitTime = waitTime;
     }
 
@@ -154,6 +162,7 @@ final class LockedMethods {
                     prefix,
                     key,
                     expression("condition", annotation.condition()),
+                    attribute("lockManager", this::resolvedTemplate),
                     defaults(prefix),
                     waitTime(skips),
                     skips,
@@ -163,6 +172,11 @@ final class LockedMethods {
         private String resolvedName() {
             String name = resolve(annotation.name());
             return name.isEmpty() ? name : LockRequest.of(name).key();
+        }
+
+        private Supplier<LockTemplate> resolvedTemplate() {
+            String manager = resolve(annotation.lockManager());
+            return manager.isEmpty() ? template : managers.template(manager);
         }
 
         private LockRequest defaults(String prefix) {

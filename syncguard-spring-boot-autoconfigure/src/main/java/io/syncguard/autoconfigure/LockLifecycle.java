@@ -1,10 +1,12 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.core.LockEngine;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Stops the engine after everything that may run under a lock: web server, schedulers, message listeners. Its connections
+ * Stops the engines after everything that may run under a lock: web server, schedulers, message listeners. Their connections
  * close later still, when the beans are destroyed.
  */
 final class LockLifecycle implements SmartLifecycle {
@@ -12,24 +14,33 @@ final class LockLifecycle implements SmartLifecycle {
     /** The lowest phases start first and stop last; the usual ones are not negative. */
     private static final int PHASE = Integer.MIN_VALUE / 2;
 
-    private final LockEngine engine;
+    private final List<LockEngine> engines;
 
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean running;
 
-    LockLifecycle(LockEngine engine) {
-        this.engine = engine;
+    LockLifecycle(List<LockEngine> engines) {
+        this.engines = engines;
     }
 
     @Override
     public void start() {
-        engine.start();
+        engines.forEach(LockEngine::start);
         running = true;
     }
 
+    /**
+     * All at once, the first on this thread: one after the other, the second would grant locks while the first waits for its
+     * bodies, and the end could take two shutdown timeouts.
+     */
     @Override
     public void stop() {
-        engine.stop();
+        List<CompletableFuture<Void>> others = engines.stream()
+                .skip(1)
+                .map(engine -> CompletableFuture.runAsync(engine::stop, LockLifecycle::runOnThreadOfItsOwn))
+                .toList();
+        engines.stream().findFirst().ifPresent(LockEngine::stop);
+        others.forEach(CompletableFuture::join);
         running = false;
     }
 
@@ -41,5 +52,11 @@ final class LockLifecycle implements SmartLifecycle {
     @Override
     public int getPhase() {
         return PHASE;
+    }
+
+    private static void runOnThreadOfItsOwn(Runnable task) {
+        Thread thread = new Thread(task, "syncguard-stop");
+        thread.setDaemon(true);
+        thread.start();
     }
 }

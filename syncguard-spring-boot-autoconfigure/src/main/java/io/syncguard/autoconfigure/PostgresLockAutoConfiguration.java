@@ -8,6 +8,7 @@ import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
+import io.syncguard.redis.RedisLockBackend;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -21,15 +22,16 @@ import org.postgresql.Driver;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.flyway.autoconfigure.FlywayConfigurationCustomizer;
 import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.util.ClassUtils;
@@ -44,12 +46,15 @@ import org.springframework.util.ClassUtils;
             "org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration"
         })
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
-@ConditionalOnProperty(name = "syncguard.backend", havingValue = "postgres", matchIfMissing = true)
 @ConditionalOnClass({HikariDataSource.class, Driver.class})
-@ConditionalOnMissingBean(LockBackend.class)
+@Conditional(PostgresLockAutoConfiguration.OnPostgres.class)
+@ConditionalOnMissingBean(value = LockBackend.class, ignored = RedisLockBackend.class)
 @EnableConfigurationProperties(SyncGuardProperties.class)
 @Import(DatabaseInitializationDependencyConfigurer.class)
 public final class PostgresLockAutoConfiguration {
+
+    /** The name of the bean. */
+    static final String BACKEND = "syncGuardPostgresLockBackend";
 
     private static final Log log = LogFactory.getLog(PostgresLockAutoConfiguration.class);
 
@@ -60,7 +65,7 @@ public final class PostgresLockAutoConfiguration {
     }
 
     /** Made after the application's migrations have run; the schema is there when it is. */
-    @Bean
+    @Bean(BACKEND)
     @DependsOnDatabaseInitialization
     PostgresLockBackend syncGuardPostgresLockBackend(
             SyncGuardProperties properties,
@@ -112,6 +117,21 @@ public final class PostgresLockAutoConfiguration {
     private static boolean hasFlyway(ListableBeanFactory beans) {
         return ClassUtils.isPresent("org.flywaydb.core.Flyway", null)
                 && beans.getBeanNamesForType(Flyway.class, true, false).length > 0;
+    }
+
+    /** Asked for, or nothing is said and Redis was not taken. */
+    static final class OnPostgres extends AnyNestedCondition {
+
+        OnPostgres() {
+            super(ConfigurationPhase.REGISTER_BEAN);
+        }
+
+        @ConditionalOnBackend(Backend.POSTGRES)
+        static class Chosen {}
+
+        @ConditionalOnBackend(value = Backend.POSTGRES, matchIfMissing = true)
+        @ConditionalOnMissingBean(LockBackend.class)
+        static class Left {}
     }
 
     /** Has the application's Flyway run the script. */

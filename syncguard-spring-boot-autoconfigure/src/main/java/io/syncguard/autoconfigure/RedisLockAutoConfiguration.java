@@ -14,7 +14,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -37,9 +36,12 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 @EnableConfigurationProperties(SyncGuardProperties.class)
 public final class RedisLockAutoConfiguration {
 
+    /** The name of the bean. */
+    static final String BACKEND = "syncGuardRedisLockBackend";
+
     private static final Log log = LogFactory.getLog(RedisLockAutoConfiguration.class);
 
-    @Bean
+    @Bean(BACKEND)
     RedisLockBackend syncGuardRedisLockBackend(
             SyncGuardProperties properties, ObjectProvider<LettuceConnectionFactory> connections) {
         SyncGuardProperties.Redis redis = properties.redis();
@@ -65,10 +67,10 @@ public final class RedisLockAutoConfiguration {
             super(ConfigurationPhase.REGISTER_BEAN);
         }
 
-        @ConditionalOnProperty(name = "syncguard.backend", havingValue = "redis")
+        @ConditionalOnBackend(Backend.REDIS)
         static class Chosen {}
 
-        @ConditionalOnProperty(name = "syncguard.backend", havingValue = "redis", matchIfMissing = true)
+        @ConditionalOnBackend(value = Backend.REDIS, matchIfMissing = true)
         @ConditionalOnBean(LettuceConnectionFactory.class)
         @ConditionalOnMissingBean(DataSource.class)
         static class Alone {}

@@ -9,9 +9,10 @@ import io.syncguard.core.LockEngine;
 import io.syncguard.core.Time;
 import java.lang.management.ManagementFactory;
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -27,7 +28,8 @@ import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Grants locks on whatever backend there is: the manager, the template, and the annotation.
+ * Grants locks on whatever backend there is: the manager, the template, and the annotation; and a second manager and template
+ * where two backends are asked for.
  */
 @AutoConfiguration(
         after = {
@@ -39,6 +41,11 @@ import org.springframework.util.function.SingletonSupplier;
 @EnableConfigurationProperties(SyncGuardProperties.class)
 @Import(SyncGuardAutoConfiguration.ProxyCreatorRegistrar.class)
 public final class SyncGuardAutoConfiguration {
+
+    /** The names of the beans for the second of two backends. */
+    static final String SECOND_MANAGER = "secondLockManager";
+
+    static final String SECOND_TEMPLATE = "secondLockTemplate";
 
     @Bean
     @ConditionalOnMissingBean(LockManager.class)
@@ -54,11 +61,7 @@ public final class SyncGuardAutoConfiguration {
                             + " syncguard-spring-boot-starter or spring-boot-starter-data-redis, or set"
                             + " syncguard.enabled=false");
         });
-        return new LockEngine(
-                store,
-                properties.engineSettings(defaultOwner(environment)),
-                new SpringTransactions(),
-                listeners.orderedStream().toList());
+        return engine(store, properties, listeners, environment);
     }
 
     @Bean
@@ -67,10 +70,31 @@ public final class SyncGuardAutoConfiguration {
         return new LockTemplate(lockManager);
     }
 
+    @Bean(name = SECOND_MANAGER, defaultCandidate = false)
+    @ConditionalOnBean(name = {PostgresLockAutoConfiguration.BACKEND, RedisLockAutoConfiguration.BACKEND})
+    LockEngine secondLockManager(
+            BeanFactory beans,
+            SyncGuardProperties properties,
+            ObjectProvider<LockListener> listeners,
+            Environment environment) {
+        Backend second = Backend.namedIn(environment).get(1);
+        return engine(beans.getBean(second.bean(), LockBackend.class), properties, listeners, environment);
+    }
+
+    @Bean(name = SECOND_TEMPLATE, defaultCandidate = false)
+    @ConditionalOnBean(name = SECOND_MANAGER)
+    LockTemplate secondLockTemplate(BeanFactory beans) {
+        return new LockTemplate(beans.getBean(SECOND_MANAGER, LockManager.class));
+    }
+
     @Bean
-    @ConditionalOnBean(LockEngine.class)
-    LockLifecycle syncGuardLockLifecycle(LockEngine engine) {
-        return new LockLifecycle(engine);
+    static BackendQualifiers syncGuardBackendQualifiers(Environment environment) {
+        return new BackendQualifiers(Backend.namedIn(environment));
+    }
+
+    @Bean
+    LockLifecycle syncGuardLockLifecycle(ObjectProvider<LockEngine> engines) {
+        return new LockLifecycle(engines.stream(ObjectProvider.UNFILTERED).toList());
     }
 
     /** Made before all other beans: it must not draw any of them along, not even the properties. */
@@ -79,7 +103,7 @@ public final class SyncGuardAutoConfiguration {
     static DistributedLockAdvisor distributedLockAdvisor(
             ObjectProvider<LockTemplate> template,
             ObjectProvider<SyncGuardProperties> properties,
-            ConfigurableBeanFactory beans,
+            ConfigurableListableBeanFactory beans,
             Environment environment) {
         return new DistributedLockAdvisor(
                 SingletonSupplier.of(template::getObject),
@@ -87,6 +111,18 @@ public final class SyncGuardAutoConfiguration {
                 () -> properties.getObject().waitTime(),
                 environment.getProperty("syncguard.aop.order", Integer.class, SyncGuardProperties.Aop.DEFAULT_ORDER),
                 Time.SYSTEM::nanoTime);
+    }
+
+    private static LockEngine engine(
+            LockBackend store,
+            SyncGuardProperties properties,
+            ObjectProvider<LockListener> listeners,
+            Environment environment) {
+        return new LockEngine(
+                store,
+                properties.engineSettings(defaultOwner(environment)),
+                new SpringTransactions(),
+                listeners.orderedStream().toList());
     }
 
     private static String defaultOwner(Environment environment) {

@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.redis.RedisSettings;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -13,7 +14,7 @@ import org.springframework.core.Ordered;
  * {@code syncguard.*}.
  *
  * @param enabled Whether locks are configured. Without them, annotated methods run unlocked.
- * @param backend Where locks are kept. Where there is a DataSource, in PostgreSQL when nothing is said, else in Redis.
+ * @param backend Where locks are kept. Of two, the first is the primary one, and the other is asked for by its name. When nothing is said, in PostgreSQL where there is a DataSource, else in Redis.
  * @param ttl How long a lock lives without an extension when nobody says otherwise. From 1 ms to 365 days.
  * @param waitTime How long a caller waits for a lock when nobody says otherwise. Zero is a single attempt; at most 365 days.
  * @param owner Label of this process in the lock table, for people only.
@@ -26,7 +27,7 @@ import org.springframework.core.Ordered;
 @ConfigurationProperties("syncguard")
 record SyncGuardProperties(
         @DefaultValue("true") boolean enabled,
-        @Nullable Backend backend,
+        @DefaultValue List<Backend> backend,
         @DefaultValue("30s") Duration ttl,
         @DefaultValue("5s") Duration waitTime,
         @Nullable String owner,

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockTemplate;
 import io.syncguard.testing.Durations;
 import io.syncguard.testing.Texts;
 import java.lang.reflect.Method;
@@ -95,7 +96,8 @@ class AnyAnnotationTextTests {
                 .filter(each -> each.getName().equals(attribute))
                 .findFirst()
                 .orElseThrow();
-        return new LockedMethods(beans, () -> Duration.ofSeconds(5)).find(method, Annotated.class);
+        return new LockedMethods(beans, () -> beans.getBean(LockTemplate.class), () -> Duration.ofSeconds(5))
+                .find(method, Annotated.class);
     }
 
     private static void assertRefused(String attribute, String text) {

@@ -6,6 +6,7 @@ import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.aop.DistributedLockAdvisor;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,7 +49,7 @@ class PropertiesTests {
                     assertThat(application.getBean(SyncGuardProperties.class))
                             .isEqualTo(new SyncGuardProperties(
                                     true,
-                                    Backend.POSTGRES,
+                                    List.of(Backend.POSTGRES),
                                     Duration.ofSeconds(11),
                                     Duration.ofSeconds(12),
                                     "somebody",

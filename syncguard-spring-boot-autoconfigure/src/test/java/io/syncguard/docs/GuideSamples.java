@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.scheduling.annotation.Scheduled;
 
@@ -71,6 +72,18 @@ class GuideSamples {
 
         @AliasFor(annotation = DistributedLock.class)
         String key();
+    }
+    // end
+
+    // sample: two-backends
+    @DistributedLock(name = "invoice", key = "#orderId")
+    void invoice(String orderId) {
+        // in the first that syncguard.backend names: the primary one
+    }
+
+    @DistributedLock(name = "preview", key = "#orderId", lockManager = "redis")
+    void preview(String orderId) {
+        // in Redis
     }
     // end
 
@@ -163,6 +176,17 @@ class GuideSamples {
     private static void write(PriceList prices) {}
 
     private static void write(String row, io.syncguard.Fence fence) {}
+
+    static class Previews {
+
+        final LockTemplate locks;
+
+        // sample: qualifier
+        Previews(@Qualifier("redis") LockTemplate locks) {
+            this.locks = locks;
+        }
+        // end
+    }
 
     record Receipt(String orderId) {}
 

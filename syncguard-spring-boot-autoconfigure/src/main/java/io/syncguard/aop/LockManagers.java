@@ -1,0 +1,60 @@
+package io.syncguard.aop;
+
+import io.syncguard.LockManager;
+import io.syncguard.LockTemplate;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Finds the lock manager that an annotation names: by its qualifier or the name of its bean, as {@code @Transactional} finds a
+ * transaction manager.
+ */
+final class LockManagers {
+
+    private final ListableBeanFactory beans;
+
+    LockManagers(ListableBeanFactory beans) {
+        this.beans = beans;
+    }
+
+    /**
+     * Looks for the manager now and makes it at the first call.
+     *
+     * @throws IllegalArgumentException when none or more than one has the name
+     */
+    Supplier<LockTemplate> template(String name) {
+        // Nothing is made early: annotations are read while the first beans are.
+        String[] all = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, LockManager.class, true, false);
+        Set<String> known = new TreeSet<>();
+        List<String> found = List.of(all).stream()
+                .filter(bean -> namesOf(bean, known).contains(name))
+                .toList();
+        if (found.size() != 1) {
+            throw new IllegalArgumentException(
+                    found.isEmpty()
+                            ? "there is no LockManager with the name or qualifier '" + name + "', only " + known
+                            : "more than one LockManager has the name or qualifier '" + name + "': " + found);
+        }
+        return SingletonSupplier.of(() -> new LockTemplate(beans.getBean(found.get(0), LockManager.class)));
+    }
+
+    private Set<String> namesOf(String bean, Set<String> known) {
+        Set<String> names = new TreeSet<>();
+        // It tries the name of the bean, its aliases and its qualifier, until one matches.
+        BeanFactoryAnnotationUtils.isQualifierMatch(
+                candidate -> {
+                    names.add(candidate);
+                    return false;
+                },
+                bean,
+                beans);
+        known.addAll(names);
+        return names;
+    }
+}

@@ -1,0 +1,21 @@
+package io.syncguard.autoconfigure;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.context.annotation.Conditional;
+
+/**
+ * Matches when {@code syncguard.backend} names this backend, alone or with another.
+ */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Conditional(OnBackendCondition.class)
+@interface ConditionalOnBackend {
+
+    Backend value();
+
+    /** Whether it matches, too, when none is named. */
+    boolean matchIfMissing() default false;
+}
