@@ -134,7 +134,7 @@ class SampleApplicationTests {
         return send(HttpRequest.newBuilder(URI.create(url + path)).GET());
     }
 
-    private CompletableFuture<HttpResponse<String>> post(String path) {
+    CompletableFuture<HttpResponse<String>> post(String path) {
         return send(HttpRequest.newBuilder(URI.create(url + path)).POST(BodyPublishers.noBody()));
     }
 

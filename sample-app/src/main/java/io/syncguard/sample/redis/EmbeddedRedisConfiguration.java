@@ -1,0 +1,24 @@
+package io.syncguard.sample.redis;
+
+import java.io.IOException;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Profile;
+
+/**
+ * Connects the sample to a Redis of its own where no {@code spring.data.redis.url} names another one.
+ */
+@Configuration(proxyBeanMethods = false)
+@Profile("redis")
+// There is no "on missing property": no URL has this value, so what matches is the missing property alone.
+@ConditionalOnProperty(name = "spring.data.redis.url", havingValue = "embedded", matchIfMissing = true)
+class EmbeddedRedisConfiguration {
+
+    /** The connection factory is built on this bean, so Spring closes it after the last connection of the locks is closed. */
+    @Bean
+    SharedRedis sharedRedis(@Value("${sample.redis-port}") int port) throws IOException, InterruptedException {
+        return SharedRedis.join(port);
+    }
+}

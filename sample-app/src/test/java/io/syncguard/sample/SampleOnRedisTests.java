@@ -1,0 +1,38 @@
+package io.syncguard.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.test.context.ActiveProfiles;
+import org.springframework.test.context.TestPropertySource;
+
+/**
+ * The same walk-through with the locks in a Redis of the instance's own.
+ */
+@ActiveProfiles("redis")
+@TestPropertySource(properties = "sample.redis-port=0")
+class SampleOnRedisTests extends SampleApplicationTests {
+
+    SampleOnRedisTests(@LocalServerPort int port) {
+        super(port);
+    }
+
+    @Test
+    void locksAreInRedisAndOrdersInPostgreSql(@Autowired StringRedisTemplate redis, @Autowired JdbcClient jdbc) {
+        assertThat(post("/orders/44/submit").join().statusCode()).isEqualTo(200);
+
+        assertThat(redis.opsForValue().get("{syncguard}:fence:order:44")).isEqualTo("1");
+        assertThat(jdbc.sql("SELECT fence FROM processed_orders WHERE order_id = 44")
+                        .query(Long.class)
+                        .single())
+                .isEqualTo(1);
+        assertThat(jdbc.sql("SELECT to_regclass('syncguard_locks')")
+                        .query(String.class)
+                        .optional())
+                .isEmpty();
+    }
+}

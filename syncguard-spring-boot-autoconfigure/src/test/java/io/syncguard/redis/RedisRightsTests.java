@@ -1,0 +1,160 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockMode;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.Extension;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.WakeUps;
+import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.OwnRedis;
+import io.syncguard.testing.RedisServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The rights that {@code docs/redis.md} asks for are enough for everything, and none of those in scripts is too many. */
+class RedisRightsTests {
+
+    private static final Duration TTL = Duration.ofMinutes(1);
+
+    private static final Pattern RIGHTS = Pattern.compile("ACL SETUSER \\S+ on >\\S+ (.*)");
+
+    /** Those that are not for scripts, and those without which only more is asked or nobody is told. */
+    private static final List<String> OF_CONNECTIONS = List.of(
+            "+hello", "+ping", "+info", "+client|setname", "+client|setinfo", "+evalsha", "+subscribe", "+publish");
+
+    private static OwnRedis redis;
+
+    private final Claim holder = Claims.exclusive("order:42", "A".repeat(22), TTL, "test");
+    private final Claim waiter = new Claim("order:42", LockMode.EXCLUSIVE, "B".repeat(22), TTL, "test", 7L);
+    private final Claim reader = new Claim("order:42", LockMode.SHARED, "C".repeat(22), TTL, "test", 8L);
+
+    @BeforeAll
+    static void startServer() {
+        redis = new OwnRedis();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        redis.close();
+    }
+
+    @BeforeEach
+    void empty() {
+        redis.commands().flushall();
+    }
+
+    @Test
+    void the_rights_of_the_manual_are_enough_and_wake_ups_arrive() throws Exception {
+        List<Long> woken = new CopyOnWriteArrayList<>();
+        try (CapturedLog log = new CapturedLog();
+                RedisLockBackend backend = open(rights())) {
+            backend.warnOfEviction();
+            backend.connect(wakeUps(woken));
+            backend.acquire(holder);
+            backend.acquire(waiter);
+            eventually().until(backend::isConnected);
+            backend.release(holder.lockId());
+            eventually().untilAsserted(() -> assertThat(woken).containsExactly(7L));
+            backend.release(waiter.lockId());
+
+            useAllScripts(backend);
+
+            assertThat(log.messages()).isEmpty();
+        }
+    }
+
+    @Test
+    void none_of_the_commands_of_the_scripts_is_too_many() throws Exception {
+        List<String> rights = rights();
+        List<String> ofScripts = rights.stream()
+                .filter(right -> right.startsWith("+") && !OF_CONNECTIONS.contains(right))
+                .toList();
+
+        assertThat(ofScripts).hasSizeGreaterThan(15).allSatisfy(right -> {
+            redis.commands().flushall();
+            redis.commands().scriptFlush();
+            List<String> others =
+                    rights.stream().filter(each -> !each.equals(right)).toList();
+            try (LockBackend backend = open(others)) {
+                assertThatExceptionOfType(LockBackendException.class)
+                        .isThrownBy(() -> useAllScripts(backend))
+                        .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
+            }
+        });
+    }
+
+    private void useAllScripts(LockBackend backend) {
+        assertThat(backend.acquire(holder)).isInstanceOf(Attempt.Grant.class);
+        assertThat(backend.acquire(waiter)).isInstanceOf(Attempt.Queued.class);
+        assertThat(backend.acquire(reader)).isInstanceOf(Attempt.Queued.class);
+        assertThat(backend.keepPlaces(List.of(waiter.lockId(), reader.lockId())))
+                .hasSize(2);
+        assertThat(backend.extend(List.of(new Extension(holder.lockId(), TTL))))
+                .hasOnlyElementsOfType(ExtendOutcome.Extended.class);
+        assertThat(backend.isLocked("order:42")).isTrue();
+        assertThat(backend.lookup("order:42")).hasSize(1);
+        assertThat(backend.lookupById(holder.lockId())).isPresent();
+        assertThat(backend.release(holder.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(backend.acquire(waiter)).isInstanceOf(Attempt.Grant.class);
+        assertThat(backend.release(reader.lockId())).isEqualTo(ReleaseOutcome.LEFT);
+    }
+
+    /** What the manual has an administrator type, in words. */
+    private static List<String> rights() throws IOException {
+        Matcher line = RIGHTS.matcher(Files.readString(Path.of("../docs/redis.md")));
+        assertThat(line.find()).isTrue();
+        return List.of(line.group(1).split(" "));
+    }
+
+    private static RedisLockBackend open(List<String> rights) {
+        CommandArgs<String, String> arguments = new CommandArgs<>(StringCodec.UTF8);
+        Stream.concat(Stream.of("SETUSER", "limited", "reset", "on", ">secret"), rights.stream())
+                .forEach(arguments::add);
+        redis.commands().dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments);
+        return new RedisLockBackend(
+                RedisServer.connections(redis.url("limited", "secret")),
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1)));
+    }
+
+    private static WakeUps wakeUps(List<Long> woken) {
+        return new WakeUps() {
+            @Override
+            public void wake(long waiter) {
+                woken.add(waiter);
+            }
+
+            @Override
+            public void lookAtAll() {}
+        };
+    }
+
+    private static ConditionFactory eventually() {
+        return Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(5));
+    }
+}
