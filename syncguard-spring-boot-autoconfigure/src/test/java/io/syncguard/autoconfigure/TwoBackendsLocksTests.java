@@ -77,12 +77,15 @@ class TwoBackendsLocksTests {
         both().run(application -> {
             Locks locks = application.getBean(Locks.class);
 
-            locks.postgres.executeWithoutResult(LockRequest.of("joined"), outer ->
-                    locks.redis.executeWithoutResult(LockRequest.of("joined"), between ->
-                            locks.postgres.executeWithoutResult(LockRequest.of("joined"), inner -> assertThat(
-                                            inner.lockId())
-                                    .isEqualTo(outer.lockId())
-                                    .isNotEqualTo(between.lockId()))));
+            locks.postgres.executeWithoutResult(
+                    LockRequest.of("joined"),
+                    outer -> locks.redis.executeWithoutResult(
+                            LockRequest.of("joined"),
+                            between -> locks.postgres.executeWithoutResult(
+                                    LockRequest.of("joined"),
+                                    inner -> assertThat(inner.lockId())
+                                            .isEqualTo(outer.lockId())
+                                            .isNotEqualTo(between.lockId()))));
         });
     }
 

@@ -49,7 +49,10 @@ class TwoBackendsTests {
         servers.with(named).withUserConfiguration(Users.class).run(application -> {
             assertThat(keepers(application.getBean(Unqualified.class).template(), "order:1"))
                     .containsExactly(primary);
-            assertThat(keepers(new LockTemplate(application.getBean(Unqualified.class).manager()), "order:1"))
+            assertThat(keepers(
+                            new LockTemplate(
+                                    application.getBean(Unqualified.class).manager()),
+                            "order:1"))
                     .containsExactly(primary);
         });
     }
@@ -71,7 +74,8 @@ class TwoBackendsTests {
     @CsvSource({"'postgres,redis', postgres", "'redis,postgres', redis"})
     void a_look_up_by_type_finds_the_primary_one(String named, String primary) {
         servers.with(named).run(application -> {
-            assertThat(keepers(application.getBean(LockTemplate.class), "order:3")).containsExactly(primary);
+            assertThat(keepers(application.getBean(LockTemplate.class), "order:3"))
+                    .containsExactly(primary);
             assertThat(application.getBean(LockTemplate.class).manager())
                     .isSameAs(application.getBean(LockManager.class));
             assertThat(application.getBean(LockBackend.class).name()).isEqualTo(primary);
@@ -126,13 +130,16 @@ class TwoBackendsTests {
         OwnRedis redis = new OwnRedis();
         redis.stop();
 
-        servers.on(redis.url()).withPropertyValues("syncguard.backend=redis,postgres").run(application -> {
-            assertThat(application).hasNotFailed();
-            assertThatExceptionOfType(LockException.class)
-                    .isThrownBy(() -> keepers(application.getBean(LockTemplate.class), "order:7"))
-                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE));
-            assertThat(keepers(qualified(application, "postgres"), "order:7")).containsExactly("postgres");
-        });
+        servers.on(redis.url())
+                .withPropertyValues("syncguard.backend=redis,postgres")
+                .run(application -> {
+                    assertThat(application).hasNotFailed();
+                    assertThatExceptionOfType(LockException.class)
+                            .isThrownBy(() -> keepers(application.getBean(LockTemplate.class), "order:7"))
+                            .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE));
+                    assertThat(keepers(qualified(application, "postgres"), "order:7"))
+                            .containsExactly("postgres");
+                });
     }
 
     private static List<String> keepers(LockTemplate locks, String key) {
@@ -140,8 +147,7 @@ class TwoBackendsTests {
     }
 
     private static LockTemplate qualified(AssertableApplicationContext application, String name) {
-        return BeanFactoryAnnotationUtils.qualifiedBeanOfType(
-                application.getBeanFactory(), LockTemplate.class, name);
+        return BeanFactoryAnnotationUtils.qualifiedBeanOfType(application.getBeanFactory(), LockTemplate.class, name);
     }
 
     record Unqualified(LockTemplate template, LockManager manager) {}
