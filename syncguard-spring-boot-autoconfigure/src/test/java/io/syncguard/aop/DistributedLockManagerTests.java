@@ -15,9 +15,9 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.List;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
@@ -32,12 +32,8 @@ class DistributedLockManagerTests {
 
     private static final Store ARCHIVE = newStore();
 
+    @RegisterExtension
     private final LockedApplication application = new LockedApplication();
-
-    @AfterEach
-    void close() {
-        application.close();
-    }
 
     @Test
     void who_names_no_manager_gets_the_primary_one() {

@@ -51,8 +51,9 @@ class RedisRightsTests {
     private static OwnRedis redis;
 
     private final Claim holder = Claims.exclusive("order:42", "A".repeat(22), TTL, "test");
-    private final Claim waiter = new Claim("order:42", LockMode.EXCLUSIVE, "B".repeat(22), TTL, "test", 7L);
-    private final Claim reader = new Claim("order:42", LockMode.SHARED, "C".repeat(22), TTL, "test", 8L);
+    private final Claim waiter =
+            new Claim("order:42", LockMode.EXCLUSIVE, "B".repeat(22), TTL, "test", false, false, 7L);
+    private final Claim reader = new Claim("order:42", LockMode.SHARED, "C".repeat(22), TTL, "test", false, false, 8L);
 
     @BeforeAll
     static void startServer() {
@@ -148,6 +149,9 @@ class RedisRightsTests {
             public void wake(long waiter) {
                 woken.add(waiter);
             }
+
+            @Override
+            public void handOver(long waiter, Attempt.Grant grant) {}
 
             @Override
             public void lookAtAll() {}
