@@ -77,15 +77,16 @@ class TwoBackendsLocksTests {
         both().run(application -> {
             Locks locks = application.getBean(Locks.class);
 
-            locks.postgres.executeWithoutResult(
-                    LockRequest.of("joined"),
-                    outer -> locks.redis.executeWithoutResult(
+            assertThat(locks.postgres.<List<Boolean>>execute(
                             LockRequest.of("joined"),
-                            between -> locks.postgres.executeWithoutResult(
+                            outer -> locks.redis.execute(
                                     LockRequest.of("joined"),
-                                    inner -> assertThat(inner.lockId())
-                                            .isEqualTo(outer.lockId())
-                                            .isNotEqualTo(between.lockId()))));
+                                    between -> locks.postgres.execute(
+                                            LockRequest.of("joined"),
+                                            inner -> List.of(
+                                                    inner.lockId().equals(outer.lockId()),
+                                                    inner.lockId().equals(between.lockId()))))))
+                    .containsExactly(true, false);
         });
     }
 
@@ -165,7 +166,8 @@ class TwoBackendsLocksTests {
     }
 
     private static boolean isStopped(LockManager locks) {
-        try (LockHandle lock = locks.tryAcquire(LockRequest.of("another"))) {
+        try {
+            locks.acquire(LockRequest.of("another")).close();
             return false;
         } catch (LockException ex) {
             return ex.code() == LockErrorCode.ABORTED;
