@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -123,15 +124,22 @@ final class RedisConnections implements AutoCloseable {
         if (application.getSocketConfiguration() != null) {
             return application.getSocketConfiguration();
         }
-        // A factory that was made from any other kind of configuration has a default one here, which means localhost.
         RedisStandaloneConfiguration details = application.getStandaloneConfiguration();
-        if (!details.getHostName().equals(application.getHostName()) || details.getPort() != application.getPort()) {
+        if (!isMadeFrom(details, application)) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
                     "The connection details of the LettuceConnectionFactory cannot be read: make it from a"
                             + " RedisStandaloneConfiguration, RedisSentinelConfiguration or RedisClusterConfiguration");
         }
         return details;
+    }
+
+    /**
+     * A factory that was made from any other kind of configuration, such as static master and replicas, answers a default one,
+     * which means localhost. Only its field tells.
+     */
+    private static boolean isMadeFrom(RedisStandaloneConfiguration details, LettuceConnectionFactory application) {
+        return new DirectFieldAccessor(application).getPropertyValue("configuration") == details;
     }
 
     /** All but from where to read: a replica may not know of a grant yet. */

@@ -94,6 +94,19 @@ class RedisLockAutoConfigurationTests {
                         .hasMessageContaining("cannot be read"));
     }
 
+    /** It would be taken for localhost. */
+    @Test
+    void the_start_fails_with_a_static_configuration_of_master_and_replicas() {
+        Applications.withoutBoot()
+                .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+                .withPropertyValues("spring.data.redis.masterreplica.nodes=127.0.0.1:1,127.0.0.1:2")
+                .run(application -> assertThat(application)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(LockException.class)
+                        .hasMessageContaining("cannot be read"));
+    }
+
     @Test
     void the_application_starts_and_says_so_when_a_lock_is_asked_for_while_redis_is_away() {
         OwnRedis redis = new OwnRedis();
