@@ -134,9 +134,13 @@ class PostgresDirectHandOverRaceTests {
 
     @Test
     void a_place_of_which_a_release_is_making_a_lease_is_not_confirmed() throws Exception {
+        queueForHandOver(NEXT, 2);
         Future<ReleaseOutcome> release = startHandOver();
 
-        assertThat(race.backend.keepPlaces(List.of(WAITER))).containsExactly(Duration.ZERO);
+        List<Duration> nextLooks = race.backend.keepPlaces(List.of(WAITER, NEXT));
+
+        assertThat(nextLooks.get(0)).isZero();
+        assertThat(nextLooks.get(1)).isPositive();
 
         race.greenLight();
         assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
