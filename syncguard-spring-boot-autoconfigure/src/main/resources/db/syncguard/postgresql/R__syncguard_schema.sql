@@ -512,70 +512,73 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_extend(p_lock_ids TEXT[], p_ttls_m
 RETURNS TABLE (outcome TEXT, extended_until_ms BIGINT)
 LANGUAGE plpgsql AS $function$
 DECLARE
-    "Answer" RECORD;
-    v_shortened TEXT[];
+    v_now    BIGINT := ${syncguard_locks}_now();
+    v_sooner TEXT[]; -- the keys whose leases may be made to end earlier
+    v_free   TEXT[]; -- the leases that nobody else has locked
 BEGIN
-    -- In quotes and with a capital, which no table name has: a table may be called "free".
-    FOR "Answer" IN
-        WITH "Wanted" AS (
-            SELECT w.lock_id, w.ttl_ms, w.position
-            FROM unnest(p_lock_ids, p_ttls_ms) WITH ORDINALITY AS w (lock_id, ttl_ms, position)
-        ), "Free" AS (
-            -- The weakest lock that an update takes: it passes a guarded commit that pins the row by FOR KEY SHARE. One row
-            -- that is locked otherwise does not hold up the rest.
-            SELECT l.key, l.lock_id, l.expires_at_ms
-            FROM "Wanted" w JOIN ${syncguard_locks} l ON l.lock_id = w.lock_id
-            FOR NO KEY UPDATE OF l SKIP LOCKED
-        ), "FreeShared" AS (
-            SELECT l.key, l.lock_id, l.expires_at_ms
-            FROM "Wanted" w JOIN ${syncguard_locks}_shared l ON l.lock_id = w.lock_id
-            FOR NO KEY UPDATE OF l SKIP LOCKED
-        ), "Extended" AS (
-            -- The clock is read here, with the row lock won: what has lapsed meanwhile is not revived.
-            UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + w.ttl_ms
-            FROM "Free" f JOIN "Wanted" w ON w.lock_id = f.lock_id
-            WHERE l.key = f.key AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
-            RETURNING l.lock_id, l.expires_at_ms
-        ), "ExtendedShared" AS (
-            UPDATE ${syncguard_locks}_shared l SET expires_at_ms = ${syncguard_locks}_now() + w.ttl_ms
-            FROM "FreeShared" f JOIN "Wanted" w ON w.lock_id = f.lock_id
-            WHERE l.lock_id = f.lock_id AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
-            RETURNING l.lock_id, l.expires_at_ms
-        )
-        SELECT f.key,
-               e.expires_at_ms < f.expires_at_ms AS shortened,
-               e.expires_at_ms AS until_ms,
-               CASE
-                   WHEN e.lock_id IS NOT NULL THEN 'extended'
-                   WHEN l.lock_id IS NULL THEN 'not_found'
-                   WHEN f.lock_id IS NULL AND l.expires_at_ms > ${syncguard_locks}_now() - 1000 THEN 'busy'
-                   ELSE 'expired'
-               END AS outcome
-        FROM "Wanted" w
-        LEFT JOIN (TABLE "Free" UNION ALL TABLE "FreeShared") f ON f.lock_id = w.lock_id
-        LEFT JOIN (TABLE "Extended" UNION ALL TABLE "ExtendedShared") e ON e.lock_id = w.lock_id
-        LEFT JOIN (
-            SELECT o.lock_id, o.expires_at_ms FROM ${syncguard_locks} o
-            UNION ALL SELECT o.lock_id, o.expires_at_ms FROM ${syncguard_locks}_shared o
+    -- Who waits for a lease that is to end earlier has to know. No one who queues can miss it, because the serialising row is won
+    -- first, as by everybody; but an extension waits for nobody, and is busy where somebody else has it.
+    v_sooner := ARRAY(
+        SELECT l.key
+        FROM unnest(p_lock_ids, p_ttls_ms) AS w (lock_id, ttl_ms)
+        JOIN (
+            SELECT o.lock_id, o.key, o.expires_at_ms FROM ${syncguard_locks} o
+            UNION ALL SELECT o.lock_id, o.key, o.expires_at_ms FROM ${syncguard_locks}_shared o
         ) l ON l.lock_id = w.lock_id
-        ORDER BY w.position
-    LOOP
-        outcome := "Answer".outcome;
-        extended_until_ms := "Answer".until_ms;
-        RETURN NEXT;
-        IF "Answer".shortened THEN
-            v_shortened := v_shortened || "Answer".key;
-        END IF;
-    END LOOP;
+        JOIN ${syncguard_fence_counters} c ON c.fence_key = 'fence:' || l.key
+        WHERE l.expires_at_ms > v_now + w.ttl_ms
+        ORDER BY c.fence_key
+        FOR NO KEY UPDATE OF c SKIP LOCKED
+    );
 
-    -- Who waits for a lease that ends earlier now has to know. No one who queues can miss it: each has won the serialising row.
-    IF v_shortened IS NOT NULL THEN
-        PERFORM 1 FROM ${syncguard_fence_counters} c
-        WHERE c.fence_key = ANY (ARRAY(SELECT 'fence:' || k.key FROM unnest(v_shortened) AS k (key)))
-        ORDER BY c.fence_key FOR NO KEY UPDATE;
-        PERFORM ${syncguard_locks}_wake(k.key, 0, false) FROM unnest(v_shortened) AS k (key)
-        WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key);
-    END IF;
+    -- The weakest lock that an update takes: it passes a guarded commit that pins the row by FOR KEY SHARE. One row that is
+    -- locked otherwise does not hold up the rest. PostgreSQL waits all the same for a row that changed since the statement began:
+    -- the order, and a statement of its own, keep those who extend the same leases out of a deadlock.
+    v_free := ARRAY(
+        SELECT l.lock_id FROM ${syncguard_locks} l WHERE l.lock_id = ANY (p_lock_ids)
+        ORDER BY l.lock_id FOR NO KEY UPDATE SKIP LOCKED
+    ) || ARRAY(
+        SELECT l.lock_id FROM ${syncguard_locks}_shared l WHERE l.lock_id = ANY (p_lock_ids)
+        ORDER BY l.lock_id FOR NO KEY UPDATE SKIP LOCKED
+    );
+
+    -- In quotes and with a capital, which no table name has: a table may be called "free".
+    RETURN QUERY
+    WITH "Wanted" AS (
+        SELECT w.lock_id, w.ttl_ms, w.position, w.lock_id = ANY (v_free) AS free
+        FROM unnest(p_lock_ids, p_ttls_ms) WITH ORDINALITY AS w (lock_id, ttl_ms, position)
+    ), "Extended" AS (
+        -- The clock is read here, with the row lock won: what has lapsed meanwhile is not revived. What was made longer meanwhile
+        -- is not made shorter behind the back of those who wait.
+        UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + w.ttl_ms
+        FROM "Wanted" w
+        WHERE l.lock_id = w.lock_id AND w.free AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
+            AND (l.expires_at_ms <= ${syncguard_locks}_now() + w.ttl_ms OR l.key = ANY (v_sooner))
+        RETURNING l.lock_id, l.expires_at_ms
+    ), "ExtendedShared" AS (
+        UPDATE ${syncguard_locks}_shared l SET expires_at_ms = ${syncguard_locks}_now() + w.ttl_ms
+        FROM "Wanted" w
+        WHERE l.lock_id = w.lock_id AND w.free AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
+            AND (l.expires_at_ms <= ${syncguard_locks}_now() + w.ttl_ms OR l.key = ANY (v_sooner))
+        RETURNING l.lock_id, l.expires_at_ms
+    )
+    SELECT CASE
+               WHEN e.lock_id IS NOT NULL THEN 'extended'
+               WHEN l.lock_id IS NULL THEN 'not_found'
+               WHEN l.expires_at_ms > ${syncguard_locks}_now() - 1000 THEN 'busy'
+               ELSE 'expired'
+           END,
+           e.expires_at_ms
+    FROM "Wanted" w
+    LEFT JOIN (TABLE "Extended" UNION ALL TABLE "ExtendedShared") e ON e.lock_id = w.lock_id
+    LEFT JOIN (
+        SELECT o.lock_id, o.expires_at_ms FROM ${syncguard_locks} o
+        UNION ALL SELECT o.lock_id, o.expires_at_ms FROM ${syncguard_locks}_shared o
+    ) l ON l.lock_id = w.lock_id
+    ORDER BY w.position;
+
+    PERFORM ${syncguard_locks}_wake(k.key, 0, false) FROM unnest(v_sooner) AS k (key)
+    WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key);
 END
 $function$;
 

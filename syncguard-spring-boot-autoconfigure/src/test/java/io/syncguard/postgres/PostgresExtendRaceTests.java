@@ -34,7 +34,7 @@ class PostgresExtendRaceTests {
 
     @Test
     void an_extension_that_stalls_before_it_looks_revives_nothing_beside_the_next_grant() throws Exception {
-        stallBeforeTheLook();
+        race.stopExtensionsBeforeTheyLook();
         Future<ExtendOutcome> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
@@ -42,13 +42,13 @@ class PostgresExtendRaceTests {
         List<Map<String, Object>> leases = race.leases();
         race.greenLight();
 
-        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(extension.get()).isInstanceOf(ExtendOutcome.NotFound.class);
         assertThat(race.leases()).isEqualTo(leases);
     }
 
     @Test
     void an_extension_that_stalls_before_it_looks_revives_nothing_that_lapsed_meanwhile() throws Exception {
-        stallBeforeTheLook();
+        race.stopExtensionsBeforeTheyLook();
         Future<ExtendOutcome> extension = race.startExtend(MINE);
         List<Map<String, Object>> leases = race.leases();
 
@@ -61,7 +61,7 @@ class PostgresExtendRaceTests {
 
     @Test
     void an_extension_that_stalls_with_its_row_locked_keeps_others_out_and_then_revives_nothing() throws Exception {
-        race.stopInside("extend", "WHERE l.key = f.key AND l.expires_at_ms", " > syncguard_locks_now()");
+        race.stopExtensionsBeforeTheyJudge("syncguard_locks");
         Future<ExtendOutcome> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
@@ -107,7 +107,7 @@ class PostgresExtendRaceTests {
 
     @Test
     void a_stalled_extension_that_finds_its_lease_released_brings_nothing_back() throws Exception {
-        stallBeforeTheLook();
+        race.stopExtensionsBeforeTheyLook();
         Future<ExtendOutcome> extension = race.startExtend(MINE);
 
         assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
@@ -120,10 +120,10 @@ class PostgresExtendRaceTests {
 
     @Test
     void a_stalled_extension_that_meets_another_of_the_same_lock_reports_the_end_that_is_stored() throws Exception {
-        stallBeforeTheLook();
+        race.stopExtensionsBeforeTheyLook();
         Future<ExtendOutcome> extension = race.startExtend(MINE);
 
-        race.jdbc.update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms + 60000");
+        race.jdbc.update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms - 60000");
         race.greenLight();
 
         assertThat(extension.get())
@@ -132,6 +132,21 @@ class PostgresExtendRaceTests {
                         extended -> assertThat(race.leases())
                                 .extracting(lease -> lease.get("expires_at_ms"))
                                 .containsExactly(extended.expiresAt().toEpochMilli()));
+    }
+
+    /** Who waits has seen the later end, or is about to; it is told when the extension is asked again. */
+    @Test
+    void a_stalled_extension_that_finds_its_lease_longer_than_it_was_is_busy() throws Exception {
+        race.stopExtensionsBeforeTheyLook();
+        Future<ExtendOutcome> extension = race.startExtend(MINE);
+
+        race.jdbc.update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms + 60000");
+        List<Map<String, Object>> leases = race.leases();
+        race.greenLight();
+
+        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Busy.class);
+        assertThat(race.leases()).isEqualTo(leases);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
     }
 
     @Test
@@ -146,6 +161,9 @@ class PostgresExtendRaceTests {
         race.lockSerialisingRow();
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.extend(MINE, TTL.minusMillis(1)))
+                .as("one that wants it")
+                .isInstanceOf(ExtendOutcome.Busy.class);
     }
 
     @Test
@@ -166,10 +184,5 @@ class PostgresExtendRaceTests {
         race.inOther("SELECT FROM syncguard_locks FOR UPDATE");
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Expired.class);
-    }
-
-    /** Inside the statement: its snapshot is there, and no row is locked yet. */
-    private void stallBeforeTheLook() throws Exception {
-        race.stopExtensionsBeforeTheyLook();
     }
 }

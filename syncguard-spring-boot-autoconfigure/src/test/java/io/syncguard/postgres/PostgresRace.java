@@ -125,10 +125,17 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         stop(function, upToNumber + afterIt, upToNumber + " + race_stop()" + afterIt);
     }
 
-    /** Extensions stop inside their statement: its snapshot is there, and no row is locked yet. */
+    /** Extensions stop inside the statement that locks their rows: its snapshot is there, and no row is locked yet. */
     void stopExtensionsBeforeTheyLook() throws SQLException {
-        String look = "SELECT w.lock_id, w.ttl_ms, w.position\n";
-        stop("extend", look, look.replace("w.ttl_ms", "w.ttl_ms + race_stop() AS ttl_ms"));
+        stop("extend", "v_free := ", "v_free := array_fill('none'::TEXT, ARRAY[race_stop()::INTEGER]) || ");
+    }
+
+    /** Extensions stop when they have locked their rows of this table, and have not read the clock that judges them. */
+    void stopExtensionsBeforeTheyJudge(String table) throws SQLException {
+        stopInside("extend", """
+                UPDATE %s l SET expires_at_ms = syncguard_locks_now() + w.ttl_ms
+                        FROM "Wanted" w
+                        WHERE l.lock_id = w.lock_id AND w.free AND l.expires_at_ms""".formatted(table), " > ");
     }
 
     /** Extensions stop when they have locked their rows of this table and seen that they are live. */

@@ -58,6 +58,27 @@ class PostgresRaceStressTests {
         mixFor(75);
     }
 
+    /** Three at once of one lease that somebody pins: PostgreSQL waits for a row in spite of {@code SKIP LOCKED}. */
+    @Test
+    void extensions_of_the_same_few_locks_beside_guarded_commits() throws Exception {
+        race.tickingClock(Duration.ofMillis(1));
+        List<String> keys = List.of("a", "b", "c");
+        keys.forEach(this::acquire);
+
+        run(client -> {
+            Random random = new Random(seed + client);
+            for (int i = 0; i < 200; i++) {
+                if (random.nextInt(4) == 0) {
+                    pinOne(random);
+                } else {
+                    extendSome(random);
+                }
+            }
+        });
+
+        check(keys);
+    }
+
     @Test
     void sweeps_of_many_keys_cross_acquires_and_extensions_of_the_same() throws Exception {
         race.tickingClock(Duration.ofSeconds(6));

@@ -172,7 +172,7 @@ class PostgresSharedRaceTests {
         race.grant(WRITER);
         race.greenLight();
 
-        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(extension.get()).isInstanceOf(ExtendOutcome.NotFound.class);
         assertThat(race.readers()).isEmpty();
     }
 
@@ -180,7 +180,7 @@ class PostgresSharedRaceTests {
     void an_extension_of_a_reader_that_stalls_with_its_row_locked_keeps_a_writer_out_and_then_revives_nothing()
             throws Exception {
         race.grantShared(MINE);
-        race.stopInside("extend", "WHERE l.lock_id = f.lock_id AND l.expires_at_ms", " > syncguard_locks_now()");
+        race.stopExtensionsBeforeTheyJudge("syncguard_locks_shared");
         Future<ExtendOutcome> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
