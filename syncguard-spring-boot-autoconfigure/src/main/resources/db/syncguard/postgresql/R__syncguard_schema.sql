@@ -102,9 +102,12 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_claim(
 )
 LANGUAGE plpgsql AS $function$
 DECLARE
+    v_seen      BIGINT; -- the fence at the first look
+    v_readers   BOOLEAN;
+    v_queue     BOOLEAN;
+    v_free      BOOLEAN := false; -- nothing was there, and nothing has come
     v_fence     BIGINT;
-    v_seen      BIGINT; -- the fence before
-    v_won       BOOLEAN := false; -- the serialising row
+    v_won       BOOLEAN; -- the serialising row
     v_now       BIGINT;
     v_exclusive BIGINT; -- the end of the exclusive lease
     v_shared    BIGINT; -- the latest end of a shared lease that is in the way
@@ -114,19 +117,19 @@ DECLARE
     v_latest    BIGINT;
 BEGIN
     IF NOT p_queued THEN
-        -- To most keys nothing is there, and one statement wins the serialising row by drawing the fence. What comes to such a
-        -- key begins with a grant: if the fence is the next to the one that was seen, nothing came while it waited for the row.
-        SELECT l.expires_at_ms INTO v_exclusive FROM ${syncguard_locks} l WHERE l.key = p_key;
-        IF NOT FOUND THEN
+        SELECT (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.key = p_key),
+               EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key),
+               EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key),
+               (SELECT c.fence FROM ${syncguard_fence_counters} c WHERE c.fence_key = p_fence_key)
+        INTO v_exclusive, v_readers, v_queue, v_seen;
+        IF v_exclusive IS NULL AND NOT v_readers AND NOT v_queue THEN
+            -- Most keys: nothing is there. What comes to such a key begins with a grant: while the fence is the one that was
+            -- seen, nothing has come.
             UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
-            WHERE c.fence_key = p_fence_key AND c.fence < 900000000000000
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
-            RETURNING c.fence, (SELECT o.fence FROM ${syncguard_fence_counters} o WHERE o.fence_key = p_fence_key)
-            INTO v_fence, v_seen;
-            v_won := FOUND;
-        ELSIF p_place_ms IS NULL AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key) THEN
+            WHERE c.fence_key = p_fence_key AND c.fence = v_seen AND c.fence < 900000000000000
+            RETURNING c.fence INTO v_fence;
+            v_free := FOUND;
+        ELSIF v_exclusive IS NOT NULL AND NOT v_queue AND p_place_ms IS NULL THEN
             -- Most tries that are refused: somebody has the key, and nobody waits.
             time_left_ms := v_exclusive + 1000 - ${syncguard_locks}_now();
             IF time_left_ms > 0 THEN
@@ -134,6 +137,7 @@ BEGIN
             END IF;
         END IF;
     END IF;
+    v_won := v_free;
 
     -- Who waits or has waited needs the row in any case. Others look without any lock, so that a try that is refused writes
     -- nothing; win the row; look again.
@@ -155,7 +159,7 @@ BEGIN
     END IF;
     LOOP
         v_now := ${syncguard_locks}_now();
-        EXIT WHEN v_fence = v_seen + 1;
+        EXIT WHEN v_free;
         SELECT (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.key = p_key),
                (SELECT max(s.expires_at_ms) FROM ${syncguard_locks}_shared s WHERE s.key = p_key AND NOT p_shared),
                "Own".arrival, "Front".soonest, "Front".latest
@@ -257,7 +261,7 @@ BEGIN
             RETURN;
         END IF;
     END IF;
-    IF v_fence IS DISTINCT FROM v_seen + 1 THEN
+    IF NOT v_free THEN
         -- Also a place that lapsed: whoever is just keeping it would leave it behind.
         DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
     END IF;

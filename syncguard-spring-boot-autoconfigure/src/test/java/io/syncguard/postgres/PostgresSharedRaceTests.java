@@ -99,7 +99,7 @@ class PostgresSharedRaceTests {
         assertThat(race.counter()).isEqualTo(1);
     }
 
-    /** Where nothing was, the statement that draws the fence is the second look. */
+    /** Where nothing was, the fence tells whether something has come. */
     @Test
     void who_stalls_before_it_draws_its_fence_at_a_free_key_passes_nobody_who_came_meanwhile() throws Exception {
         race.grant(MINE);
@@ -108,7 +108,7 @@ class PostgresSharedRaceTests {
             race.stopBefore(
                     "claim",
                     "UPDATE syncguard_fence_counters c SET fence = c.fence + 1\n            WHERE c.fence_key"
-                            + " = p_fence_key AND c.fence < 900000000000000\n                AND NOT EXISTS");
+                            + " = p_fence_key AND c.fence = v_seen");
             Future<Attempt> attempt = race.startAcquire(stalled);
 
             race.restore("claim");
