@@ -26,19 +26,24 @@ local function in_front(places, arrival)
     return first, last
 end
 
+-- Most keys: nothing is there, one look tells.
+local free = redis.call('EXISTS', locks, readers, queue, id) == 0
+
 -- What is in the way: leases, and places in front.
-local leases = last_end(locks)
-if not shared then
-    leases = later(leases, last_end(readers))
-end
-local place, arrival, soonest, latest
-if redis.call('EXISTS', queue) == 1 then
-    place = redis.call('HGET', id, 'place') or nil
-    arrival = place and place_end(name, place) and read_place(place).arrival
-    soonest, latest = in_front(key(PLACES.EXCLUSIVE, name), arrival)
+local leases, place, arrival, soonest, latest
+if not free then
+    leases = last_end(locks)
     if not shared then
-        local soonest_reader, latest_reader = in_front(key(PLACES.SHARED, name), arrival)
-        soonest, latest = earlier(soonest, soonest_reader), later(latest, latest_reader)
+        leases = later(leases, last_end(readers))
+    end
+    if redis.call('EXISTS', queue) == 1 then
+        place = redis.call('HGET', id, 'place') or nil
+        arrival = place and place_end(name, place) and read_place(place).arrival
+        soonest, latest = in_front(key(PLACES.EXCLUSIVE, name), arrival)
+        if not shared then
+            local soonest_reader, latest_reader = in_front(key(PLACES.SHARED, name), arrival)
+            soonest, latest = earlier(soonest, soonest_reader), later(latest, latest_reader)
+        end
     end
 end
 local time_left = (later(leases and leases + TOLERANCE, latest) or now) - now
@@ -83,7 +88,7 @@ if time_left > 0 then
     return { 'queued', earlier(first and first + TOLERANCE, soonest) - now }
 end
 
-local fence, ends = grant(name, mode, lock_id, ttl, user_key, owner)
+local fence, ends = grant(name, mode, lock_id, ttl, user_key, owner, free)
 if not fence then
     return { 'no_fences' }
 end

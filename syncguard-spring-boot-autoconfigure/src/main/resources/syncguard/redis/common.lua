@@ -100,17 +100,20 @@ local function keep_lease(set, lock_id, ends)
     redis.call('PEXPIREAT', set, last_end(set) + TOLERANCE)
 end
 
--- Grants a key for which nothing live is in the way. Answers fence and end; nothing when the counter is at its end.
-local function grant(name, mode, lock_id, ttl, user_key, owner)
+-- Grants a key for which nothing live is in the way; "free" if there is nothing at all of the key and of the lock id. Answers fence
+-- and end; nothing when the counter is at its end.
+local function grant(name, mode, lock_id, ttl, user_key, owner, free)
     -- The counter first, before anything is written.
     if (tonumber(redis.call('GET', key('fence', name)) or 0) or 0) >= LAST_FENCE then
         return nil
     end
     local fence = redis.call('INCR', key('fence', name))
-    -- Lapsed leases are deleted, never passed over: an extension would revive one beside ours.
-    redis.call('ZREMRANGEBYSCORE', key('lock', name), '-inf', now - TOLERANCE)
-    redis.call('ZREMRANGEBYSCORE', key('readers', name), '-inf', now - TOLERANCE)
-    redis.call('DEL', key('id', lock_id))
+    if not free then
+        -- Lapsed leases are deleted, never passed over: an extension would revive one beside ours.
+        redis.call('ZREMRANGEBYSCORE', key('lock', name), '-inf', now - TOLERANCE)
+        redis.call('ZREMRANGEBYSCORE', key('readers', name), '-inf', now - TOLERANCE)
+        redis.call('DEL', key('id', lock_id))
+    end
     redis.call(
         'HSET', key('id', lock_id), 'name', name, 'mode', mode, 'acquired_at_ms', now, 'fence', string.format('%015.0f', fence),
         'user_key', user_key, 'owner', owner)
