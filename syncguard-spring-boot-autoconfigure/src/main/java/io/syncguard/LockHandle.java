@@ -41,7 +41,7 @@ public interface LockHandle extends AutoCloseable {
     /** The secret of this grant: whoever knows it may extend and release the lock. Never log it. */
     String lockId();
 
-    /** The number of this grant, to be sent along with writes to stores that check it. */
+    /** The number of this grant, to be sent along with writes to stores that check it: the last that {@link #rotateFence} took. */
     Fence fence();
 
     LockMode mode();
@@ -71,6 +71,24 @@ public interface LockHandle extends AutoCloseable {
      *     deadline or the one asked for, whichever is earlier
      */
     boolean extend(Duration ttl);
+
+    /**
+     * Extends the lease by its ttl, and takes the next fence of the key for it, in one step that is durable when it is answered.
+     * {@link #fence()} and lookups answer the new one from then on. For a lock that is kept for long: stores that have seen the
+     * new fence refuse what was sent under an older one and is still on its way.
+     *
+     * <p>A joined handle does this to the outer hold. Listeners are told of an extension.
+     *
+     * @return the fence of this lock from now on
+     * @throws LockLostException when the lock is not held any more, or turns out not to be
+     * @throws LockBackendException when the server cannot be asked, has no fences left, or its answer was lost: the lock is held
+     *     as before, and under the fence as before. The server may have taken a fence that nobody is told; whatever is sent
+     *     under the one before is in order all the same, because nobody has seen a larger one, and the next rotation leaves
+     *     that number out
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when the lock is shared: the order of its fences says who
+     *     was granted the key before whom
+     */
+    Fence rotateFence();
 
     /**
      * Gives the lock back. Inside a transaction that happens when it has ended; until then the handle stays

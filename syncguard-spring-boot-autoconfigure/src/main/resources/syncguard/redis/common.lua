@@ -100,11 +100,15 @@ local function keep_lease(set, lock_id, ends)
     redis.call('PEXPIREAT', set, last_end(set) + TOLERANCE)
 end
 
+-- Whether the counter is not at its end yet. Asked before anything is written.
+local function has_fences(name)
+    return (tonumber(redis.call('GET', key('fence', name)) or 0) or 0) < LAST_FENCE
+end
+
 -- Grants a key for which nothing live is in the way; "free" if there is nothing at all of the key and of the lock id. Answers fence
 -- and end; nothing when the counter is at its end.
 local function grant(name, mode, lock_id, ttl, user_key, owner, free)
-    -- The counter first, before anything is written.
-    if (tonumber(redis.call('GET', key('fence', name)) or 0) or 0) >= LAST_FENCE then
+    if not has_fences(name) then
         return nil
     end
     local fence = redis.call('INCR', key('fence', name))

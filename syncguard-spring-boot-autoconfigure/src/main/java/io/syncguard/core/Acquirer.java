@@ -85,7 +85,8 @@ final class Acquirer {
         return hold;
     }
 
-    private void warnOf(Fence fence, String key) {
+    /** Warns of a fence that was taken, if few are left. */
+    void warnOf(Fence fence, String key) {
         long now = time.nanoTime();
         long next = nextFenceWarning.get();
         if (fence.value() > FENCE_WARNING
@@ -116,8 +117,7 @@ final class Acquirer {
             boolean handOver = request.mode() == LockMode.EXCLUSIVE
                     && request.heartbeat()
                     && ttl.compareTo(backend.placeTtl()) >= 0;
-            this.claim = new Claim(
-                    request.key(), request.mode(), lockIds.next(), ttl, settings.owner(), handOver, false, null);
+            this.claim = new Claim(request.key(), request.mode(), lockIds.next(), ttl, settings.owner(), handOver, false, null);
             this.began = time.nanoTime();
             this.deadline = began + waitTime.toNanos();
         }

@@ -1,9 +1,10 @@
 package io.syncguard.core;
 
+import io.syncguard.Fence;
 import java.time.Instant;
 
 /**
- * The answer to an {@link Extension}.
+ * The answer to an {@link Extension}, with a new fence or without.
  */
 public sealed interface ExtendOutcome {
 
@@ -13,6 +14,14 @@ public sealed interface ExtendOutcome {
      * @param expiresAt the new end, on the server's clock
      */
     record Extended(Instant expiresAt) implements ExtendOutcome {}
+
+    /**
+     * The lease has a new end, and a new fence: the answer to {@link LockBackend#rotate}, in place of {@link Extended}.
+     *
+     * @param expiresAt the new end, on the server's clock
+     * @param fence the next fence of the key, which is the lease's from now on
+     */
+    record Rotated(Instant expiresAt, Fence fence) implements ExtendOutcome {}
 
     /** A transaction of somebody else has the row locked. The lease is as it was; ask again at once. */
     record Busy() implements ExtendOutcome {}

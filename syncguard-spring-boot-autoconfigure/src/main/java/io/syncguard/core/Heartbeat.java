@@ -1,10 +1,12 @@
 package io.syncguard.core;
 
+import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
 import io.syncguard.LockListener;
+import io.syncguard.LockLostException;
 import io.syncguard.LockOperation;
 import io.syncguard.LockReason;
 import java.time.Duration;
@@ -12,6 +14,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -67,16 +71,19 @@ final class Heartbeat implements AutoCloseable {
      */
     boolean extend(Hold hold, Duration ttl) {
         LockLimits.ttl(ttl);
-        try {
-            boolean extended = extendAlone(hold, ttl);
-            if (extended) {
-                events.of(hold, LockListener::extended);
-            }
-            return extended;
-        } catch (LockException ex) {
-            events.failed(hold, LockOperation.EXTEND, ex);
-            throw ex;
+        return telling(hold, () -> extendAlone(hold, ttl, this::extendOne));
+    }
+
+    /**
+     * Extends one lease by its ttl for its holder, and takes the next fence for it.
+     *
+     * @throws LockLostException when it is not held any more
+     */
+    Fence rotateFence(Hold hold) {
+        if (!telling(hold, () -> rotateAlone(hold))) {
+            throw hold.notHeldException();
         }
+        return hold.fence();
     }
 
     /**
@@ -86,7 +93,7 @@ final class Heartbeat implements AutoCloseable {
      */
     Optional<Instant> extend(Extension extension) {
         for (int tries = 1; ; tries++) {
-            ExtendOutcome outcome = backend.extend(List.of(extension)).get(0);
+            ExtendOutcome outcome = extendOne(extension);
             if (outcome instanceof ExtendOutcome.Extended extended) {
                 return Optional.of(extended.expiresAt());
             }
@@ -102,14 +109,37 @@ final class Heartbeat implements AutoCloseable {
         alarm.close();
     }
 
-    private boolean extendAlone(Hold hold, Duration ttl) {
+    /** Listeners may block, and are told with the lease free to be extended. */
+    private boolean telling(Hold hold, BooleanSupplier extending) {
+        try {
+            boolean extended = extending.getAsBoolean();
+            if (extended) {
+                events.of(hold, LockListener::extended);
+            }
+            return extended;
+        } catch (LockException ex) {
+            events.failed(hold, LockOperation.EXTEND, ex);
+            throw ex;
+        }
+    }
+
+    private boolean rotateAlone(Hold hold) {
+        hold.extending.lock();
+        try {
+            return extendAlone(hold, hold.ttl(), backend::rotate);
+        } finally {
+            hold.extending.unlock();
+        }
+    }
+
+    private boolean extendAlone(Hold hold, Duration ttl, Function<Extension, ExtendOutcome> server) {
         hold.extending.lock();
         try {
             for (int tries = 1; hold.isHeld(); tries++) {
                 long sentAt = time.nanoTime();
                 Hold.Lease before = hold.expectAtMost(sentAt, ttl);
                 held.watch(hold);
-                ExtendOutcome outcome = ask(hold, ttl);
+                ExtendOutcome outcome = ask(hold, ttl, server);
                 if (!(outcome instanceof ExtendOutcome.Busy)) {
                     return accept(hold, outcome, sentAt, ttl);
                 }
@@ -123,10 +153,14 @@ final class Heartbeat implements AutoCloseable {
         }
     }
 
+    private ExtendOutcome extendOne(Extension extension) {
+        return backend.extend(List.of(extension)).get(0);
+    }
+
     /** The backend knows no key here, only the lock id. */
-    private ExtendOutcome ask(Hold hold, Duration ttl) {
+    private ExtendOutcome ask(Hold hold, Duration ttl, Function<Extension, ExtendOutcome> server) {
         try {
-            return backend.extend(List.of(new Extension(hold.lockId(), ttl))).get(0);
+            return server.apply(new Extension(hold.lockId(), ttl));
         } catch (LockBackendException ex) {
             throw new LockBackendException(
                     ex.code(), "Lock '" + hold.key() + "' could not be extended. " + ex.getMessage(), ex.getCause());
@@ -201,9 +235,12 @@ final class Heartbeat implements AutoCloseable {
 
     private boolean accept(Hold hold, ExtendOutcome outcome, long sentAt, Duration ttl) {
         if (outcome instanceof ExtendOutcome.Extended extended) {
-            boolean stillHeld = hold.extended(new Hold.Lease(sentAt, ttl, extended.expiresAt()));
+            return accept(hold, new Hold.Lease(sentAt, ttl, extended.expiresAt()));
+        }
+        if (outcome instanceof ExtendOutcome.Rotated rotated) {
+            boolean stillHeld = accept(hold, new Hold.Lease(sentAt, ttl, rotated.expiresAt()));
             if (stillHeld) {
-                held.watch(hold);
+                hold.rotated(rotated.fence());
             }
             return stillHeld;
         }
@@ -217,6 +254,14 @@ final class Heartbeat implements AutoCloseable {
         }
         hold.renewAt(time.nanoTime() + Math.min(BUSY_NANOS, hold.renewalInterval()));
         return hold.isHeld();
+    }
+
+    private boolean accept(Hold hold, Hold.Lease confirmed) {
+        boolean stillHeld = hold.extended(confirmed);
+        if (stillHeld) {
+            held.watch(hold);
+        }
+        return stillHeld;
     }
 
     private void pauseWhileBusy(String what, int tries) {

@@ -2,6 +2,9 @@ package io.syncguard.core;
 
 import io.syncguard.CurrentLocks;
 import io.syncguard.Fence;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockMode;
@@ -62,10 +65,12 @@ final class Hold implements LockHandle {
     private final Time time;
     private final LockRequest request;
     private final String lockId;
-    private final Fence fence;
     private final long grantedAt;
 
     private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.HELD);
+
+    /** Written by whoever holds {@link #extending}, read by all. It only grows. */
+    private volatile Fence fence;
 
     /** Written by whoever holds {@link #extending}, read by all. */
     private volatile Lease lease;
@@ -147,6 +152,16 @@ final class Hold implements LockHandle {
     }
 
     @Override
+    public Fence rotateFence() {
+        if (mode() == LockMode.SHARED) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "Lock '" + key() + "' is held in mode SHARED, and only an exclusive one can take another fence");
+        }
+        return engine.rotateFence(this);
+    }
+
+    @Override
     public boolean release() {
         return engine.release(this);
     }
@@ -210,11 +225,15 @@ final class Hold implements LockHandle {
     /** Throws unless the lock is held: nothing may begin to run under it any more. */
     void requireHeld(LockHandle view) {
         if (!view.isHeld()) {
-            throw phase() == Phase.LOST
-                    ? lostException()
-                    : new LockLostException(
-                            key(), "Lock '" + key() + "' is not held any more: it had been released before");
+            throw notHeldException();
         }
+    }
+
+    LockLostException notHeldException() {
+        return phase() == Phase.LOST
+                ? lostException()
+                : new LockLostException(
+                        key(), "Lock '" + key() + "' is not held any more: it had been released before");
     }
 
     boolean isOf(LockEngine engine) {
@@ -286,6 +305,18 @@ final class Hold implements LockHandle {
         renewAt = confirmed.sentAt() + renewalInterval();
         loseIfOver();
         return phase() == Phase.HELD;
+    }
+
+    /** Takes over the next fence. The caller holds {@link #extending}. */
+    void rotated(Fence next) {
+        if (next.compareTo(fence) <= 0) {
+            throw new LockBackendException(
+                    LockErrorCode.INTERNAL,
+                    "Lock '" + key() + "' was to take the fence " + next + ", which is not larger than its own, "
+                            + fence + ": the server has forgotten its counter",
+                    null);
+        }
+        fence = next;
     }
 
     /** Loses the lock if its deadline has passed. */

@@ -75,6 +75,12 @@ final class JoinedHold implements LockHandle {
     }
 
     @Override
+    public Fence rotateFence() {
+        outer.requireHeld(this);
+        return outer.rotateFence();
+    }
+
+    @Override
     public boolean release() {
         return released.compareAndSet(false, true) && outer.isHeld();
     }

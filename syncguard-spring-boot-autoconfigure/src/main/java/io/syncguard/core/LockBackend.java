@@ -71,6 +71,15 @@ public interface LockBackend extends AutoCloseable {
      */
     List<ExtendOutcome> extend(List<Extension> extensions);
 
+    /**
+     * Does the same with one exclusive lease, which also takes the next fence of its key: {@link ExtendOutcome.Rotated}. It is
+     * durable like a grant, and the grant stays the same one: lock id and start are as before, and nobody in the queue is
+     * passed or woken by the new fence. To a shared lease it does nothing: {@link ExtendOutcome.NotFound}.
+     *
+     * @throws LockBackendException with {@code INTERNAL} when no fences are left; the lease is as it was then
+     */
+    ExtendOutcome rotate(Extension extension);
+
     /** Whether a grant of the key is live. Reads only. */
     boolean isLocked(String key);
 

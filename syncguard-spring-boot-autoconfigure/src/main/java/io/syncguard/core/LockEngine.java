@@ -1,6 +1,7 @@
 package io.syncguard.core;
 
 import io.syncguard.CurrentLocks;
+import io.syncguard.Fence;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
@@ -193,6 +194,12 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     boolean extend(Hold hold, Duration ttl) {
         return heartbeat.extend(hold, ttl);
+    }
+
+    Fence rotateFence(Hold hold) {
+        Fence fence = heartbeat.rotateFence(hold);
+        acquirer.warnOf(fence, hold.key());
+        return fence;
     }
 
     boolean release(Hold hold) {

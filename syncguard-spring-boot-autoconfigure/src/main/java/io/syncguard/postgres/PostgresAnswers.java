@@ -75,6 +75,23 @@ final class PostgresAnswers {
         return outcomes;
     }
 
+    static ExtendOutcome rotation(ResultSet rows) throws SQLException {
+        rows.next();
+        return switch (rows.getString(1)) {
+            case "rotated" ->
+                new ExtendOutcome.Rotated(Instant.ofEpochMilli(rows.getLong(2)), new Fence(rows.getLong(3)));
+            case "busy" -> new ExtendOutcome.Busy();
+            case "expired" -> new ExtendOutcome.Expired();
+            case "not_found" -> new ExtendOutcome.NotFound();
+            case "no_fences" ->
+                throw new LockBackendException(
+                        LockErrorCode.INTERNAL,
+                        "Its key has no fences left: the counter is at " + Fence.MAX_VALUE + ". Use another key",
+                        null);
+            default -> throw new IllegalStateException("An unknown answer to a rotation");
+        };
+    }
+
     static ReleaseOutcome release(ResultSet rows) throws SQLException {
         rows.next();
         return switch (rows.getString(1)) {

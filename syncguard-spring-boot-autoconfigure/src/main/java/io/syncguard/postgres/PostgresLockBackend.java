@@ -45,6 +45,11 @@ public final class PostgresLockBackend implements LockBackend {
             FROM ${syncguard_locks}_extend(?, ?)
             """;
 
+    private static final String ROTATE = """
+            SELECT outcome, rotated_until_ms, rotated_fence
+            FROM ${syncguard_locks}_rotate(?, ?)
+            """;
+
     private static final String RELEASE = """
             CALL ${syncguard_locks}_hand_over(?, NULL)
             """;
@@ -83,6 +88,7 @@ public final class PostgresLockBackend implements LockBackend {
     private final String acquire;
     private final String keepPlaces;
     private final String extend;
+    private final String rotate;
     private final String release;
     private final String isLocked;
     private final String lookup;
@@ -124,6 +130,7 @@ public final class PostgresLockBackend implements LockBackend {
         this.acquire = tables.fill(ACQUIRE);
         this.keepPlaces = tables.fill(KEEP_PLACES);
         this.extend = tables.fill(EXTEND);
+        this.rotate = tables.fill(ROTATE);
         this.release = tables.fill(RELEASE);
         this.isLocked = tables.fill(IS_LOCKED);
         this.lookup = tables.fill(LOOKUP);
@@ -233,6 +240,19 @@ public final class PostgresLockBackend implements LockBackend {
                     statement.setArray(2, connection.createArrayOf("bigint", ttls));
                 },
                 rows -> PostgresAnswers.extensions(rows, extensions.size()));
+    }
+
+    @Override
+    public ExtendOutcome rotate(Extension extension) {
+        return heartbeatConnections.query(
+                "taking the next fence for a lock",
+                extension.ttl(),
+                rotate,
+                (connection, statement) -> {
+                    statement.setString(1, extension.lockId());
+                    statement.setLong(2, extension.ttl().toMillis());
+                },
+                PostgresAnswers::rotation);
     }
 
     @Override

@@ -32,6 +32,7 @@ public final class RedisLockBackend implements LockBackend {
     private static final RedisScript CLAIM = RedisScript.named("claim");
     private static final RedisScript KEEP = RedisScript.named("keep");
     private static final RedisScript EXTEND = RedisScript.named("extend");
+    private static final RedisScript ROTATE = RedisScript.named("rotate");
     private static final RedisScript RELEASE = RedisScript.named("release");
     private static final RedisScript IS_LOCKED = RedisScript.named("is_locked");
     private static final RedisScript LOOKUP = RedisScript.named("lookup");
@@ -166,6 +167,16 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
+    public ExtendOutcome rotate(Extension extension) {
+        return scripts.run(
+                "taking the next fence for a lock",
+                extension.ttl(),
+                ROTATE,
+                List.of(extension.lockId(), String.valueOf(extension.ttl().toMillis())),
+                RedisLockBackend::readRotation);
+    }
+
+    @Override
     public boolean isLocked(String key) {
         return scripts.run(
                 "looking at lock '" + key + "'", IS_LOCKED, List.of(keys.name(key)), reply -> reply.number(0) == 1);
@@ -223,6 +234,21 @@ public final class RedisLockBackend implements LockBackend {
             return new ExtendOutcome.Extended(Instant.ofEpochMilli(answer));
         }
         return answer == 0 ? new ExtendOutcome.Expired() : new ExtendOutcome.NotFound();
+    }
+
+    private static ExtendOutcome readRotation(RedisReply reply) {
+        return switch (reply.text(0)) {
+            case "rotated" ->
+                new ExtendOutcome.Rotated(Instant.ofEpochMilli(reply.number(1)), new Fence(reply.number(2)));
+            case "expired" -> new ExtendOutcome.Expired();
+            case "not_found" -> new ExtendOutcome.NotFound();
+            case "no_fences" ->
+                throw new LockBackendException(
+                        LockErrorCode.INTERNAL,
+                        "Its key has no fences left: the counter is at " + Fence.MAX_VALUE + ". Use another key",
+                        null);
+            default -> throw new IllegalStateException("An unknown answer to a rotation");
+        };
     }
 
     private static List<RawLockInfo> readInfos(RedisReply reply) {

@@ -586,6 +586,57 @@ BEGIN
 END
 $function$;
 
+-- Extends one exclusive lease, which also takes the next fence of its key. The outcome is 'rotated' with the new end and fence, or
+-- 'no_fences', 'busy', 'expired' or 'not_found', and then nothing was written.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_rotate(
+    p_lock_id TEXT, p_ttl_ms BIGINT, OUT outcome TEXT, OUT rotated_until_ms BIGINT, OUT rotated_fence BIGINT
+)
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_key     TEXT;
+    v_expires BIGINT;
+    v_now     BIGINT;
+BEGIN
+    SELECT l.key INTO v_key FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id;
+
+    -- The serialising row first, like everybody who draws a fence; but it goes out on the connection of the heartbeats, which waits
+    -- for nobody.
+    PERFORM 1 FROM ${syncguard_fence_counters} c WHERE c.fence_key = 'fence:' || v_key FOR NO KEY UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        -- The lock id again, now that the row is locked: the lease may be somebody else's by now. The weakest lock that an update
+        -- takes passes a transaction that has pinned the lease.
+        SELECT l.expires_at_ms INTO v_expires FROM ${syncguard_locks} l
+        WHERE l.key = v_key AND l.lock_id = p_lock_id
+        FOR NO KEY UPDATE SKIP LOCKED;
+        v_now := ${syncguard_locks}_now();
+        IF v_expires > v_now - 1000 THEN
+            UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
+            WHERE c.fence_key = 'fence:' || v_key AND c.fence < 900000000000000
+            RETURNING c.fence INTO rotated_fence;
+            IF NOT FOUND THEN
+                outcome := 'no_fences';
+                RETURN;
+            END IF;
+            rotated_until_ms := v_now + p_ttl_ms;
+            UPDATE ${syncguard_locks} l SET expires_at_ms = rotated_until_ms, fence = lpad(rotated_fence::TEXT, 15, '0')
+            WHERE l.key = v_key;
+            IF rotated_until_ms < v_expires THEN
+                PERFORM ${syncguard_locks}_wake(v_key, 0, false);
+            END IF;
+            outcome := 'rotated';
+            RETURN;
+        END IF;
+    END IF;
+
+    SELECT l.expires_at_ms INTO v_expires FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id;
+    outcome := CASE
+                   WHEN v_expires IS NULL THEN 'not_found'
+                   WHEN v_expires > ${syncguard_locks}_now() - 1000 THEN 'busy'
+                   ELSE 'expired'
+               END;
+END
+$function$;
+
 -- Deletes those leases of these keys that lapsed more than two seconds ago, and answers how many; places that lapsed, too.
 -- Counters are out of its reach.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_sweep(p_keys TEXT[]) RETURNS INTEGER

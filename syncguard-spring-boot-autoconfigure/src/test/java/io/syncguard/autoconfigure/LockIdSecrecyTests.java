@@ -174,6 +174,7 @@ class LockIdSecrecyTests {
         told.tell(locks.holders("order:1"));
         tellFailure(() -> locks.acquire(ORDER));
         told.tell(lock.extend(Duration.ofSeconds(20)));
+        told.tell(lock.rotateFence());
         new LockTemplate(locks).execute(lock, held -> {
             told.tell(locks.acquire(ORDER));
             return held;
@@ -201,6 +202,7 @@ class LockIdSecrecyTests {
         tellFailure(() -> locks.acquire(ORDER));
         tellFailure(() -> lock.extend(Duration.ofSeconds(20)));
         tellFailure(() -> locks.extend(lock.lockId(), Duration.ofSeconds(20)));
+        tellFailure(lock::rotateFence);
         database.jdbc().execute("ALTER TABLE syncguard_locks DROP CONSTRAINT never");
         database.jdbc().execute(UNIQUE);
         assertThat(tellFailure(() -> locks.acquire(ORDER))).hasStackTraceContaining("duplicate key");

@@ -25,6 +25,7 @@ class MalformedAnswerTests {
 
     private static final String CLAIM = "syncguard_locks_claim";
     private static final String EXTEND = "syncguard_locks_extend";
+    private static final String ROTATE = "syncguard_locks_rotate";
     private static final String RELEASE = "syncguard_locks_hand_over";
 
     private static TestDatabase database;
@@ -76,6 +77,33 @@ class MalformedAnswerTests {
                 restore(EXTEND);
             }
             assertThat(lock.extend(Duration.ofSeconds(20))).isTrue();
+            assertThat(lock.release()).isTrue();
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SELECT 'perhaps', 0::bigint, 2::bigint",
+                "SELECT NULL::text, 0::bigint, 2::bigint",
+                "SELECT 'rotated', 0::bigint, 0::bigint"
+            })
+    void a_fence_that_cannot_be_and_the_lock_is_held_with_the_one_it_had(String answer) {
+        run(locks -> {
+            LockHandle lock = locks.acquire(ORDER);
+            long fence = lock.fence().value();
+            replace(
+                    ROTATE,
+                    "TEXT, BIGINT",
+                    "TABLE (outcome TEXT, rotated_until_ms BIGINT, rotated_fence BIGINT)",
+                    answer);
+            try {
+                assertMakesNoSense(lock::rotateFence).hasMessageContaining("'order:1'");
+            } finally {
+                restore(ROTATE);
+            }
+            assertThat(lock.fence().value()).isEqualTo(fence);
+            assertThat(lock.rotateFence().value()).isEqualTo(fence + 1);
             assertThat(lock.release()).isTrue();
         });
     }

@@ -74,6 +74,8 @@ class RoundTripTests {
         costsOne(() -> assertThat(backend.acquire(claim("a", "2---------------------")))
                 .isInstanceOf(Attempt.Refusal.class));
         costsOne(() -> assertThat(extend("1---------------------")).isInstanceOf(ExtendOutcome.Extended.class));
+        costsOne(() -> assertThat(backend.rotate(new Extension("1---------------------", TTL)))
+                .isInstanceOf(ExtendOutcome.Rotated.class));
         costsOne(() -> assertThat(backend.isLocked("a")).isTrue());
         costsOne(() -> assertThat(backend.lookup("a")).hasSize(1));
         costsOne(() -> assertThat(backend.lookupById("1---------------------")).isPresent());

@@ -46,6 +46,7 @@ class SchemaInitializationTests {
         "syncguard_locks_now",
         "syncguard_locks_release",
         "syncguard_locks_release",
+        "syncguard_locks_rotate",
         "syncguard_locks_shared",
         "syncguard_locks_sweep",
         "syncguard_locks_version",

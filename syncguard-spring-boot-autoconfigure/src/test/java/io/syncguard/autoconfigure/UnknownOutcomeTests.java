@@ -132,6 +132,23 @@ class UnknownOutcomeTests {
         });
     }
 
+    @Test
+    void a_fence_whose_answer_was_lost_is_left_out() {
+        run(locks -> {
+            LockHandle lock = locks.acquire(ORDER.noHeartbeat());
+            proxy.loseAnswerTo("syncguard_locks_rotate");
+
+            assertFails(lock::rotateFence, LockErrorCode.SERVICE_UNAVAILABLE);
+
+            assertThat(operations()).as("the server did it").isEqualTo("INSERT,UPDATE");
+            assertThat(lock.isHeld()).isTrue();
+            assertThat(lock.fence().value()).isEqualTo(1);
+            assertThat(lock.rotateFence().value()).isEqualTo(3);
+            assertThat(locks.lookup("order:1").orElseThrow().fence()).isEqualTo(lock.fence());
+            assertThat(lock.release()).isTrue();
+        });
+    }
+
     private static void assertFails(Runnable operation, LockErrorCode code) {
         assertThat(catchThrowable(operation::run))
                 .isInstanceOfSatisfying(

@@ -169,6 +169,10 @@ public abstract class ContractFixture {
         return backend.extend(List.of(new Extension(claim.lockId(), ttl))).get(0);
     }
 
+    protected final ExtendOutcome rotate(Claim claim, Duration ttl) {
+        return backend.rotate(new Extension(claim.lockId(), ttl));
+    }
+
     protected final Duration keepPlace(Claim claim) {
         return backend.keepPlaces(List.of(claim.lockId())).get(0);
     }

@@ -14,6 +14,9 @@ public interface ContractStore {
     /** Has a place in the queue end so long from now. */
     void endPlaceIn(String lockId, Duration left);
 
+    /** As if so many fences had been drawn for the key, of which some have been. */
+    void drawnUpTo(String key, long fence);
+
     /** The fence counter of the key, zero if there is none. */
     long storedFence(String key);
 }

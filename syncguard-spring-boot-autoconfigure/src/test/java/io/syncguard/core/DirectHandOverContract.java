@@ -186,6 +186,31 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     @Test
+    void a_key_is_handed_over_with_the_fence_behind_the_last_of_its_holder() {
+        Claim holder = held(writer());
+        Claim waiter = queuedForHandOver();
+        rotate(holder, TTL);
+
+        release(holder);
+
+        assertThat(heardBy(waiter).fence().value()).isEqualTo(3);
+        assertThat(onlyHolder().fence().value()).isEqualTo(3);
+    }
+
+    @Test
+    void who_was_handed_the_key_takes_the_next_fence_for_a_whole_ttl() {
+        Claim holder = held(writer());
+        Claim waiter = queuedForHandOver();
+        release(holder);
+        Attempt.Grant grant = heardBy(waiter);
+
+        assertThat(rotate(waiter, TTL)).isInstanceOfSatisfying(ExtendOutcome.Rotated.class, rotated -> {
+            assertThat(rotated.fence().value()).isEqualTo(3);
+            assertThat(rotated.expiresAt()).isAfterOrEqualTo(grant.acquiredAt().plus(TTL));
+        });
+    }
+
+    @Test
     void a_try_is_refused_by_a_key_that_was_handed_over() {
         Claim holder = held(writer());
         Claim waiter = queuedForHandOver();

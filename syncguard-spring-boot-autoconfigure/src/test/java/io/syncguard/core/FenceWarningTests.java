@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.testing.CapturedLog;
 import java.time.Duration;
@@ -50,6 +51,18 @@ class FenceWarningTests {
         acquireAndRelease("b");
         acquireAndRelease("a");
         assertThat(log.messages()).hasSize(2);
+    }
+
+    @Test
+    void a_fence_that_a_holder_takes_is_warned_of_as_well() {
+        LockHandle lock = fixture.engine.acquire(LockRequest.of("order:42"));
+        fixture.store.drawnUpTo("order:42", LIMIT);
+
+        lock.rotateFence();
+
+        assertThat(log.messages())
+                .containsExactly(
+                        "The fence counter of lock 'order:42' is at 090000000000001 and ends at 900000000000000");
     }
 
     private void acquireAndRelease(String key) {

@@ -23,6 +23,11 @@ final class InMemoryContractStore implements ContractStore {
     }
 
     @Override
+    public void drawnUpTo(String key, long fence) {
+        store.drawnUpTo(key, fence);
+    }
+
+    @Override
     public long storedFence(String key) {
         return store.fence(key);
     }

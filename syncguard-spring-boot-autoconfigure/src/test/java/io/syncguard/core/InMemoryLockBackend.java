@@ -1,6 +1,8 @@
 package io.syncguard.core;
 
 import io.syncguard.Fence;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
 import java.time.Duration;
@@ -161,6 +163,25 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
+    public ExtendOutcome rotate(Extension extension) {
+        synchronized (store) {
+            Lease lease = store.lease(extension.lockId());
+            if (lease == null || lease.claim.mode() == LockMode.SHARED) {
+                return new ExtendOutcome.NotFound();
+            }
+            String key = lease.claim.key();
+            if (lease.isLive(store.now()) && store.fence(key) == Fence.MAX_VALUE) {
+                throw new LockBackendException(LockErrorCode.INTERNAL, "Its key has no fences left", null);
+            }
+            if (extend(extension) instanceof ExtendOutcome.Extended extended) {
+                lease.fence = store.nextFence(key);
+                return new ExtendOutcome.Rotated(extended.expiresAt(), new Fence(lease.fence));
+            }
+            return new ExtendOutcome.Expired();
+        }
+    }
+
+    @Override
     public boolean isLocked(String key) {
         return !lookup(key).isEmpty();
     }
@@ -310,9 +331,13 @@ public final class InMemoryLockBackend implements LockBackend {
 
         private Lease grant(Claim claim, Duration ttl) {
             leases.removeIf(lease -> lease.claim.key().equals(claim.key()) && !lease.isLive(now()));
-            Lease lease = new Lease(claim, fences.merge(claim.key(), 1L, Long::sum), now(), ttl);
+            Lease lease = new Lease(claim, nextFence(claim.key()), now(), ttl);
             leases.add(lease);
             return lease;
+        }
+
+        private long nextFence(String key) {
+            return fences.merge(key, 1L, Long::sum);
         }
 
         private Place arrive(Claim claim, InMemoryLockBackend process) {
@@ -390,8 +415,8 @@ public final class InMemoryLockBackend implements LockBackend {
     private static final class Lease {
 
         private final Claim claim;
-        private final long fence;
         private final long acquiredAt;
+        private long fence;
         private long expiresAt;
 
         Lease(Claim claim, long fence, long now, Duration ttl) {

@@ -18,6 +18,7 @@ final class InterceptedBackend implements LockBackend {
 
     final AtomicInteger acquires = new AtomicInteger();
     final AtomicInteger extendStatements = new AtomicInteger();
+    final AtomicInteger rotations = new AtomicInteger();
     final AtomicInteger keepStatements = new AtomicInteger();
     final AtomicInteger releases = new AtomicInteger();
 
@@ -92,6 +93,17 @@ final class InterceptedBackend implements LockBackend {
                 : store.extend(extensions);
         afterExtend.run();
         return outcomes;
+    }
+
+    /** An extension, too. */
+    @Override
+    public ExtendOutcome rotate(Extension extension) {
+        rotations.incrementAndGet();
+        onExtensions.accept(List.of(extension));
+        beforeExtend.run();
+        ExtendOutcome outcome = rowsArePinned ? new ExtendOutcome.Busy() : store.rotate(extension);
+        afterExtend.run();
+        return outcome;
     }
 
     @Override

@@ -67,6 +67,15 @@ class ListenerTests {
     }
 
     @Test
+    void a_fence_that_is_taken_is_an_extension() {
+        try (LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY))) {
+            lock.rotateFence();
+        }
+
+        assertThat(told).containsExactly("acquired null", "extended null", "released null");
+    }
+
+    @Test
     void a_lock_that_is_lost_at_its_deadline_has_expired() {
         LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY).noHeartbeat());
 

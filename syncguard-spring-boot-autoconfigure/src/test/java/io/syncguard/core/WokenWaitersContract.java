@@ -318,6 +318,28 @@ public abstract class WokenWaitersContract extends ContractFixture {
     }
 
     @Test
+    void a_next_fence_of_the_holder_wakes_nobody() {
+        Claim holder = held(writer(Duration.ofMinutes(1)));
+        queuedReader();
+        queuedWriter();
+
+        rotate(holder, Duration.ofHours(1));
+
+        assertNobodyIsWoken();
+    }
+
+    @Test
+    void a_next_fence_that_ends_the_lease_earlier_has_those_who_are_first_look_when_it_is_over() {
+        Claim holder = held(writer(Duration.ofHours(1)));
+        Claim first = queuedWriter();
+        queuedWriter();
+
+        rotate(holder, Duration.ofMinutes(1));
+
+        assertWoken(first);
+    }
+
+    @Test
     void who_cannot_be_woken_keeps_nobody_else_from_it() {
         LockBackend deaf = open();
         Claim holder = held(writer());

@@ -209,6 +209,8 @@ class AnyTableNamesTests {
         assertThat(backend.acquire(claim())).isInstanceOf(Attempt.Refusal.class);
         assertThat(backend.extend(List.of(new Extension(LOCK_ID, Duration.ofMinutes(2)))))
                 .hasOnlyElementsOfType(ExtendOutcome.Extended.class);
+        assertThat(backend.rotate(new Extension(LOCK_ID, Duration.ofMinutes(1))))
+                .isInstanceOf(ExtendOutcome.Rotated.class);
         Claim reader = Claims.shared("a", READER, Duration.ofMinutes(1), "test").waitingAs(1);
         assertThat(backend.acquire(reader)).isInstanceOf(Attempt.Queued.class);
         assertThat(backend.release(LOCK_ID)).isEqualTo(ReleaseOutcome.RELEASED);
@@ -216,14 +218,14 @@ class AnyTableNamesTests {
 
         postgres.initialize(tables);
         assertThat(backend.keepPlaces(List.of(READER))).containsExactly(Duration.ZERO);
-        assertThat(fenceOf(backend.acquire(reader))).as("the counter is kept").isEqualTo(2);
+        assertThat(fenceOf(backend.acquire(reader))).as("the counter is kept").isEqualTo(3);
         assertThat(backend.extend(List.of(new Extension(READER, Duration.ofSeconds(30)))))
                 .hasOnlyElementsOfType(ExtendOutcome.Extended.class);
         assertThat(backend.release(READER)).isEqualTo(ReleaseOutcome.RELEASED);
         assertThat(postgres.jdbc.queryForObject("SELECT " + locks + "_sweep(ARRAY['a'])", Integer.class))
                 .isZero();
         assertThat(postgres.jdbc.queryForList("SELECT fence FROM " + counters, Long.class))
-                .containsExactly(2L);
+                .containsExactly(3L);
     }
 
     private static Claim claim() {

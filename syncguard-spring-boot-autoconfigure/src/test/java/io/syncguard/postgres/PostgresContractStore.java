@@ -76,6 +76,11 @@ final class PostgresContractStore implements ContractStore, AfterAllCallback, Au
     }
 
     @Override
+    public void drawnUpTo(String key, long fence) {
+        jdbc.update("UPDATE syncguard_fence_counters SET fence = ? WHERE key_debug = ?", fence, key);
+    }
+
+    @Override
     public long storedFence(String key) {
         return jdbc
                 .queryForList("SELECT fence FROM syncguard_fence_counters WHERE key_debug = ?", Long.class, key)

@@ -188,6 +188,10 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         return startBlocked(() -> extend(lockId));
     }
 
+    Future<ExtendOutcome> startRotate(String lockId) {
+        return startBlocked(() -> rotate(lockId));
+    }
+
     /** Waits until so many sessions wait for somebody's lock. */
     void awaitBlocked(int sessions) {
         Awaitility.await()

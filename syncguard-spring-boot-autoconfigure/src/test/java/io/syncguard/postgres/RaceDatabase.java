@@ -112,6 +112,10 @@ class RaceDatabase implements AutoCloseable {
         return backend.extend(List.of(new Extension(lockId, ttl))).get(0);
     }
 
+    ExtendOutcome rotate(String lockId) {
+        return backend.rotate(new Extension(lockId, TTL));
+    }
+
     /** What the sweeper's statement does with these keys. */
     int sweep(String... keys) {
         return jdbc.queryForObject("SELECT syncguard_locks_sweep(?)", Integer.class, (Object) keys);

@@ -71,6 +71,11 @@ final class RedisContractStore implements ContractStore, AutoCloseable {
     }
 
     @Override
+    public void drawnUpTo(String key, long fence) {
+        redis.opsForValue().set(key("fence", key), String.valueOf(fence));
+    }
+
+    @Override
     public long storedFence(String key) {
         String fence = redis.opsForValue().get(key("fence", key));
         return fence == null ? 0 : Long.parseLong(fence);

@@ -118,6 +118,7 @@ class RedisRightsTests {
                 .hasSize(2);
         assertThat(backend.extend(List.of(new Extension(holder.lockId(), TTL))))
                 .hasOnlyElementsOfType(ExtendOutcome.Extended.class);
+        assertThat(backend.rotate(new Extension(holder.lockId(), TTL))).isInstanceOf(ExtendOutcome.Rotated.class);
         assertThat(backend.isLocked("order:42")).isTrue();
         assertThat(backend.lookup("order:42")).hasSize(1);
         assertThat(backend.lookupById(holder.lockId())).isPresent();

@@ -204,6 +204,7 @@ class RedisServerErrorsTests {
             assertThat(backend.extend(List.of(new Extension(claim.lockId(), TTL)))
                             .get(0))
                     .isInstanceOf(ExtendOutcome.Extended.class);
+            assertThat(backend.rotate(new Extension(claim.lockId(), TTL))).isInstanceOf(ExtendOutcome.Rotated.class);
             assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
         } finally {
             redis.commands().configSet("maxmemory", "0");

@@ -1,0 +1,9 @@
+package io.syncguard.core;
+
+class InMemoryFenceRotationTests extends FenceRotationContract {
+
+    @Override
+    protected ContractStore emptyStore() {
+        return new InMemoryContractStore();
+    }
+}
