@@ -48,6 +48,15 @@ public final class LockLimits {
         return ttl;
     }
 
+    /** How often a lease with this ttl is extended: every 1 ms to every third of the ttl, so that two more tries fit in. */
+    public static Duration heartbeat(Duration interval, Duration ttl) {
+        if (interval.compareTo(Duration.ofMillis(1)) < 0 || interval.compareTo(ttl.dividedBy(3)) > 0) {
+            throw invalid("A heartbeat comes every 1 ms at most and every third of the ttl at least: not every "
+                    + interval + " with a ttl of " + ttl);
+        }
+        return interval;
+    }
+
     /** A time that may be zero, up to 365 days: the wait time, and the time to hold a lock at least. */
     public static Duration time(String what, Duration time) {
         if (time.isNegative() || isTooLong(time)) {

@@ -16,9 +16,11 @@ import org.jspecify.annotations.Nullable;
  * @param mode how a grant stands beside others of the key
  * @param ttl how long a grant lives without an extension; {@code null} for {@code syncguard.ttl}
  * @param waitTime how long the caller is ready to wait, zero for one attempt; {@code null} for {@code syncguard.wait-time}
- * @param heartbeat whether the lease is extended every third of the ttl while it is held
+ * @param heartbeat whether the lease is extended while it is held
+ * @param heartbeatInterval how often, at most a third of the ttl; {@code null} for every third of the ttl
  * @param onLost how a body that runs under the lock learns that it was lost
  * @param holdAtLeast the key stays taken at least this long after the grant, even when it is released earlier
+ * @param owner the label that lookups show, for people; {@code null} for {@code syncguard.owner}
  */
 public record LockRequest(
         String name,
@@ -27,8 +29,10 @@ public record LockRequest(
         @Nullable Duration ttl,
         @Nullable Duration waitTime,
         boolean heartbeat,
+        @Nullable Duration heartbeatInterval,
         OnLost onLost,
-        Duration holdAtLeast) {
+        Duration holdAtLeast,
+        @Nullable String owner) {
 
     /** The name of a request that was given none. */
     public static final String UNNAMED = "unnamed";
@@ -44,47 +48,74 @@ public record LockRequest(
         if (waitTime != null) {
             LockLimits.time("wait time", waitTime);
         }
+        if (heartbeatInterval != null) {
+            LockLimits.heartbeat(heartbeatInterval, ttl == null ? LockLimits.MAX_DURATION : ttl);
+        }
         LockLimits.time("time to hold at least", holdAtLeast);
     }
 
     /** A request for the key alone with all defaults. */
     public static LockRequest of(String key) {
-        return new LockRequest(UNNAMED, key, LockMode.EXCLUSIVE, null, null, true, OnLost.INTERRUPT, Duration.ZERO);
+        return new LockRequest(
+                UNNAMED, key, LockMode.EXCLUSIVE, null, null, true, null, OnLost.INTERRUPT, Duration.ZERO, null);
     }
 
     /** The same under a name for the meters: one of few, such as {@code "orders"}, never made from data. */
     public LockRequest named(String name) {
-        return new LockRequest(name, key, mode, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+        return new LockRequest(
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
     }
 
     /** The same for another key. */
     public LockRequest key(String key) {
-        return new LockRequest(name, key, mode, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+        return new LockRequest(
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
     }
 
     /** The same for a grant that lives beside other shared ones: to read what exclusive holders write. */
     public LockRequest shared() {
-        return new LockRequest(name, key, LockMode.SHARED, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+        return new LockRequest(
+                name, key, LockMode.SHARED, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
     }
 
     public LockRequest ttl(Duration ttl) {
-        return new LockRequest(name, key, mode, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+        return new LockRequest(
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
     }
 
     public LockRequest waitTime(Duration waitTime) {
-        return new LockRequest(name, key, mode, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+        return new LockRequest(
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
+    }
+
+    /**
+     * The lease is extended that often, so that its holder learns of a loss sooner and more tries fit into a ttl.
+     *
+     * @param interval from 1 ms to a third of the ttl; where the lock is to live for {@code syncguard.ttl} that is looked at when
+     *     it is acquired. In a nested request for a hold that is extended less often, it counts for that hold
+     */
+    public LockRequest heartbeat(Duration interval) {
+        return new LockRequest(name, key, mode, ttl, waitTime, true, interval, onLost, holdAtLeast, owner);
     }
 
     /** The lease ends with its ttl unless it is extended by hand. */
     public LockRequest noHeartbeat() {
-        return new LockRequest(name, key, mode, ttl, waitTime, false, onLost, holdAtLeast);
+        return new LockRequest(name, key, mode, ttl, waitTime, false, null, onLost, holdAtLeast, owner);
     }
 
     public LockRequest onLost(OnLost onLost) {
-        return new LockRequest(name, key, mode, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+        return new LockRequest(
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
     }
 
     public LockRequest holdAtLeast(Duration holdAtLeast) {
-        return new LockRequest(name, key, mode, ttl, waitTime, heartbeat, onLost, holdAtLeast);
+        return new LockRequest(
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
+    }
+
+    /** The same under a label of its own for people who look at the locks. Nothing is decided by it. */
+    public LockRequest owner(String owner) {
+        return new LockRequest(
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
     }
 }

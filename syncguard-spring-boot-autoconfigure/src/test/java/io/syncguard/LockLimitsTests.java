@@ -47,6 +47,44 @@ class LockLimitsTests {
     }
 
     @Test
+    void a_heartbeat_comes_every_millisecond_to_every_third_of_the_ttl() {
+        LockRequest request = LockRequest.of("a").heartbeat(Duration.ofSeconds(3));
+
+        assertThat(request.ttl(Duration.ofSeconds(9)).heartbeatInterval()).hasSeconds(3);
+        assertThat(request.heartbeat(Duration.ofMillis(1)).heartbeatInterval()).hasMillis(1);
+        refused(() -> request.ttl(Duration.ofMillis(8_999)), "PT3S");
+        refused(() -> request.heartbeat(Duration.ofNanos(999_999)), "heartbeat");
+        refused(() -> request.heartbeat(Duration.ofDays(122)), "heartbeat");
+    }
+
+    @Test
+    void a_request_without_heartbeat_forgets_how_often() {
+        LockRequest request =
+                LockRequest.of("a").heartbeat(Duration.ofSeconds(3)).noHeartbeat();
+
+        assertThat(request.heartbeat()).isFalse();
+        assertThat(request.heartbeatInterval()).isNull();
+        assertThat(request.heartbeat(Duration.ofSeconds(1)).heartbeat()).isTrue();
+    }
+
+    @Test
+    void what_was_asked_for_stays_while_the_rest_changes() {
+        LockRequest request =
+                LockRequest.of("a").heartbeat(Duration.ofMillis(5)).owner("node-7");
+
+        LockRequest changed = request.named("b")
+                .key("c")
+                .shared()
+                .ttl(Duration.ofSeconds(1))
+                .waitTime(Duration.ZERO)
+                .onLost(OnLost.NOTIFY)
+                .holdAtLeast(Duration.ofSeconds(1));
+
+        assertThat(changed.heartbeatInterval()).hasMillis(5);
+        assertThat(changed.owner()).isEqualTo("node-7");
+    }
+
+    @Test
     void a_wait_time_may_be_zero_but_not_negative() {
         assertThat(LockRequest.of("a").waitTime(Duration.ZERO).waitTime()).isZero();
         refused(() -> LockRequest.of("a").waitTime(Duration.ofNanos(-1)), "wait time");

@@ -4,6 +4,7 @@ import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockLimits;
 import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
 import io.syncguard.LockMode;
@@ -113,11 +114,15 @@ final class Acquirer {
         Acquisition(LockRequest request, Duration waitTime) {
             this.request = request;
             Duration ttl = request.ttl() == null ? settings.ttl() : request.ttl();
+            if (request.heartbeatInterval() != null) {
+                LockLimits.heartbeat(request.heartbeatInterval(), ttl);
+            }
+            String owner = request.owner() == null ? settings.owner() : request.owner();
             // The first lease of a grant that is handed over is short: an extension has to follow, and not shorten it.
             boolean handOver = request.mode() == LockMode.EXCLUSIVE
                     && request.heartbeat()
                     && ttl.compareTo(backend.placeTtl()) >= 0;
-            this.claim = new Claim(request.key(), request.mode(), lockIds.next(), ttl, settings.owner(), handOver, false, null);
+            this.claim = new Claim(request.key(), request.mode(), lockIds.next(), ttl, owner, handOver, false, null);
             this.began = time.nanoTime();
             this.deadline = began + waitTime.toNanos();
         }

@@ -84,6 +84,9 @@ final class Hold implements LockHandle {
     /** Switched on by a nested request; read by the heartbeat. */
     private volatile boolean heartbeat;
 
+    /** The longest time between two heartbeats. Made shorter by a nested request; read by all who extend. */
+    private volatile long longestInterval;
+
     private final Set<RunningBody> bodies = ConcurrentHashMap.newKeySet(1);
 
     /** Guarded by itself. */
@@ -98,6 +101,7 @@ final class Hold implements LockHandle {
         this.lease = lease;
         this.grantedAt = time.nanoTime();
         this.heartbeat = request.heartbeat();
+        this.longestInterval = intervalOf(request);
         this.renewAt = lease.sentAt() + renewalInterval();
     }
 
@@ -244,8 +248,17 @@ final class Hold implements LockHandle {
         return heartbeat;
     }
 
-    void switchHeartbeatOn() {
+    /** For a nested request. The shorter of two intervals counts, also where two threads join at once. */
+    synchronized void switchHeartbeatOn(LockRequest nested) {
+        longestInterval = Math.min(longestInterval, intervalOf(nested));
+        renewAt = Math.min(renewAt, lease.sentAt() + renewalInterval());
         heartbeat = true;
+    }
+
+    private static long intervalOf(LockRequest request) {
+        return request.heartbeatInterval() == null
+                ? Long.MAX_VALUE
+                : request.heartbeatInterval().toNanos();
     }
 
     long deadline() {
@@ -264,9 +277,9 @@ final class Hold implements LockHandle {
         renewAt = nanoTime;
     }
 
-    /** A third of what the lease lives: two more tries fit in before it is over. */
+    /** A third of what the lease lives, so that two more tries fit in before it is over; less if that was asked for. */
     long renewalInterval() {
-        return Math.max(1, lease.length().toNanos() / 3);
+        return Math.max(1, Math.min(longestInterval, lease.length().toNanos() / 3));
     }
 
     /** The time since the grant. */

@@ -277,7 +277,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         JoinedHold joined = new JoinedHold(outer, request);
         outer.requireHeld(joined);
         if (request.heartbeat()) {
-            outer.switchHeartbeatOn();
+            outer.switchHeartbeatOn(request);
             heartbeat.schedule(outer);
         }
         return joined;
