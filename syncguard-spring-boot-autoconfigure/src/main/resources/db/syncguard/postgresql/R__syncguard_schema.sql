@@ -682,5 +682,5 @@ $function$;
 -- What the library asks at its start. It works with this version and later ones; raised when it needs something new from here.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER
 LANGUAGE sql IMMUTABLE AS $function$
-    SELECT 3
+    SELECT 4
 $function$;

@@ -60,7 +60,7 @@ class PostgresUpgradeTests {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2})
+    @ValueSource(ints = {1, 2, 3})
     void an_instance_that_needs_a_newer_version_refuses_the_older_and_names_the_script(int version) throws Exception {
         runVersion(version);
 
@@ -76,7 +76,7 @@ class PostgresUpgradeTests {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2})
+    @ValueSource(ints = {1, 2, 3})
     void a_newer_instance_understands_older_functions_that_somebody_has_put_back(int version) throws Exception {
         String unknown = "unknown---------------";
         schema.initialize();
@@ -91,7 +91,7 @@ class PostgresUpgradeTests {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2})
+    @ValueSource(ints = {1, 2, 3})
     void a_lease_of_an_older_version_goes_on_in_the_newer_with_its_fence(int version) throws Exception {
         runVersion(version);
         OldInstance old = new OldInstance();
@@ -126,7 +126,7 @@ class PostgresUpgradeTests {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2})
+    @ValueSource(ints = {1, 2, 3})
     void operations_of_both_versions_go_on_while_the_script_is_replaced(int version) throws Exception {
         runVersion(version);
         AtomicBoolean over = new AtomicBoolean();
