@@ -103,8 +103,6 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_claim(
 LANGUAGE plpgsql AS $function$
 DECLARE
     v_seen      BIGINT; -- the fence at the first look
-    v_readers   BOOLEAN;
-    v_queue     BOOLEAN;
     v_free      BOOLEAN := false; -- nothing was there, and nothing has come
     v_fence     BIGINT;
     v_won       BOOLEAN; -- the serialising row
@@ -117,19 +115,21 @@ DECLARE
     v_latest    BIGINT;
 BEGIN
     IF NOT p_queued THEN
-        SELECT (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.key = p_key),
-               EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key),
-               EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key),
-               (SELECT c.fence FROM ${syncguard_fence_counters} c WHERE c.fence_key = p_fence_key)
-        INTO v_exclusive, v_readers, v_queue, v_seen;
-        IF v_exclusive IS NULL AND NOT v_readers AND NOT v_queue THEN
-            -- Most keys: nothing is there. What comes to such a key begins with a grant: while the fence is the one that was
-            -- seen, nothing has come.
-            UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
-            WHERE c.fence_key = p_fence_key AND c.fence = v_seen AND c.fence < 900000000000000
-            RETURNING c.fence INTO v_fence;
-            v_free := FOUND;
-        ELSIF v_exclusive IS NOT NULL AND NOT v_queue AND p_place_ms IS NULL THEN
+        SELECT (SELECT c.fence FROM ${syncguard_fence_counters} c WHERE c.fence_key = p_fence_key),
+               (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.key = p_key)
+        INTO v_seen, v_exclusive;
+        IF v_exclusive IS NULL THEN
+            IF NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
+            THEN
+                -- Most keys: nothing is there. What comes to such a key begins with a grant: while the fence is the one that was
+                -- seen before, nothing has come.
+                UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
+                WHERE c.fence_key = p_fence_key AND c.fence = v_seen AND c.fence < 900000000000000
+                RETURNING c.fence INTO v_fence;
+                v_free := FOUND;
+            END IF;
+        ELSIF p_place_ms IS NULL AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key) THEN
             -- Most tries that are refused: somebody has the key, and nobody waits.
             time_left_ms := v_exclusive + 1000 - ${syncguard_locks}_now();
             IF time_left_ms > 0 THEN

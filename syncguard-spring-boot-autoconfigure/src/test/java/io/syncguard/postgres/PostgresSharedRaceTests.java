@@ -107,7 +107,7 @@ class PostgresSharedRaceTests {
         for (Claim stalled : List.of(claim(WRITER), reader(WRITER))) {
             race.stopBefore(
                     "claim",
-                    "UPDATE syncguard_fence_counters c SET fence = c.fence + 1\n            WHERE c.fence_key"
+                    "UPDATE syncguard_fence_counters c SET fence = c.fence + 1\n                WHERE c.fence_key"
                             + " = p_fence_key AND c.fence = v_seen");
             Future<Attempt> attempt = race.startAcquire(stalled);
 
