@@ -45,6 +45,51 @@ class AcceptedHistoriesTests {
     }
 
     @Test
+    void a_lease_that_another_thread_released_before_its_holder_was_answered() {
+        accepts(script().taking(20)
+                .grant("one", 1, 0, 1000)
+                .taking(1)
+                .on("other")
+                .release("one", 10, OK)
+                .by("b")
+                .grant("two", 2, 15, 100)
+                .by("a")
+                .on("client")
+                .held("one", 25, 970)
+                .release("one", 30, NOT_HELD));
+    }
+
+    @Test
+    void a_lease_that_another_thread_shortened_before_its_holder_was_answered() {
+        accepts(script().taking(20)
+                .grant("one", 1, 0, 1000)
+                .taking(1)
+                .on("other")
+                .extend("one", 10, 100, OK)
+                .on("client")
+                .held("one", 25, 970));
+    }
+
+    @Test
+    void a_handle_that_another_thread_extended_before_its_holder_used_it() {
+        accepts(script().grant("one", 1, 0, 100)
+                .on("other")
+                .extend("one", 10, 1000, OK)
+                .on("client")
+                .held("one", 25, 980));
+    }
+
+    @Test
+    void a_nested_request_of_a_thread_whose_lock_another_one_has_released() {
+        accepts(script().grant("one", 1, 0, 100)
+                .on("other")
+                .release("one", 5, OK)
+                .on("client")
+                .grant("two", 2, 10, 100)
+                .joined("one", 9, 2, 1));
+    }
+
+    @Test
     void a_lease_that_was_perhaps_shortened_and_lapsed() {
         accepts(script().grant("one", 1, 0, 5000)
                 .extend("one", 10, 100, UNKNOWN)

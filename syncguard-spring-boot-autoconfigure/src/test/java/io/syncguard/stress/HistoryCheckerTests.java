@@ -174,6 +174,19 @@ class HistoryCheckerTests {
     }
 
     @Test
+    void a_nested_request_that_knows_of_a_release_by_another_process() {
+        rejects(
+                Rule.JOIN,
+                "another fence than the outer one",
+                script().grant("one", 1, 0, 100)
+                        .by("b")
+                        .release("one", 5, OK)
+                        .by("a")
+                        .grant("two", 2, 10, 100)
+                        .joined("one", 9, 2, 1));
+    }
+
+    @Test
     void a_grant_whose_time_was_read_before_the_row_was_won() {
         rejects(
                 Rule.CLOCK_AFTER_LOCK,

@@ -22,6 +22,7 @@ final class HistoryScript {
     private final List<HistoryEvent> events = new ArrayList<>();
     private final ProcessTimes processes = new ProcessTimes();
     private String process = "a";
+    private String client = "client";
     private long took = 1;
     private boolean shared;
 
@@ -60,6 +61,12 @@ final class HistoryScript {
     /** Whose calls follow. */
     HistoryScript by(String process) {
         this.process = process;
+        return this;
+    }
+
+    /** Which thread's calls follow. */
+    HistoryScript on(String client) {
+        this.client = client;
         return this;
     }
 
@@ -197,7 +204,7 @@ final class HistoryScript {
     }
 
     private HistoryEvent during(Kind kind, String lock, long from, long to) {
-        return HistoryEvent.of(kind, new Source(process, "client", events.size()), "key", lock, from * MILLI)
+        return HistoryEvent.of(kind, new Source(process, client, events.size()), "key", lock, from * MILLI)
                 .answered(to * MILLI, Outcome.OK);
     }
 

@@ -23,6 +23,8 @@ final class LeaseHistory {
     /** The server ends a statement by itself after 1.8 s with the settings of a worker; the rest is for a machine that is busy. */
     static final long SETTLING_NANOS = 5_000_000_000L;
 
+    private static final String LIBRARY_THREADS = "syncguard-";
+
     private static final long NANOS = 1_000_000;
 
     /** The server counts whole milliseconds, and the two clocks do not run equally fast. */
@@ -106,11 +108,23 @@ final class LeaseHistory {
                 .anyMatch(event -> event.is(Kind.ENDED)
                         || (event.is(Kind.RELEASE) || event.is(Kind.EXTEND))
                                 && event.mayHaveHappened()
-                                && !isOwn(event));
+                                && (!isOwn(event) || isByAnotherClient(event)));
     }
 
     boolean isOwn(HistoryEvent event) {
         return event.source().process().equals(acquire.source().process());
+    }
+
+    /** By its lock id, before its holder knew of the grant: the process did not know either that it is its own. */
+    private boolean isByAnotherClient(HistoryEvent event) {
+        String client = event.source().client();
+        return !client.equals(acquire.source().client())
+                && !client.startsWith(LIBRARY_THREADS)
+                && event.start() < firstBelief();
+    }
+
+    private long firstBelief() {
+        return all(Kind.HELD).mapToLong(HistoryEvent::start).min().orElse(NEVER);
     }
 
     /** By then it was done, if ever. */
@@ -168,7 +182,12 @@ final class LeaseHistory {
         List<HistoryEvent> own = settings.stream()
                 .filter(event -> event.outcome() == Outcome.OK && isOwn(event))
                 .toList();
-        return effective(during.start(), during.end(), own)
+        List<HistoryEvent> ofHolder =
+                own.stream().filter(event -> !isByAnotherClient(event)).toList();
+        // Another client may have extended the handle that was just made, or only the lease.
+        return Stream.concat(
+                        effective(during.start(), during.end(), ofHolder),
+                        own.stream().filter(event -> isByAnotherClient(event) && event.start() <= during.end()))
                 .mapToLong(event -> event.start() + event.lease().ttl() * NANOS)
                 .max()
                 .orElse(Long.MIN_VALUE);
