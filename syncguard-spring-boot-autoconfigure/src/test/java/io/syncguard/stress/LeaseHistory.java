@@ -25,10 +25,10 @@ final class LeaseHistory {
 
     private static final String LIBRARY_THREADS = "syncguard-";
 
-    private static final long NANOS = 1_000_000;
-
     /** The server counts whole milliseconds, and the two clocks do not run equally fast. */
-    private static final long INACCURACY_NANOS = 20 * NANOS;
+    static final long INACCURACY_NANOS = 20_000_000L;
+
+    private static final long NANOS = 1_000_000;
 
     private final HistoryEvent acquire;
     private final List<HistoryEvent> events;

@@ -19,9 +19,6 @@ final class LeaseRules {
     /** An extension looks at the end of the lease a moment before it reads the clock for the new one; a busy server stretches that. */
     private static final long BETWEEN_TWO_LOOKS_MILLIS = 250;
 
-    /** What a process owes is not asked of one that ended within five seconds. */
-    private static final long GRACE_NANOS = 5_000_000_000L;
-
     private final ProcessTimes processes;
     private final Consumer<Violation> found;
 
@@ -149,7 +146,7 @@ final class LeaseRules {
                 && outlived(acquire)
                 && lease.all(Kind.RELEASE).noneMatch(lease::isOwn)
                 && !processes.releasesWereStuck(
-                        acquire.source().process(), acquire.end(), acquire.end() + GRACE_NANOS)) {
+                        acquire.source().process(), acquire.end(), acquire.end() + ProcessTimes.GRACE_NANOS)) {
             report(Rule.NOTHING_LEAKS, "an acquire of unknown outcome was not released by its id", acquire);
         }
     }
@@ -174,7 +171,7 @@ final class LeaseRules {
     }
 
     private boolean outlived(HistoryEvent event) {
-        return processes.endOf(event.source().process(), NEVER) - GRACE_NANOS > event.end();
+        return processes.endOf(event.source().process(), NEVER) - ProcessTimes.GRACE_NANOS > event.end();
     }
 
     private void report(Rule rule, String what, HistoryEvent... events) {

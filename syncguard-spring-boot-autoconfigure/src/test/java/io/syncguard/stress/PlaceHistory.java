@@ -21,9 +21,6 @@ final class PlaceHistory {
     /** A place that is fresher than this is not renewed when it is kept. */
     private static final long FRESH_NANOS = TTL_NANOS * 5 / 6;
 
-    /** The server counts whole milliseconds, and the two clocks do not run equally fast. */
-    private static final long INACCURACY_NANOS = 20_000_000L;
-
     private final String lock;
     private final List<HistoryEvent> claims;
     private final List<HistoryEvent> events;
@@ -117,7 +114,7 @@ final class PlaceHistory {
 
     /** The server does it after it was asked. */
     private static long keptUntil(HistoryEvent event) {
-        return event.start() + (event.is(Kind.KEEP) ? FRESH_NANOS : TTL_NANOS) - INACCURACY_NANOS;
+        return event.start() + (event.is(Kind.KEEP) ? FRESH_NANOS : TTL_NANOS) - LeaseHistory.INACCURACY_NANOS;
     }
 
     /** A grant is judged by its fence. */
@@ -130,7 +127,7 @@ final class PlaceHistory {
     /** The last moment at which it may have been there; before everything when it never was. */
     long latestEnd() {
         long latest = Stream.concat(claims.stream().filter(PlaceHistory::mayQueue), all(Kind.KEEP))
-                .mapToLong(event -> latestEffect(event) + TTL_NANOS + INACCURACY_NANOS)
+                .mapToLong(event -> latestEffect(event) + TTL_NANOS + LeaseHistory.INACCURACY_NANOS)
                 .max()
                 .orElse(Long.MIN_VALUE);
         if (claims.stream().noneMatch(PlaceHistory::mayQueue)) {

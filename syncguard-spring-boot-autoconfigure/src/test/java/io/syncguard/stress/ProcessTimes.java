@@ -10,6 +10,9 @@ import java.util.TreeSet;
  */
 final class ProcessTimes {
 
+    /** What a process owes is not asked of one that ended within five seconds. */
+    static final long GRACE_NANOS = 5_000_000_000L;
+
     private final Map<String, Long> ends = new HashMap<>();
     private final Map<String, NavigableSet<Long>> stuckReleases = new HashMap<>();
 

@@ -17,9 +17,6 @@ import java.util.function.Consumer;
  */
 final class QueueRules {
 
-    /** What a process owes is not asked of one that ended within five seconds. */
-    private static final long GRACE_NANOS = 5_000_000_000L;
-
     private final ProcessTimes processes;
     private final Consumer<Violation> found;
 
@@ -67,12 +64,12 @@ final class QueueRules {
         HistoryEvent last = request.claims().get(request.claims().size() - 1);
         String process = last.source().process();
         boolean left = request.all(Kind.RELEASE).anyMatch(release -> release.start() >= last.end());
-        boolean stays = request.all(Kind.KEEP).anyMatch(keep -> outlivedBy(process, keep.start()) < GRACE_NANOS);
+        boolean stays = request.all(Kind.KEEP).anyMatch(keep -> outlivedBy(process, keep.start()) < ProcessTimes.GRACE_NANOS);
         if (last.outcome() == Outcome.QUEUED
                 && !left
                 && !stays
-                && outlivedBy(process, last.end()) > GRACE_NANOS
-                && !processes.releasesWereStuck(process, last.end(), last.end() + GRACE_NANOS)) {
+                && outlivedBy(process, last.end()) > ProcessTimes.GRACE_NANOS
+                && !processes.releasesWereStuck(process, last.end(), last.end() + ProcessTimes.GRACE_NANOS)) {
             found.accept(Violation.of(Rule.NOTHING_LEAKS, "a place in the queue was never given up", last));
         }
     }
