@@ -2,7 +2,6 @@ package io.syncguard.stress;
 
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
-import io.syncguard.LockInfo;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
@@ -12,8 +11,6 @@ import io.syncguard.stress.HistoryEvent.Kind;
 import io.syncguard.stress.HistoryEvent.Lease;
 import io.syncguard.stress.HistoryEvent.Outcome;
 import java.time.Duration;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
@@ -34,27 +31,19 @@ final class StressClient implements Runnable {
     static final long LONGEST_TTL_MILLIS = 3000;
 
     /** Most leases are short, so that some lapse in use. */
-    private static final long[] TTLS_MILLIS = {40, 120, 300, 300, 800, 800, 2000, LONGEST_TTL_MILLIS};
+    static final long[] TTLS_MILLIS = {40, 120, 300, 300, 800, 800, 2000, LONGEST_TTL_MILLIS};
 
     /** Hot keys get new names now and then, so that no key has a history without an end. */
     private static final long HOT_KEY_NANOS = 30_000_000_000L;
 
     private static final long MILLI = 1_000_000;
 
-    private static final String SOMEBODYS_LOCK = """
-            SELECT key, lock_id FROM syncguard_locks
-            UNION ALL SELECT key, lock_id FROM syncguard_locks_shared
-            UNION ALL SELECT key, lock_id FROM syncguard_locks_waiters
-            LIMIT 1 OFFSET ?
-            """;
-
     private final LockTemplate template;
     private final LockManager locks;
     private final TransactionTemplate transactions;
-    private final JdbcTemplate jdbc;
     private final StressDatabase database;
+    private final StressStranger stranger;
     private final HistoryRecorder recorder;
-    private final KnownLocks known;
     private final Random random;
     private final long end;
 
@@ -69,10 +58,9 @@ final class StressClient implements Runnable {
         this.template = template;
         this.locks = template.manager();
         this.transactions = transactions;
-        this.jdbc = jdbc;
         this.database = new StressDatabase(jdbc);
+        this.stranger = new StressStranger(template.manager(), jdbc, recorder, known, random);
         this.recorder = recorder;
-        this.known = known;
         this.random = random;
         this.end = end;
     }
@@ -117,12 +105,8 @@ final class StressClient implements Runnable {
             useBeyondTheEnd();
         } else if (what < 73) {
             abandon();
-        } else if (what < 88) {
-            look();
-        } else if (what < 95) {
-            actById(known.any(random));
         } else if (what < 97) {
-            actById(somebodysLock());
+            stranger.next();
         } else {
             template.tryExecute(request(), lock -> {
                 use(lock);
@@ -266,73 +250,6 @@ final class StressClient implements Runnable {
             recorder.write(seen.answered(System.nanoTime(), Outcome.OK));
         }
         return left > 0;
-    }
-
-    private void look() {
-        String lockId = chance(50) ? known.any(random) : null;
-        if (lockId == null) {
-            lookAt(randomKey(random));
-        } else {
-            lookById(lockId);
-        }
-    }
-
-    private void lookAt(String key) {
-        HistoryEvent asked = recorder.begin(Kind.LOOKUP, client(), key, "");
-        if (chance(30)) {
-            if (!locks.isLocked(key)) {
-                recorder.write(asked.answered(System.nanoTime(), Outcome.NOT_HELD));
-            }
-            return;
-        }
-        List<LockInfo> holders =
-                chance(50) ? locks.holders(key) : locks.lookup(key).stream().toList();
-        if (holders.isEmpty()) {
-            recorder.write(asked.answered(System.nanoTime(), Outcome.NOT_HELD));
-        }
-        holders.forEach(info -> recorder.write(recorder.again(found(asked, Optional.of(info)))));
-    }
-
-    private void lookById(String lockId) {
-        HistoryEvent asked = recorder.begin(Kind.LOOKUP, client(), known.keyOf(lockId), HistoryRecorder.hash(lockId));
-        if (chance(30)) {
-            boolean owns = locks.owns(lockId);
-            recorder.write(asked.answered(System.nanoTime(), owns ? Outcome.OK : Outcome.NOT_HELD));
-            return;
-        }
-        recorder.write(found(asked, locks.lookupById(lockId)));
-    }
-
-    private static HistoryEvent found(HistoryEvent asked, Optional<LockInfo> found) {
-        long now = System.nanoTime();
-        return found.map(info -> asked.answered(now, Outcome.OK)
-                        .ofLock(info.lockIdHash())
-                        .with(new Lease(
-                                info.fence().value(),
-                                0,
-                                info.acquiredAt().toEpochMilli(),
-                                info.expiresAt().toEpochMilli(),
-                                info.mode() == LockMode.SHARED)))
-                .orElseGet(() -> asked.answered(now, Outcome.NOT_HELD));
-    }
-
-    private void actById(String lockId) {
-        if (lockId == null) {
-            return;
-        }
-        if (chance(50)) {
-            locks.release(lockId);
-        } else {
-            locks.extend(lockId, Duration.ofMillis(TTLS_MILLIS[random.nextInt(TTLS_MILLIS.length)]));
-        }
-        lookById(lockId);
-    }
-
-    /** As if its holder had handed over the lock id; most are of other processes. */
-    private String somebodysLock() {
-        List<Map<String, Object>> rows = jdbc.queryForList(SOMEBODYS_LOCK, random.nextInt(30));
-        rows.forEach(row -> known.add((String) row.get("key"), (String) row.get("lock_id")));
-        return rows.isEmpty() ? null : (String) rows.get(0).get("lock_id");
     }
 
     private HistoryEvent begin(Kind kind, LockHandle lock) {
