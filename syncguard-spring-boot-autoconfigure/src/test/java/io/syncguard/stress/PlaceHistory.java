@@ -18,9 +18,6 @@ final class PlaceHistory {
     /** How long a place is kept for a waiter of whom nothing is heard, five seconds. */
     static final long TTL_NANOS = 5_000_000_000L;
 
-    /** A place that is fresher than this is not renewed when it is kept. */
-    private static final long FRESH_NANOS = TTL_NANOS * 5 / 6;
-
     private final String lock;
     private final List<HistoryEvent> claims;
     private final List<HistoryEvent> events;
@@ -114,7 +111,7 @@ final class PlaceHistory {
 
     /** The server does it after it was asked. */
     private static long keptUntil(HistoryEvent event) {
-        return event.start() + (event.is(Kind.KEEP) ? FRESH_NANOS : TTL_NANOS) - LeaseHistory.INACCURACY_NANOS;
+        return event.start() + TTL_NANOS - LeaseHistory.INACCURACY_NANOS;
     }
 
     /** A grant is judged by its fence. */

@@ -88,13 +88,13 @@ class QueueRulesTests {
                         .by("b")
                         .queue("first", 10)
                         .keep("first", 4000)
-                        .queue("first", 8000)
+                        .queue("first", 8900)
                         .by("c")
                         .queue("second", 20)
                         .by("a")
-                        .release("holder", 9000, OK)
+                        .release("holder", 8950, OK)
                         .by("c")
-                        .grant("second", 2, 9010, 100));
+                        .grant("second", 2, 8960, 100));
     }
 
     @Test

@@ -109,15 +109,21 @@ final class RecordedBackend implements BeanPostProcessor {
     private Object keepPlaces(LockBackend backend, Method method, Object argument) throws Throwable {
         List<HistoryEvent> asked = ((List<?>) argument)
                 .stream().map(lockId -> begin(Kind.KEEP, (String) lockId)).toList();
-        List<?> nextLooks = (List<?>) call(backend, method, argument);
-        long now = System.nanoTime();
-        for (int i = 0; i < asked.size(); i++) {
-            Duration nextLook = (Duration) nextLooks.get(i);
-            recorder.write(asked.get(i)
-                    .answered(now, nextLook.isZero() ? Outcome.NOT_HELD : Outcome.OK)
-                    .with(nextLook.toMillis()));
+        asked.forEach(recorder::write);
+        try {
+            List<?> nextLooks = (List<?>) call(backend, method, argument);
+            long now = System.nanoTime();
+            for (int i = 0; i < asked.size(); i++) {
+                Duration nextLook = (Duration) nextLooks.get(i);
+                recorder.write(asked.get(i)
+                        .answered(now, nextLook.isZero() ? Outcome.NOT_HELD : Outcome.OK)
+                        .with(nextLook.toMillis()));
+            }
+            return nextLooks;
+        } catch (Throwable ex) {
+            failed(asked, ex);
+            throw ex;
         }
-        return nextLooks;
     }
 
     private Object extend(LockBackend backend, Method method, Object argument) throws Throwable {
@@ -136,10 +142,14 @@ final class RecordedBackend implements BeanPostProcessor {
             }
             return outcomes;
         } catch (Throwable ex) {
-            long now = System.nanoTime();
-            asked.forEach(each -> recorder.write(each.answered(now, outcomeOf(ex))));
+            failed(asked, ex);
             throw ex;
         }
+    }
+
+    private void failed(List<HistoryEvent> asked, Throwable ex) {
+        long now = System.nanoTime();
+        asked.forEach(each -> recorder.write(each.answered(now, outcomeOf(ex))));
     }
 
     private static HistoryEvent answered(HistoryEvent asked, Object outcome, long now) {
