@@ -8,7 +8,6 @@ import io.syncguard.stress.Violation.Rule;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
@@ -19,7 +18,7 @@ import java.util.TreeMap;
  * queue.
  *
  * <ol>
- *   <li>The events are put together by lock id, and the grants in the order of their fences.
+ *   <li>{@link KeyHistory} puts the events together by lock id, and the grants in the order of their fences.
  *   <li>{@link LeaseRules} look at each lease by itself and at the first grant after it that conflicts.
  *   <li>{@link QueueRules} look at who was granted before whom, {@link RefusalRules} at who was refused or had to wait.
  *   <li>The other rules of the key follow here: fences, grants against the leases before, pins, the clock, effects.
@@ -29,29 +28,17 @@ import java.util.TreeMap;
  */
 final class HistoryChecker {
 
-    private static final Comparator<LeaseHistory> BY_FENCE = Comparator.comparingLong(LeaseHistory::fence)
-            .thenComparing(lease -> lease.acquire().start());
-
     private final ProcessTimes processes;
     private final List<HistoryEvent> events;
-    private final List<Violation> violations = new ArrayList<>();
-
-    /** By lock hash: granted, or of unknown outcome. */
-    private final Map<String, LeaseHistory> leases = new LinkedHashMap<>();
-
+    private final KeyHistory history;
     private final List<LeaseHistory> grants;
-
-    /** All that was asked for, granted or not. */
-    private final List<PlaceHistory> requests = new ArrayList<>();
+    private final List<Violation> violations = new ArrayList<>();
 
     private HistoryChecker(List<HistoryEvent> events, ProcessTimes processes) {
         this.events = events;
         this.processes = processes;
-        collectLeases();
-        this.grants = leases.values().stream()
-                .filter(LeaseHistory::isGranted)
-                .sorted(BY_FENCE)
-                .toList();
+        this.history = new KeyHistory(events, processes);
+        this.grants = history.grants();
     }
 
     /**
@@ -62,55 +49,30 @@ final class HistoryChecker {
         return new HistoryChecker(events, processes).check();
     }
 
-    private void collectLeases() {
-        Map<String, List<HistoryEvent>> byLock = new LinkedHashMap<>();
-        Map<Long, LeaseHistory> byFence = new HashMap<>();
-        for (HistoryEvent event : events) {
-            if (!event.lock().isEmpty()) {
-                byLock.computeIfAbsent(event.lock(), lock -> new ArrayList<>()).add(event);
-            }
-        }
-        byLock.forEach((lock, ofLock) -> {
-            if (ofLock.stream().anyMatch(event -> event.is(Kind.ACQUIRE))) {
-                requests.add(new PlaceHistory(lock, ofLock, processes));
-            }
-        });
-        byLock.forEach((lock, ofLock) -> ofLock.stream()
-                .filter(event -> event.is(Kind.ACQUIRE) && event.mayHaveHappened())
-                .findFirst()
-                .ifPresentOrElse(
-                        acquire -> leases.put(lock, new LeaseHistory(acquire, ofLock, processes)),
-                        () -> nobodysLease(ofLock)));
-        leases.values().forEach(lease -> byFence.put(lease.fence(), lease));
-        for (HistoryEvent event : events) {
-            if (event.is(Kind.LOST) && byFence.containsKey(event.lease().fence())) {
-                byFence.get(event.lease().fence()).add(event);
-            }
-        }
-    }
-
-    private void nobodysLease(List<HistoryEvent> ofLock) {
-        ofLock.stream()
-                .filter(event -> event.outcome() == Outcome.OK)
-                .filter(event -> event.is(Kind.EXTEND) || event.is(Kind.RELEASE) || event.is(Kind.LOOKUP))
-                .forEach(event -> report(Rule.NOTHING_LEAKS, "there is a lease that nobody was granted", event));
-    }
-
     private List<Violation> check() {
+        history.nobodys().forEach(this::nobodysLease);
         findTakers();
         LeaseRules rules = new LeaseRules(processes, violations::add);
-        leases.values().forEach(rules::check);
+        history.leases().values().forEach(rules::check);
         findByKey(rules);
         fencesGrow();
         gapsAreExplained();
         grantsWait();
-        new QueueRules(processes, violations::add).check(requests);
-        new RefusalRules(leases, requests, events, violations::add).check(requests);
+        new QueueRules(processes, violations::add).check(history.requests());
+        new RefusalRules(history.leases(), history.requests(), events, violations::add).check(history.requests());
         pinnedLeasesStay();
         clockIsReadAfterTheLock();
         joinsHaveTheOuterFence();
         effectsAreInOrder();
         return violations;
+    }
+
+    private void nobodysLease(HistoryEvent event) {
+        if (event.is(Kind.EXTEND, Outcome.OK)
+                || event.is(Kind.RELEASE, Outcome.OK)
+                || event.is(Kind.LOOKUP, Outcome.OK)) {
+            report(Rule.NOTHING_LEAKS, "there is a lease that nobody was granted", event);
+        }
     }
 
     /** The earliest answered grant of a larger fence that conflicts. */
@@ -160,7 +122,7 @@ final class HistoryChecker {
 
     /** Each number that is missing was drawn by an acquire of unknown outcome, one for one, at a time at which it can have been. */
     private void gapsAreExplained() {
-        List<LeaseHistory> unknown = leases.values().stream()
+        List<LeaseHistory> unknown = history.leases().values().stream()
                 .filter(lease -> !lease.isGranted())
                 .sorted(Comparator.comparingLong(lease -> lease.acquire().start()))
                 .toList();
@@ -238,7 +200,7 @@ final class HistoryChecker {
 
     private void pinnedLeasesStay() {
         events.stream().filter(event -> event.is(Kind.PINNED)).forEach(pin -> {
-            LeaseHistory pinned = leases.get(pin.lock());
+            LeaseHistory pinned = history.leases().get(pin.lock());
             if (pinned == null || !pinned.isGranted()) {
                 return;
             }
@@ -280,7 +242,7 @@ final class HistoryChecker {
 
     /** Another thread of the process has the lock id and had given the outer one back: nothing was left to join. */
     private boolean hadReleased(HistoryEvent joined) {
-        LeaseHistory outer = leases.get(joined.lock());
+        LeaseHistory outer = history.leases().get(joined.lock());
         return outer != null
                 && outer.all(Kind.RELEASE).anyMatch(release -> outer.isOwn(release) && release.start() < joined.end());
     }
