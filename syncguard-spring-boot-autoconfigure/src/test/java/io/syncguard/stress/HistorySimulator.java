@@ -7,7 +7,6 @@ import io.syncguard.stress.HistoryEvent.Source;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
@@ -20,10 +19,8 @@ import java.util.Random;
  */
 final class HistorySimulator {
 
-    private static final long SERVER_AHEAD = 1_700_000_000_000L;
     private static final long MILLI = 1_000_000;
     private static final int CLIENTS = 5;
-    private static final long PLACE_TTL = 5000;
 
     /** What the server does wrong. */
     enum Bug {
@@ -39,29 +36,23 @@ final class HistorySimulator {
     }
 
     private final Random random;
-    private final Bug bug;
+    private final SimulatedServer server;
     private final List<HistoryEvent> events = new ArrayList<>();
     private final PriorityQueue<Step> steps = new PriorityQueue<>(Comparator.comparingLong(Step::at));
 
     /** The time of the step that runs. */
     private long clock;
 
-    /** The server: the leases by lock id, the places in the queue, and the counter. */
-    private final Map<String, Row> rows = new LinkedHashMap<>();
-
-    private final List<Place> queue = new ArrayList<>();
-
     /** What those do when they are woken who sleep, by lock id. */
     private final Map<String, Runnable> sleepers = new HashMap<>();
 
-    private long counter;
     private long numberOfWrites;
     private int locks;
     private boolean stopping;
 
     private HistorySimulator(long seed, Bug bug) {
         this.random = new Random(seed);
-        this.bug = bug;
+        this.server = new SimulatedServer(bug);
     }
 
     /** The events of this many steps of a key. */
@@ -72,15 +63,6 @@ final class HistorySimulator {
     static List<HistoryEvent> simulate(long seed, int steps, Bug bug) {
         return new HistorySimulator(seed, bug).simulate(steps);
     }
-
-    private record Row(boolean shared, long fence, long acquiredAt, long expiresAt) {
-
-        Row until(long end) {
-            return new Row(shared, fence, acquiredAt, end);
-        }
-    }
-
-    private record Place(String lock, boolean shared, long expiresAt) {}
 
     /** What happens at a time, in milliseconds. */
     private record Step(long at, Runnable action) {}
@@ -109,7 +91,7 @@ final class HistorySimulator {
             steps.remove().action().run();
         }
         HistoryEvent end = event("test", Kind.COUNTER, "", clock + 1000);
-        events.add(end.answered(end.start(), Outcome.OK).with(Lease.ofFence(counter)));
+        events.add(end.answered(end.start(), Outcome.OK).with(Lease.ofFence(server.counter())));
         return events;
     }
 
@@ -176,21 +158,21 @@ final class HistorySimulator {
             events.add(asked.answered((start + travels) * MILLI, Outcome.UNKNOWN));
             if (random.nextBoolean()) {
                 // It arrives long after its client has given up.
-                later(start, travels + random.nextInt(200), () -> answer(lock, shared, ttl, waits));
+                later(start, travels + random.nextInt(200), () -> answer(asked, waits));
             }
             later(start, travels + random.nextInt(300), () -> release(client, lock, clock));
             return;
         }
         later(start, travels, () -> {
             long end = clock + random.nextInt(5);
-            Outcome outcome = answer(lock, shared, ttl, waits);
+            Outcome outcome = answer(asked, waits);
             if (outcome == Outcome.OK) {
-                Row row = rows.get(lock);
+                SimulatedServer.Row row = server.row(lock);
                 client.lock = lock;
-                client.fence = row.fence;
+                client.fence = row.fence();
                 client.deadline = start + ttl;
                 events.add(asked.answered(end * MILLI, outcome)
-                        .with(new Lease(row.fence, ttl, row.acquiredAt, row.expiresAt, shared)));
+                        .with(new Lease(row.fence(), ttl, row.acquiredAt(), row.expiresAt(), shared)));
                 again(client, end);
             } else {
                 events.add(asked.answered(end * MILLI, outcome).with(5000));
@@ -218,7 +200,7 @@ final class HistorySimulator {
                 sleepers.put(
                         lock,
                         tooLong ? () -> keep(client, lock, ttl, clock) : () -> claim(client, lock, ttl, true, clock));
-                later(clock, tooLong ? PLACE_TTL + 1000 : random.nextInt(2000), () -> wake(lock));
+                later(clock, tooLong ? SimulatedServer.PLACE_TTL + 1000 : random.nextInt(2000), () -> wake(lock));
             });
         }
     }
@@ -227,16 +209,12 @@ final class HistorySimulator {
         HistoryEvent asked = event(client.process, Kind.KEEP, lock, start);
         later(start, random.nextInt(5), () -> {
             long end = clock + random.nextInt(5);
-            int own = place(lock);
-            if (own >= 0) {
-                Place place = queue.get(own);
-                queue.set(own, new Place(lock, place.shared, clock + PLACE_TTL));
-            }
-            events.add(asked.answered(end * MILLI, own < 0 ? Outcome.NOT_HELD : Outcome.OK));
-            if (own < 0) {
-                claim(client, lock, ttl, true, end + 1);
-            } else {
+            if (server.keep(lock, clock)) {
+                events.add(asked.answered(end * MILLI, Outcome.OK));
                 sleep(client, lock, ttl, end);
+            } else {
+                events.add(asked.answered(end * MILLI, Outcome.NOT_HELD));
+                claim(client, lock, ttl, true, end + 1);
             }
         });
     }
@@ -250,76 +228,19 @@ final class HistorySimulator {
 
     /** Those who can go on, most of the time. */
     private void wake() {
-        for (int i = 0; i < queue.size(); i++) {
-            Place place = queue.get(i);
-            if (!isTaken(place.shared) && !isBehind(i, place.shared) && random.nextInt(100) < 95) {
-                later(clock, random.nextInt(10), () -> wake(place.lock));
+        for (String lock : server.whoCanGoOn(clock)) {
+            if (random.nextInt(100) < 95) {
+                later(clock, random.nextInt(10), () -> wake(lock));
             }
         }
     }
 
-    private Outcome answer(String lock, boolean shared, long ttl, boolean waits) {
-        int own = place(lock);
-        if (isTaken(shared) || isBehind(own, shared)) {
-            if (!waits) {
-                if (own >= 0) {
-                    queue.remove(own);
-                    wake();
-                }
-                return Outcome.REFUSED;
-            }
-            Place place = new Place(lock, shared, clock + PLACE_TTL);
-            if (own >= 0) {
-                queue.set(own, place);
-            } else {
-                queue.add(bug == Bug.THE_LAST_QUEUES_FIRST ? 0 : queue.size(), place);
-            }
-            return Outcome.QUEUED;
+    private Outcome answer(HistoryEvent asked, boolean waits) {
+        Outcome outcome = server.claim(asked, waits, clock);
+        if (outcome == Outcome.REFUSED) {
+            wake();
         }
-        if (own >= 0) {
-            queue.remove(own);
-        }
-        rows.values().removeIf(row -> !isLive(row));
-        long now = SERVER_AHEAD + clock;
-        rows.put(lock, new Row(shared, ++counter, now, now + ttl));
-        return Outcome.OK;
-    }
-
-    private boolean isTaken(boolean shared) {
-        return rows.values().stream()
-                .filter(this::isLive)
-                .filter(row -> bug != Bug.WRITERS_IGNORE_READERS || shared || !row.shared)
-                .filter(row -> bug != Bug.READERS_IGNORE_WRITERS || !shared || row.shared)
-                .anyMatch(row -> bug == Bug.READERS_STOP_READERS || !shared || !row.shared);
-    }
-
-    /** Whether it would pass somebody who conflicts. */
-    private boolean isBehind(int own, boolean shared) {
-        if (bug == Bug.TRIES_PASS_WHO_WAITS && own < 0) {
-            return false;
-        }
-        return queue.subList(0, own < 0 ? queue.size() : own).stream()
-                .filter(place -> bug != Bug.READERS_PASS_WAITING_WRITERS || !shared)
-                .filter(place -> bug != Bug.WRITERS_PASS_EACH_OTHER || shared || place.shared)
-                .anyMatch(place -> !shared || !place.shared);
-    }
-
-    /** Where it stands, among those whose places have not lapsed; negative without a place. */
-    private int place(String lock) {
-        queue.removeIf(place -> place.expiresAt <= clock);
-        return queue.stream().map(Place::lock).toList().indexOf(lock);
-    }
-
-    private boolean isLive(Row row) {
-        return row.expiresAt > SERVER_AHEAD + clock - LeaseHistory.TOLERANCE_MILLIS;
-    }
-
-    private boolean isLive(String lock) {
-        return rows.containsKey(lock) && isLive(rows.get(lock));
-    }
-
-    private List<String> live() {
-        return rows.keySet().stream().filter(this::isLive).toList();
+        return outcome;
     }
 
     private void extend(Client client, long start) {
@@ -329,21 +250,20 @@ final class HistorySimulator {
         boolean answerIsLost = random.nextInt(100) < 5;
         later(start, random.nextInt(5), () -> {
             long end = clock + random.nextInt(5);
-            boolean live = isLive(lock);
-            if (live) {
-                rows.put(lock, rows.get(lock).until(SERVER_AHEAD + clock + ttl));
-            }
+            boolean live = server.extend(lock, ttl, clock);
             if (answerIsLost) {
                 client.deadline = Math.min(client.deadline, start + ttl);
                 events.add(asked.answered(end * MILLI, Outcome.UNKNOWN));
             } else if (live && end < client.deadline) {
                 client.deadline = start + ttl;
-                events.add(asked.answered(end * MILLI, Outcome.OK).with(Lease.extended(ttl, rows.get(lock).expiresAt)));
+                events.add(asked.answered(end * MILLI, Outcome.OK)
+                        .with(Lease.extended(ttl, server.row(lock).expiresAt())));
             } else {
                 events.add(
                         live
                                 ? asked.answered(end * MILLI, Outcome.OK)
-                                        .with(Lease.extended(ttl, rows.get(lock).expiresAt))
+                                        .with(Lease.extended(
+                                                ttl, server.row(lock).expiresAt()))
                                 : asked.answered(end * MILLI, Outcome.NOT_HELD));
                 lose(client, end);
             }
@@ -359,21 +279,10 @@ final class HistorySimulator {
         boolean answerIsLost = random.nextInt(100) < 5;
         later(start, random.nextInt(5), () -> {
             long end = clock + random.nextInt(5);
-            boolean live = isLive(lock);
-            if (live && bug == Bug.RELEASE_OF_A_READER_FREES_ALL && rows.get(lock).shared) {
-                rows.clear();
-            }
-            if (live) {
-                rows.remove(lock);
-            }
-            Outcome outcome = live ? Outcome.OK : Outcome.NOT_HELD;
-            if (!live && place(lock) >= 0) {
-                queue.remove(place(lock));
-                outcome = Outcome.LEFT;
-            }
+            Outcome outcome = server.release(lock, clock);
             wake();
             events.add(asked.answered(end * MILLI, answerIsLost ? Outcome.UNKNOWN : outcome));
-            if (holds && live) {
+            if (holds && outcome == Outcome.OK) {
                 HistoryEvent given = event(client.process, Kind.GIVEN_BACK, lock, start);
                 events.add(given.answered(end * MILLI, Outcome.OK).with(Lease.ofFence(fence)));
             }
@@ -383,8 +292,8 @@ final class HistorySimulator {
 
     /** As people do. */
     private void endByHand(Client client, long start) {
-        for (String lock : live()) {
-            rows.remove(lock);
+        for (String lock : server.live(clock)) {
+            server.end(lock);
             HistoryEvent ended = event("people", Kind.ENDED, lock, start);
             events.add(ended.answered((start + 1) * MILLI, Outcome.OK));
         }
@@ -396,15 +305,15 @@ final class HistorySimulator {
         HistoryEvent asked = event(client.process, Kind.LOOKUP, "", start);
         later(start, random.nextInt(5), () -> {
             long end = clock + random.nextInt(5);
-            List<String> live = live();
+            List<String> live = server.live(clock);
             if (live.isEmpty()) {
                 events.add(asked.answered(end * MILLI, Outcome.NOT_HELD));
             } else {
                 String lock = live.get(random.nextInt(live.size()));
-                Row row = rows.get(lock);
+                SimulatedServer.Row row = server.row(lock);
                 events.add(asked.ofLock(lock)
                         .answered(end * MILLI, Outcome.OK)
-                        .with(new Lease(row.fence, 0, row.acquiredAt, row.expiresAt, row.shared)));
+                        .with(new Lease(row.fence(), 0, row.acquiredAt(), row.expiresAt(), row.shared())));
             }
             again(client, end);
         });
