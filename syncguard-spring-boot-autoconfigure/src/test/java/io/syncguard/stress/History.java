@@ -129,7 +129,9 @@ final class History {
         if (isStuckRelease(event)) {
             processes.sawReleaseStuck(process, event.end());
         }
-        if (!event.is(Kind.PROCESS_ENDED)) {
+        if (event.is(Kind.PROCESS_STARTED)) {
+            processes.sawPlaceTtl(process, event.value());
+        } else if (!event.is(Kind.PROCESS_ENDED)) {
             BufferedWriter bucket = buckets.get(Math.floorMod(event.key().hashCode(), BUCKETS));
             bucket.write(line);
             bucket.write('\n');

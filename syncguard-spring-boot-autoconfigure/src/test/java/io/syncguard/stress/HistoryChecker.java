@@ -20,7 +20,8 @@ import java.util.TreeMap;
  * <ol>
  *   <li>{@link KeyHistory} puts the events together by lock id, and the grants in the order of their fences.
  *   <li>{@link LeaseRules} look at each lease by itself and at the first grant after it that conflicts.
- *   <li>{@link QueueRules} look at who was granted before whom, {@link RefusalRules} at who was refused or had to wait.
+ *   <li>{@link QueueRules} look at who was granted before whom, {@link RefusalRules} at who was refused or had to wait,
+ *       {@link HandOverRules} at what releases handed over.
  *   <li>The other rules of the key follow here: fences, grants against the leases before, pins, the clock, effects.
  * </ol>
  *
@@ -54,10 +55,12 @@ final class HistoryChecker {
         findTakers();
         LeaseRules rules = new LeaseRules(processes, violations::add);
         history.leases().values().forEach(rules::check);
+        history.claimedAnew().forEach((claim, lease) -> rules.notMissed(lease, claim));
         findByKey(rules);
         fencesGrow();
         gapsAreExplained();
         grantsWait();
+        new HandOverRules(history, processes, violations::add).check(events);
         new QueueRules(processes, violations::add).check(history.requests());
         new RefusalRules(history.leases(), history.requests(), events, violations::add).check(history.requests());
         pinnedLeasesStay();
@@ -68,7 +71,9 @@ final class HistoryChecker {
     }
 
     private void nobodysLease(HistoryEvent event) {
-        if (event.is(Kind.EXTEND, Outcome.OK)
+        if (event.is(Kind.HELD)) {
+            report(Rule.BELIEF, "a handle is held of a lease that nobody was granted", event);
+        } else if (event.is(Kind.EXTEND, Outcome.OK)
                 || event.is(Kind.RELEASE, Outcome.OK)
                 || event.is(Kind.LOOKUP, Outcome.OK)) {
             report(Rule.NOTHING_LEAKS, "there is a lease that nobody was granted", event);

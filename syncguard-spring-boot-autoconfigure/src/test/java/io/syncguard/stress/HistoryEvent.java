@@ -14,7 +14,8 @@ import java.util.function.UnaryOperator;
  * @param outcome what came of it
  * @param lease what the server said of the lease
  * @param value in HELD the nanoseconds that the handle says it has left; in ACQUIRE and KEEP the milliseconds until it is
- *     worth to ask again; in JOINED the fence of the outer hold; in EFFECT its number
+ *     worth to ask again; in HANDED_OVER the number of the claim whose place became the grant; in JOINED the fence of the
+ *     outer hold; in EFFECT its number; in PROCESS_STARTED the milliseconds that its places live
  */
 record HistoryEvent(
         Kind kind,
@@ -36,6 +37,11 @@ record HistoryEvent(
         RELEASE,
         /** The place of a waiter was kept. OK when the server said that it has to wait on; NOT_HELD when it is to claim. */
         KEEP,
+        /**
+         * The news came that a release has granted the key to somebody who waits; the ttl is that of the first lease. REFUSED when
+         * that one had not said that it may be handed the key.
+         */
+        HANDED_OVER,
         /** Asked by a client: by lock id, or without one by key. */
         LOOKUP,
         /** A handle was asked whether it is held, and said yes. */
@@ -62,6 +68,8 @@ record HistoryEvent(
         SWEPT,
         /** The counter of the key at the end of the run. */
         COUNTER,
+        /** A process has begun. */
+        PROCESS_STARTED,
         /** The last moment at which a process can have done anything. */
         PROCESS_ENDED
     }
@@ -187,14 +195,17 @@ record HistoryEvent(
                 numbers[14]);
     }
 
+    /** For people: who wrote it down, and which of its events it is. */
+    String name() {
+        return source.process + "/" + source.client + "#" + source.number + " ";
+    }
+
     /** For people: who, what, when in seconds of the monotonic clock, and what was said. */
     @Override
     public String toString() {
         return String.format(
-                "%s/%s#%d %s %s%s lock=%.6s [%.6f, %s] %s fence=%d ttl=%d acquiredAt=%d expiresAt=%d value=%d",
-                source.process,
-                source.client,
-                source.number,
+                "%s%s %s%s lock=%.6s [%.6f, %s] %s fence=%d ttl=%d acquiredAt=%d expiresAt=%d value=%d",
+                name(),
                 kind,
                 lease.shared ? "shared " : "",
                 key,

@@ -18,6 +18,7 @@ final class HistoryScript {
 
     private static final long SERVER_AHEAD = 1_700_000_000_000L;
     private static final long MILLI = 1_000_000;
+    private static final long PLACE_TTL = 5000;
 
     private final List<HistoryEvent> events = new ArrayList<>();
     private final ProcessTimes processes = new ProcessTimes();
@@ -49,12 +50,12 @@ final class HistoryScript {
         assertThat(script.check()).isEmpty();
     }
 
-    /** Rejected by this rule, with a message that shows events of the history. */
+    /** Rejected by this rule, with a message that names events of the history. */
     static void rejects(Rule rule, String message, HistoryScript script) {
         assertThat(script.check()).anySatisfy(violation -> {
             assertThat(violation.rule()).isEqualTo(rule);
             assertThat(violation.message()).contains(message);
-            assertThat(script.events).anyMatch(event -> violation.message().contains(event.toString()));
+            assertThat(script.events).anyMatch(event -> violation.message().contains(event.name()));
         });
     }
 
@@ -101,6 +102,33 @@ final class HistoryScript {
 
     HistoryScript queue(String lock, long at) {
         return acquire(lock, at, 100, Outcome.QUEUED);
+    }
+
+    /** Like that, by somebody who may be handed the key. */
+    HistoryScript line(String lock, long at) {
+        return acquire(lock, at, 6000, Outcome.QUEUED);
+    }
+
+    /** The news come that a release has granted the key, with a lease of five seconds, to whoever made the last claim. */
+    HistoryScript handed(String lock, long fence, long grantedAt, long at) {
+        return handed(lock, fence, grantedAt, PLACE_TTL, at);
+    }
+
+    HistoryScript handed(String lock, long fence, long grantedAt, long firstLease, long at) {
+        long claim = events.stream()
+                .filter(event -> event.is(Kind.ACQUIRE) && event.lock().equals(lock) && event.start() <= at * MILLI)
+                .mapToLong(event -> event.source().number())
+                .reduce(0, (before, after) -> after);
+        return add(during(Kind.HANDED_OVER, lock, at, at)
+                .with(new Lease(
+                        fence, firstLease, SERVER_AHEAD + grantedAt, SERVER_AHEAD + grantedAt + firstLease, false))
+                .with(claim));
+    }
+
+    /** A claim is answered a grant that the place has become before, which is extended. */
+    HistoryScript foundOwn(String lock, long fence, long grantedAt, long at, long ttl) {
+        return add(called(Kind.ACQUIRE, lock, at, Outcome.OK)
+                .with(new Lease(fence, ttl, SERVER_AHEAD + grantedAt, SERVER_AHEAD + at + ttl, false)));
     }
 
     HistoryScript keep(String lock, long at) {

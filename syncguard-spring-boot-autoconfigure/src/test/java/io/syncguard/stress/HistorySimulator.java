@@ -22,7 +22,7 @@ final class HistorySimulator {
     private static final long MILLI = 1_000_000;
     private static final int CLIENTS = 5;
 
-    /** What the server does wrong. */
+    /** What the server does wrong, or a client. */
     enum Bug {
         NONE,
         READERS_PASS_WAITING_WRITERS,
@@ -32,10 +32,13 @@ final class HistorySimulator {
         TRIES_PASS_WHO_WAITS,
         RELEASE_OF_A_READER_FREES_ALL,
         READERS_STOP_READERS,
-        THE_LAST_QUEUES_FIRST
+        THE_LAST_QUEUES_FIRST,
+        THE_LAST_IS_HANDED_THE_KEY,
+        FIRST_LEASES_COUNT_FROM_THE_NEWS
     }
 
     private final Random random;
+    private final Bug bug;
     private final SimulatedServer server;
     private final List<HistoryEvent> events = new ArrayList<>();
     private final PriorityQueue<Step> steps = new PriorityQueue<>(Comparator.comparingLong(Step::at));
@@ -46,12 +49,19 @@ final class HistorySimulator {
     /** What those do when they are woken who sleep, by lock id. */
     private final Map<String, Runnable> sleepers = new HashMap<>();
 
+    /** Who asked, by lock id. */
+    private final Map<String, Client> clients = new HashMap<>();
+
+    /** When the last request was sent that was answered that a place is there, by lock id. */
+    private final Map<String, Long> confirmed = new HashMap<>();
+
     private long numberOfWrites;
     private int locks;
     private boolean stopping;
 
     private HistorySimulator(long seed, Bug bug) {
         this.random = new Random(seed);
+        this.bug = bug;
         this.server = new SimulatedServer(bug);
     }
 
@@ -146,7 +156,11 @@ final class HistorySimulator {
 
     private void acquire(Client client, long start) {
         client.shared = random.nextInt(100) < 60;
-        claim(client, "lock" + ++locks, 20 + random.nextInt(600), random.nextInt(100) < 70, start);
+        boolean handed = random.nextInt(100) < 40;
+        long ttl = handed ? SimulatedServer.PLACE_TTL + random.nextInt(1000) : 20 + random.nextInt(600);
+        String lock = "lock" + ++locks;
+        clients.put(lock, client);
+        claim(client, lock, ttl, handed || random.nextInt(100) < 70, start);
     }
 
     private void claim(Client client, String lock, long ttl, boolean waits, long start) {
@@ -177,6 +191,7 @@ final class HistorySimulator {
             } else {
                 events.add(asked.answered(end * MILLI, outcome).with(5000));
                 if (outcome == Outcome.QUEUED) {
+                    confirmed.put(lock, start);
                     sleep(client, lock, ttl, end);
                 } else {
                     again(client, end);
@@ -211,6 +226,7 @@ final class HistorySimulator {
             long end = clock + random.nextInt(5);
             if (server.keep(lock, clock)) {
                 events.add(asked.answered(end * MILLI, Outcome.OK));
+                confirmed.put(lock, start);
                 sleep(client, lock, ttl, end);
             } else {
                 events.add(asked.answered(end * MILLI, Outcome.NOT_HELD));
@@ -241,6 +257,40 @@ final class HistorySimulator {
             wake();
         }
         return outcome;
+    }
+
+    /** The news may get lost. */
+    private void handOver() {
+        SimulatedServer.Place place = server.handOver(clock);
+        if (place != null && random.nextInt(100) < 95) {
+            SimulatedServer.Row row = server.row(place.lock());
+            later(clock, random.nextInt(10), () -> tell(place, row));
+        }
+    }
+
+    /** Who sleeps believes it; who is just asking will find it. */
+    private void tell(SimulatedServer.Place place, SimulatedServer.Row row) {
+        Client client = clients.get(place.lock());
+        HistoryEvent news = event(client.process, Kind.HANDED_OVER, place.lock(), clock);
+        events.add(news.answered(news.start(), Outcome.OK)
+                .with(new Lease(row.fence(), SimulatedServer.PLACE_TTL, row.acquiredAt(), row.expiresAt(), false))
+                .with(place.claim()));
+        Runnable sleeper = sleepers.remove(place.lock());
+        if (sleeper == null) {
+            return;
+        }
+        boolean late = bug == Bug.FIRST_LEASES_COUNT_FROM_THE_NEWS;
+        long deadline = (late ? clock : confirmed.get(place.lock())) + SimulatedServer.PLACE_TTL;
+        if (clock < deadline) {
+            client.lock = place.lock();
+            client.shared = false;
+            client.fence = row.fence();
+            client.deadline = deadline;
+            believe(client, clock);
+            again(client, clock);
+        } else {
+            sleeper.run();
+        }
     }
 
     private void extend(Client client, long start) {
@@ -280,6 +330,9 @@ final class HistorySimulator {
         later(start, random.nextInt(5), () -> {
             long end = clock + random.nextInt(5);
             Outcome outcome = server.release(lock, clock);
+            if (outcome == Outcome.OK) {
+                handOver();
+            }
             wake();
             events.add(asked.answered(end * MILLI, answerIsLost ? Outcome.UNKNOWN : outcome));
             if (holds && outcome == Outcome.OK) {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The events of one key put together by lock id. */
+/** The events of one key put together: by lock id and, where {@link HandOvers} made several grants of one lock id, by grant. */
 final class KeyHistory {
 
     private static final Comparator<LeaseHistory> BY_FENCE = Comparator.comparingLong(LeaseHistory::fence)
@@ -17,6 +17,7 @@ final class KeyHistory {
 
     private final ProcessTimes processes;
     private final Map<String, LeaseHistory> leases = new LinkedHashMap<>();
+    private final Map<HistoryEvent, LeaseHistory> claimedAnew = new LinkedHashMap<>();
     private final List<PlaceHistory> requests = new ArrayList<>();
     private final List<HistoryEvent> nobodys = new ArrayList<>();
     private final List<LeaseHistory> grants;
@@ -26,7 +27,7 @@ final class KeyHistory {
         events.stream()
                 .filter(event -> !event.lock().isEmpty())
                 .collect(Collectors.groupingBy(HistoryEvent::lock, LinkedHashMap::new, Collectors.toList()))
-                .forEach(this::add);
+                .forEach(this::addAll);
         addLosses(events);
         this.grants = leases.values().stream()
                 .filter(LeaseHistory::isGranted)
@@ -34,16 +35,33 @@ final class KeyHistory {
                 .toList();
     }
 
-    private void add(String lock, List<HistoryEvent> ofLock) {
-        if (ofLock.stream().anyMatch(event -> event.is(Kind.ACQUIRE))) {
-            requests.add(new PlaceHistory(lock, ofLock, processes));
+    private void addAll(String lock, List<HistoryEvent> ofLock) {
+        LeaseHistory before = null;
+        List<HandOvers.Part> parts = HandOvers.parts(ofLock, processes);
+        for (HandOvers.Part part : parts) {
+            boolean isLast = part == parts.get(parts.size() - 1);
+            if (before != null) {
+                claimedAnew.put(part.events().get(0), before);
+            }
+            before = add(isLast ? lock : lock + "/" + leases.size(), part.events());
+            if (part.events().stream().anyMatch(event -> event.is(Kind.ACQUIRE))) {
+                requests.add(new PlaceHistory(lock, part, processes));
+            }
         }
-        ofLock.stream()
-                .filter(event -> event.is(Kind.ACQUIRE) && event.mayHaveHappened())
-                .findFirst()
-                .ifPresentOrElse(
-                        acquire -> leases.put(lock, new LeaseHistory(acquire, ofLock, processes)),
-                        () -> nobodys.addAll(ofLock));
+    }
+
+    private LeaseHistory add(String lock, List<HistoryEvent> ofGrant) {
+        LeaseHistory lease = ofGrant.stream()
+                .filter(event -> (event.is(Kind.ACQUIRE) || event.is(Kind.HANDED_OVER)) && event.mayHaveHappened())
+                .min(Comparator.comparing(HistoryEvent::outcome))
+                .map(acquire -> new LeaseHistory(acquire, ofGrant, processes))
+                .orElse(null);
+        if (lease == null) {
+            nobodys.addAll(ofGrant);
+        } else {
+            leases.put(lock, lease);
+        }
+        return lease;
     }
 
     /** Who is told of a loss is not told the lock id. */
@@ -57,7 +75,7 @@ final class KeyHistory {
         }
     }
 
-    /** By lock hash: granted, or of unknown outcome. */
+    /** By lock hash: granted, or of unknown outcome. The last one of a lock id is what its holder knows by it. */
     Map<String, LeaseHistory> leases() {
         return leases;
     }
@@ -70,6 +88,11 @@ final class KeyHistory {
     /** All that was asked for, granted or not. */
     List<PlaceHistory> requests() {
         return requests;
+    }
+
+    /** The claims that were sent for a new grant under a lock id that had one, and that one. */
+    Map<HistoryEvent, LeaseHistory> claimedAnew() {
+        return claimedAnew;
     }
 
     /** What happened under lock ids that nobody can have been granted. */

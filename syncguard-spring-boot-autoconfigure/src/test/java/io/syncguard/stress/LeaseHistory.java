@@ -34,7 +34,7 @@ final class LeaseHistory {
     private final List<HistoryEvent> events;
     private final ProcessTimes processes;
 
-    /** What may have set the end of the lease: the acquire and the extensions, in the order in which they were sent. */
+    /** What may have set the end of the lease: the acquire or hand-over and the extensions, in the order in which they were sent. */
     private final List<HistoryEvent> settings;
 
     /** When a later fence had been granted for certain. */
@@ -47,8 +47,9 @@ final class LeaseHistory {
         this.events = events;
         this.processes = processes;
         this.settings = events.stream()
-                .filter(event -> event.is(Kind.ACQUIRE) || event.is(Kind.EXTEND))
+                .filter(event -> event.is(Kind.ACQUIRE) || event.is(Kind.HANDED_OVER) || event.is(Kind.EXTEND))
                 .filter(HistoryEvent::mayHaveHappened)
+                .filter(event -> event.outcome() == Outcome.OK || !event.is(Kind.ACQUIRE) || event == acquire)
                 .sorted(Comparator.comparingLong(HistoryEvent::start))
                 .toList();
     }
@@ -80,6 +81,11 @@ final class LeaseHistory {
 
     Stream<HistoryEvent> all(Kind kind, Outcome outcome) {
         return events.stream().filter(event -> event.is(kind, outcome));
+    }
+
+    /** What certainly set the end of the lease at some time. */
+    Stream<HistoryEvent> confirmedSettings() {
+        return settings.stream().filter(event -> event.outcome() == Outcome.OK);
     }
 
     void add(HistoryEvent event) {

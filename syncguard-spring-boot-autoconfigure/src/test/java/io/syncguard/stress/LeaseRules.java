@@ -141,7 +141,7 @@ final class LeaseRules {
 
     private void cleanedUp(LeaseHistory lease) {
         HistoryEvent acquire = lease.acquire();
-        if (acquire.outcome() == Outcome.UNKNOWN
+        if (acquire.is(Kind.ACQUIRE, Outcome.UNKNOWN)
                 && acquire.end() != NEVER
                 && outlived(acquire)
                 && lease.all(Kind.RELEASE).noneMatch(lease::isOwn)

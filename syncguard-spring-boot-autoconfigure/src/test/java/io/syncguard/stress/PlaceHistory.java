@@ -15,23 +15,27 @@ import java.util.stream.Stream;
  */
 final class PlaceHistory {
 
-    /** How long a place is kept for a waiter of whom nothing is heard, five seconds. */
-    static final long TTL_NANOS = 5_000_000_000L;
-
     private final String lock;
+    private final HandOvers.Part part;
     private final List<HistoryEvent> claims;
     private final List<HistoryEvent> events;
     private final ProcessTimes processes;
 
-    /** @param events of one lock id, with at least one claim */
-    PlaceHistory(String lock, List<HistoryEvent> events, ProcessTimes processes) {
+    /** How long the place is kept for a waiter of whom nothing is heard. */
+    private final long ttl;
+
+    /** @param part of what happened under the lock id, with at least one claim; a hand-over is like a claim that is granted */
+    PlaceHistory(String lock, HandOvers.Part part, ProcessTimes processes) {
         this.lock = lock;
-        this.events = events.stream()
+        this.part = part;
+        this.events = part.events().stream()
                 .sorted(Comparator.comparingLong(HistoryEvent::start))
                 .toList();
-        this.claims =
-                this.events.stream().filter(event -> event.is(Kind.ACQUIRE)).toList();
+        this.claims = this.events.stream()
+                .filter(event -> event.is(Kind.ACQUIRE) || event.is(Kind.HANDED_OVER))
+                .toList();
         this.processes = processes;
+        this.ttl = processes.placeTtlOf(claims.get(0).source().process()) * 1_000_000;
     }
 
     /** One stretch of time in which the place was there for certain, from the answer that said so. */
@@ -56,7 +60,7 @@ final class PlaceHistory {
 
     /** Nobody came before this by that request. */
     long sentAt() {
-        return claims.get(0).start();
+        return part.arrivedAt();
     }
 
     List<HistoryEvent> claims() {
@@ -81,8 +85,7 @@ final class PlaceHistory {
         long end = events.stream()
                 .filter(PlaceHistory::mayEnd)
                 .mapToLong(HistoryEvent::start)
-                .min()
-                .orElse(NEVER);
+                .reduce(part.claimedAgainAt(), Math::min);
         List<Stay> stays = new ArrayList<>();
         HistoryEvent queued = null;
         long until = 0;
@@ -110,13 +113,15 @@ final class PlaceHistory {
     }
 
     /** The server does it after it was asked. */
-    private static long keptUntil(HistoryEvent event) {
-        return event.start() + TTL_NANOS - LeaseHistory.INACCURACY_NANOS;
+    private long keptUntil(HistoryEvent event) {
+        return event.start() + ttl - LeaseHistory.INACCURACY_NANOS;
     }
 
-    /** A grant is judged by its fence. */
+    /** A grant is judged by its fence. Who is handed the key and does not hear of it loses the place with the lease. */
     private static boolean mayEnd(HistoryEvent event) {
         return event.is(Kind.RELEASE)
+                || event.is(Kind.ENDED)
+                || event.is(Kind.EXTEND) && event.mayHaveHappened()
                 || event.is(Kind.ACQUIRE, Outcome.REFUSED)
                 || event.is(Kind.ACQUIRE, Outcome.UNKNOWN);
     }
@@ -124,7 +129,7 @@ final class PlaceHistory {
     /** The last moment at which it may have been there; before everything when it never was. */
     long latestEnd() {
         long latest = Stream.concat(claims.stream().filter(PlaceHistory::mayQueue), all(Kind.KEEP))
-                .mapToLong(event -> latestEffect(event) + TTL_NANOS + LeaseHistory.INACCURACY_NANOS)
+                .mapToLong(event -> latestEffect(event) + ttl + LeaseHistory.INACCURACY_NANOS)
                 .max()
                 .orElse(Long.MIN_VALUE);
         if (claims.stream().noneMatch(PlaceHistory::mayQueue)) {
@@ -146,6 +151,7 @@ final class PlaceHistory {
 
     private static boolean ends(HistoryEvent event) {
         return event.is(Kind.ACQUIRE, Outcome.OK)
+                || event.is(Kind.HANDED_OVER, Outcome.OK)
                 || event.is(Kind.ACQUIRE, Outcome.REFUSED)
                 || event.is(Kind.RELEASE, Outcome.LEFT)
                 || event.is(Kind.RELEASE, Outcome.NOT_HELD);

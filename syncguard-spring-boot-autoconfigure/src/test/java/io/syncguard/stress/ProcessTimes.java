@@ -1,19 +1,24 @@
 package io.syncguard.stress;
 
+import io.syncguard.postgres.PostgresSettings;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.TreeSet;
 
 /**
- * What the history of one key cannot say by itself: when each process ended, and when its late releases were held up.
+ * What the history of one key cannot say by itself: when each process ended, when its late releases were held up, and how
+ * long its places live.
  */
 final class ProcessTimes {
 
     /** What a process owes is not asked of one that ended within five seconds. */
     static final long GRACE_NANOS = 5_000_000_000L;
 
+    private static final long USUAL_PLACE_TTL_MILLIS = PostgresSettings.PLACE_TTL.toMillis();
+
     private final Map<String, Long> ends = new HashMap<>();
+    private final Map<String, Long> placeTtls = new HashMap<>();
     private final Map<String, NavigableSet<Long>> stuckReleases = new HashMap<>();
 
     /** The process was alive then. */
@@ -24,6 +29,16 @@ final class ProcessTimes {
     /** The thread for late releases was busy with one of them for long, until then. */
     void sawReleaseStuck(String process, long at) {
         stuckReleases.computeIfAbsent(process, any -> new TreeSet<>()).add(at);
+    }
+
+    /** The places of the process in a queue, and the first leases of what it is handed over, live for so long. */
+    void sawPlaceTtl(String process, long millis) {
+        placeTtls.put(process, millis);
+    }
+
+    /** In milliseconds; five seconds unless it said something else. */
+    long placeTtlOf(String process) {
+        return placeTtls.getOrDefault(process, USUAL_PLACE_TTL_MILLIS);
     }
 
     /** After this it did nothing any more. One of which nothing is known never ended. */

@@ -45,7 +45,7 @@ final class QueueRules {
             }
             PlaceHistory passed = stay.place();
             if (stay.until() > grant.end()
-                    && passed != request
+                    && !passed.lock().equals(request.lock())
                     && passed.conflictsWith(request)
                     && passed.fence() > request.fence()) {
                 boolean isNew = request.claims().get(0) == grant;
@@ -61,11 +61,19 @@ final class QueueRules {
     }
 
     private void placeIsGivenUp(PlaceHistory request) {
-        HistoryEvent last = request.claims().get(request.claims().size() - 1);
+        List<HistoryEvent> claims = request.claims().stream()
+                .filter(claim -> claim.is(Kind.ACQUIRE))
+                .toList();
+        HistoryEvent last = claims.get(claims.size() - 1);
         String process = last.source().process();
         boolean left = request.all(Kind.RELEASE).anyMatch(release -> release.start() >= last.end());
-        boolean stays = request.all(Kind.KEEP).anyMatch(keep -> outlivedBy(process, keep.start()) < ProcessTimes.GRACE_NANOS);
+        boolean stays =
+                request.all(Kind.KEEP).anyMatch(keep -> outlivedBy(process, keep.start()) < ProcessTimes.GRACE_NANOS);
+        // One that was handed the key, or came too late for that and claimed again.
+        boolean wentOn =
+                request.claims().stream().anyMatch(claim -> claim.is(Kind.HANDED_OVER) && claim.end() != NEVER);
         if (last.outcome() == Outcome.QUEUED
+                && !wentOn
                 && !left
                 && !stays
                 && outlivedBy(process, last.end()) > ProcessTimes.GRACE_NANOS

@@ -84,7 +84,9 @@ class SimulatedHistoriesTests {
                 arguments(Bug.TRIES_PASS_WHO_WAITS, List.of(Rule.NEWCOMERS_YIELD)),
                 arguments(Bug.RELEASE_OF_A_READER_FREES_ALL, List.of(Rule.NOTHING_VANISHES)),
                 arguments(Bug.READERS_STOP_READERS, List.of(Rule.NEIGHBOURS)),
-                arguments(Bug.THE_LAST_QUEUES_FIRST, List.of(Rule.ORDER_OF_ARRIVAL)));
+                arguments(Bug.THE_LAST_QUEUES_FIRST, List.of(Rule.ORDER_OF_ARRIVAL)),
+                arguments(Bug.THE_LAST_IS_HANDED_THE_KEY, List.of(Rule.ORDER_OF_ARRIVAL)),
+                arguments(Bug.FIRST_LEASES_COUNT_FROM_THE_NEWS, List.of(Rule.BELIEF)));
     }
 
     @ParameterizedTest
@@ -118,6 +120,7 @@ class SimulatedHistoriesTests {
                         "RELEASE LEFT",
                         "KEEP OK",
                         "KEEP NOT_HELD",
+                        "HANDED_OVER OK",
                         "RELEASE UNKNOWN",
                         "LOOKUP OK",
                         "LOOKUP NOT_HELD",

@@ -36,16 +36,30 @@ final class SimulatedServer {
         }
     }
 
-    private record Place(String lock, boolean shared, long expiresAt) {}
+    /** @param claim the number of the claim that took or kept it last */
+    record Place(String lock, boolean shared, long ttl, long claim, long expiresAt) {
+
+        boolean mayBeHanded() {
+            return !shared && ttl >= PLACE_TTL;
+        }
+
+        Place until(long end) {
+            return new Place(lock, shared, ttl, claim, end);
+        }
+    }
 
     /** REFUSED also to somebody who gives up a place by that. */
     Outcome claim(HistoryEvent asked, boolean waits, long now) {
         String lock = asked.lock();
         boolean shared = asked.lease().shared();
+        long ttl = asked.lease().ttl();
+        if (extend(lock, ttl, now)) {
+            return Outcome.OK;
+        }
         int own = place(lock, now);
         if (isTaken(shared, now) || isBehind(own, shared)) {
             if (waits) {
-                queue(own, new Place(lock, shared, now + PLACE_TTL));
+                queue(own, new Place(lock, shared, ttl, asked.source().number(), now + PLACE_TTL));
                 return Outcome.QUEUED;
             }
             leave(own);
@@ -53,7 +67,7 @@ final class SimulatedServer {
         }
         leave(own);
         rows.keySet().removeIf(other -> !isLive(other, now));
-        rows.put(lock, new Row(shared, ++counter, AHEAD + now, AHEAD + now + asked.lease().ttl()));
+        grant(lock, shared, ttl, now);
         return Outcome.OK;
     }
 
@@ -69,10 +83,14 @@ final class SimulatedServer {
         return own >= 0 && queue.remove(own) != null;
     }
 
+    private void grant(String lock, boolean shared, long ttl, long now) {
+        rows.put(lock, new Row(shared, ++counter, AHEAD + now, AHEAD + now + ttl));
+    }
+
     boolean keep(String lock, long now) {
         int own = place(lock, now);
         if (own >= 0) {
-            queue.set(own, new Place(lock, queue.get(own).shared, now + PLACE_TTL));
+            queue.set(own, queue.get(own).until(now + PLACE_TTL));
         }
         return own >= 0;
     }
@@ -95,6 +113,21 @@ final class SimulatedServer {
         }
         rows.remove(lock);
         return Outcome.OK;
+    }
+
+    /** To the first who waits, if that one may be handed the key and nothing else is in the way; else {@code null}. */
+    Place handOver(long now) {
+        dropLapsedPlaces(now);
+        if (queue.isEmpty() || !rows.isEmpty()) {
+            return null;
+        }
+        Place first = queue.get(bug == Bug.THE_LAST_IS_HANDED_THE_KEY ? queue.size() - 1 : 0);
+        if (!first.mayBeHanded()) {
+            return null;
+        }
+        queue.remove(first);
+        grant(first.lock, false, PLACE_TTL, now);
+        return first;
     }
 
     void end(String lock) {
@@ -143,8 +176,12 @@ final class SimulatedServer {
 
     /** Where it stands, among those whose places have not lapsed; negative without a place. */
     private int place(String lock, long now) {
-        queue.removeIf(place -> place.expiresAt <= now);
+        dropLapsedPlaces(now);
         return queue.stream().map(Place::lock).toList().indexOf(lock);
+    }
+
+    private void dropLapsedPlaces(long now) {
+        queue.removeIf(place -> place.expiresAt <= now);
     }
 
     private boolean isLive(String lock, long now) {

@@ -41,6 +41,8 @@ record Violation(Rule rule, String message) {
         CLOCK_AFTER_LOCK,
         /** Nobody takes or releases a pinned lease. */
         PINNED_STAYS,
+        /** A release hands the key to somebody who waits for it, and who believes in it from before that. */
+        HAND_OVER,
         /** What was written under a lock that is still held comes before what its successors write. */
         EFFECTS
     }
