@@ -6,11 +6,15 @@ import io.syncguard.LockListener;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.core.Attempt;
 import io.syncguard.core.EngineSettings;
+import io.syncguard.core.LockBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.testing.ChildJvm;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,9 +27,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A process that nothing but wake-ups keeps going: a lease lives for an hour, and who waits looks by itself after an hour. Half
- * of its threads use a calm key, on which everybody waits until it is their turn; the other half a restless one, where some
- * give up, are interrupted, or let a lease lapse early. Nobody holds a lock for any time.
+ * A process that nothing but wake-ups keeps going: a lease lives for hours, and who waits looks by itself after an hour. Some may
+ * be handed the key, others have to claim it. Half of the threads use a calm key, on which everybody waits until it is their
+ * turn; the other half a restless one, where some give up, are interrupted, or let a lease lapse early. Nobody holds a lock for
+ * any time.
  */
 public final class WakeUpWorker implements LockListener {
 
@@ -36,6 +41,9 @@ public final class WakeUpWorker implements LockListener {
 
     /** The look comes every third of that, at the latest. */
     private static final Duration PLACE_TTL = HOUR.multipliedBy(3);
+
+    /** Who has a shorter one is not handed the key. */
+    private static final Duration TTL = PLACE_TTL;
 
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(20);
 
@@ -52,7 +60,8 @@ public final class WakeUpWorker implements LockListener {
         return thread;
     });
 
-    private final AtomicInteger handOvers = new AtomicInteger();
+    private final AtomicInteger handedOver = new AtomicInteger();
+    private final AtomicInteger fetched = new AtomicInteger();
     private final AtomicInteger gaveUp = new AtomicInteger();
     private final AtomicInteger interrupted = new AtomicInteger();
     private final AtomicInteger shortened = new AtomicInteger();
@@ -60,18 +69,37 @@ public final class WakeUpWorker implements LockListener {
     private final AtomicLong longestWaitNanos = new AtomicLong();
     private final AtomicLong longestCalmWaitNanos = new AtomicLong();
     private final ThreadLocal<Boolean> waited = ThreadLocal.withInitial(() -> false);
+
+    /** Whether the last claim of the thread was granted. */
+    private final ThreadLocal<Boolean> claimed = ThreadLocal.withInitial(() -> false);
+
     private List<Thread> threads = List.of();
 
     /** Written by the thread that answers, read by the clients. */
     private volatile boolean ended;
 
     private WakeUpWorker(String url) {
-        EngineSettings settings = new EngineSettings("worker", HOUR, PATIENCE, HOUR, HOUR, Duration.ZERO);
+        EngineSettings settings = new EngineSettings("worker", TTL, PATIENCE, HOUR, HOUR, Duration.ZERO);
         locks = new LockEngine(
-                ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, PLACE_TTL),
+                watched(ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, PLACE_TTL)),
                 settings,
                 TransactionBoundary.NONE,
                 List.of(this));
+    }
+
+    private LockBackend watched(LockBackend backend) {
+        return (LockBackend) Proxy.newProxyInstance(
+                LockBackend.class.getClassLoader(), new Class<?>[] {LockBackend.class}, (proxy, method, arguments) -> {
+                    try {
+                        Object answer = method.invoke(backend, arguments);
+                        if (answer instanceof Attempt) {
+                            claimed.set(answer instanceof Attempt.Grant);
+                        }
+                        return answer;
+                    } catch (InvocationTargetException ex) {
+                        throw ex.getCause();
+                    }
+                });
     }
 
     /** @param arguments the JDBC URL */
@@ -88,7 +116,7 @@ public final class WakeUpWorker implements LockListener {
     @Override
     public void acquired(LockEvent event) {
         if (waited.get()) {
-            handOvers.incrementAndGet();
+            (claimed.get() ? fetched : handedOver).incrementAndGet();
             waited.set(false);
         }
     }
@@ -109,7 +137,7 @@ public final class WakeUpWorker implements LockListener {
 
     private String work(String keys, Random random, int count, boolean shortens) {
         ended = false;
-        List.of(handOvers, gaveUp, interrupted, shortened, failed).forEach(counter -> counter.set(0));
+        List.of(handedOver, fetched, gaveUp, interrupted, shortened, failed).forEach(counter -> counter.set(0));
         longestWaitNanos.set(0);
         longestCalmWaitNanos.set(0);
         threads = new ArrayList<>();
@@ -140,7 +168,8 @@ public final class WakeUpWorker implements LockListener {
     private String report() {
         return new WakeUpReport(
                         (int) threads.stream().filter(Thread::isAlive).count(),
-                        handOvers.get(),
+                        handedOver.get(),
+                        fetched.get(),
                         gaveUp.get(),
                         interrupted.get(),
                         shortened.get(),
@@ -192,8 +221,10 @@ public final class WakeUpWorker implements LockListener {
         }
 
         private LockRequest request() {
-            LockRequest request = LockRequest.of(key).noHeartbeat();
-            return random.nextBoolean() ? request.shared() : request;
+            LockRequest request = LockRequest.of(key);
+            // Writers with a heartbeat are handed the key, if a release frees it for them.
+            request = random.nextInt(3) == 0 ? request.noHeartbeat() : request;
+            return random.nextInt(3) == 0 ? request.shared() : request;
         }
 
         private void use(LockRequest request) {
@@ -217,6 +248,7 @@ public final class WakeUpWorker implements LockListener {
                 locks.acquire(request().waitTime(Duration.ofMillis(1 + random.nextInt(20))))
                         .release();
             } catch (LockNotAcquiredException ex) {
+                waited.set(false);
                 gaveUp.incrementAndGet();
             }
         }
@@ -227,6 +259,7 @@ public final class WakeUpWorker implements LockListener {
             try {
                 locks.acquire(request()).release();
             } catch (LockException ex) {
+                waited.set(false);
                 interrupted.incrementAndGet();
             } finally {
                 endOf(interrupt);
@@ -247,7 +280,7 @@ public final class WakeUpWorker implements LockListener {
         private void shorten() {
             try {
                 if (random.nextBoolean()) {
-                    locks.acquire(request()).extend(Duration.ofMillis(1));
+                    locks.acquire(request().noHeartbeat()).extend(Duration.ofMillis(1));
                 } else {
                     locks.acquire(request().holdAtLeast(Duration.ofMillis(20))).release();
                 }
