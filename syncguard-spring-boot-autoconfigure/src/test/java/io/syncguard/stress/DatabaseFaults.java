@@ -4,6 +4,7 @@ import io.syncguard.stress.HistoryEvent.Kind;
 import io.syncguard.stress.HistoryEvent.Lease;
 import io.syncguard.stress.HistoryEvent.Outcome;
 import io.syncguard.testing.PostgresProxy;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -32,16 +33,19 @@ final class DatabaseFaults {
 
     /** Exclusive and shared ones. */
     private static final String LEASES = """
-            (SELECT key, lock_id, expires_at_ms, 'syncguard_locks' AS place FROM syncguard_locks
-            UNION ALL SELECT key, lock_id, expires_at_ms, 'syncguard_locks_shared' FROM syncguard_locks_shared) AS leases
+            (SELECT key, lock_id, acquired_at_ms, expires_at_ms, 'syncguard_locks' AS place FROM syncguard_locks
+            UNION ALL SELECT key, lock_id, acquired_at_ms, expires_at_ms, 'syncguard_locks_shared'
+            FROM syncguard_locks_shared) AS leases
             """;
 
     private static final String ANY_LEASE =
             "SELECT key, lock_id, place FROM " + LEASES + " ORDER BY key LIKE 'hot%' DESC, random() LIMIT 1";
 
+    /** Not one that was handed over: nobody but its holder has the lock id, and that one may not know of it yet. */
     private static final String ENDING_LEASE =
             "SELECT key, lock_id, expires_at_ms + 1000 - syncguard_locks_now() AS left_ms FROM " + LEASES + """
             WHERE expires_at_ms BETWEEN syncguard_locks_now() - 950 AND syncguard_locks_now() - 300
+                AND expires_at_ms - acquired_at_ms <> ALL (?)
             ORDER BY key LIKE 'hot%' DESC, random() LIMIT 1
             """;
 
@@ -176,7 +180,9 @@ final class DatabaseFaults {
 
     /** Extends a lease that is nearly over, and commits when it would have been over without that. */
     private void stallExtension() {
-        jdbc.queryForList(ENDING_LEASE).forEach(lease -> {
+        Long[] firstLeases =
+                StressRun.PLACE_TTLS.stream().map(Duration::toMillis).toArray(Long[]::new);
+        jdbc.queryForList(ENDING_LEASE, (Object) firstLeases).forEach(lease -> {
             HistoryEvent asked = begin(Kind.EXTEND, lease).with(Lease.ofTtl(STALLED_TTL_MILLIS));
             recorder.write(asked);
             Map<String, Object> answer = transactions.execute(status -> {

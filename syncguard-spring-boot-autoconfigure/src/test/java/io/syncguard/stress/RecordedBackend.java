@@ -8,6 +8,7 @@ import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.Extension;
 import io.syncguard.core.LockBackend;
 import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.WakeUps;
 import io.syncguard.stress.HistoryEvent.Kind;
 import io.syncguard.stress.HistoryEvent.Lease;
 import io.syncguard.stress.HistoryEvent.Outcome;
@@ -16,19 +17,38 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
  * Writes down what the library asks of its store and what that answers, heartbeats and late releases included. What is about
- * to be asked is written first: of a process that is killed in between, the outcome is unknown.
+ * to be asked is written first: of a process that is killed in between, the outcome is unknown. What the store tells of itself,
+ * that a key was handed over, is written before the library hears it.
  *
  * <p>A dynamic proxy, so that operations which concern no lease pass unseen.
  */
 final class RecordedBackend implements BeanPostProcessor {
 
+    /** How many claims are remembered by the numbers of their waiters. */
+    private static final int CLAIMS = 50_000;
+
     private final HistoryRecorder recorder;
     private final KnownLocks known;
+
+    /** The latest by the number of the waiter, as they were asked. */
+    private final Map<Long, Asked> claims = Collections.synchronizedMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Asked> eldest) {
+            return size() > CLAIMS;
+        }
+    });
+
+    private record Asked(HistoryEvent event, boolean mayBeHanded) {}
 
     RecordedBackend(HistoryRecorder recorder, KnownLocks known) {
         this.recorder = recorder;
@@ -45,6 +65,7 @@ final class RecordedBackend implements BeanPostProcessor {
             case "acquire" -> acquire(backend, method, (Claim) arguments[0]);
             case "release" -> release(backend, method, (String) arguments[0]);
             case "extend" -> extend(backend, method, arguments[0]);
+            case "connect" -> connect(backend, method, (WakeUps) arguments[0]);
             case "keepPlaces" -> keepPlaces(backend, method, arguments[0]);
             default -> call(backend, method, arguments);
         };
@@ -57,6 +78,9 @@ final class RecordedBackend implements BeanPostProcessor {
         HistoryEvent asked = begin(Kind.ACQUIRE, claim.lockId())
                 .with(Lease.ofTtl(claim.ttl().toMillis()).shared(claim.mode() == LockMode.SHARED));
         recorder.write(asked);
+        if (claim.waiter() != null) {
+            claims.put(claim.waiter(), new Asked(asked, claim.handOver()));
+        }
         try {
             Attempt attempt = (Attempt) call(backend, method, claim);
             recorder.write(answered(asked, attempt));
@@ -82,6 +106,44 @@ final class RecordedBackend implements BeanPostProcessor {
                 ? asked.answered(now, Outcome.QUEUED).with(queued.nextLook().toMillis())
                 : asked.answered(now, Outcome.REFUSED)
                         .with(((Attempt.Refusal) attempt).timeLeft().toMillis());
+    }
+
+    private Object connect(LockBackend backend, Method method, WakeUps engine) throws Throwable {
+        recorder.write(recorder.begin(Kind.PROCESS_STARTED, "main", "", "")
+                .with(backend.placeTtl().toMillis()));
+        return call(backend, method, new WakeUps() {
+            @Override
+            public void wake(long waiter) {
+                engine.wake(waiter);
+            }
+
+            @Override
+            public void handOver(long waiter, Attempt.Grant grant) {
+                recorder.write(handedOver(waiter, grant, backend.placeTtl()));
+                engine.handOver(waiter, grant);
+            }
+
+            @Override
+            public void lookAtAll() {
+                engine.lookAtAll();
+            }
+        });
+    }
+
+    private HistoryEvent handedOver(long waiter, Attempt.Grant grant, Duration firstLease) {
+        Asked asked = claims.get(waiter);
+        String client = Thread.currentThread().getName();
+        HistoryEvent news = asked == null
+                ? recorder.begin(Kind.HANDED_OVER, client, "", "of an unknown waiter")
+                : recorder.begin(Kind.HANDED_OVER, client, asked.event.key(), asked.event.lock());
+        return news.answered(news.start(), asked == null || asked.mayBeHanded ? Outcome.OK : Outcome.REFUSED)
+                .with(new Lease(
+                        grant.fence().value(),
+                        firstLease.toMillis(),
+                        grant.acquiredAt().toEpochMilli(),
+                        grant.expiresAt().toEpochMilli(),
+                        false))
+                .with(asked == null ? 0 : asked.event.source().number());
     }
 
     private Object release(LockBackend backend, Method method, String lockId) throws Throwable {

@@ -93,7 +93,12 @@ final class StressClient implements Runnable {
 
     private void next() {
         int what = random.nextInt(100);
-        if (what < 35) {
+        if (what < 22) {
+            String line = (chance(60) ? "line-" : "hot-line-") + System.nanoTime() / HOT_KEY_NANOS;
+            for (int i = random.nextInt(10); i >= 0 && System.nanoTime() < end; i--) {
+                lineUp(line);
+            }
+        } else if (what < 45) {
             template.executeWithoutResult(request().waitTime(someMillis(chance(20) ? 2500 : 150)), this::use);
         } else if (what < 55) {
             tryToUse();
@@ -113,6 +118,16 @@ final class StressClient implements Runnable {
                 return lock.fence();
             });
         }
+    }
+
+    /** Most are ready to wait there, and nobody keeps a lock for long: it is handed from one to the next. */
+    private void lineUp(String key) {
+        LockRequest request = LockRequest.of(key)
+                .ttl(Duration.ofMillis(TTLS_MILLIS[2 + random.nextInt(TTLS_MILLIS.length - 2)]))
+                .waitTime(someMillis(chance(80) ? 2500 : 20))
+                .onLost(random.nextBoolean() ? OnLost.INTERRUPT : OnLost.NOTIFY);
+        request = chance(10) ? request.shared() : request;
+        template.executeWithoutResult(chance(10) ? request.noHeartbeat() : request, this::use);
     }
 
     private LockRequest request() {

@@ -14,6 +14,7 @@ import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +41,13 @@ final class StressRun {
 
     /** A worker that ran less than this when the run is nearly over is not killed: a new one would come too late. */
     private static final long RESTART_NANOS = 5 * SECOND;
+
+    /**
+     * By worker. Who waits is handed the key where its ttl is not shorter: all but the shortest leases, most, and none. The first
+     * leases of those who are paused or killed are over soon. No ttl is one of these.
+     */
+    static final List<Duration> PLACE_TTLS =
+            List.of(Duration.ofMillis(290), Duration.ofMillis(790), PostgresSettings.PLACE_TTL);
 
     /** Threads that disturb the database; each waits most of its time. */
     private static final int DISTURBERS = 3;
@@ -112,7 +120,12 @@ final class StressRun {
         // Every other worker is behind the proxy.
         String itsUrl = index % 2 == 0 ? url : proxies.get(0).url();
         WorkerProcess worker = new WorkerProcess(
-                "w" + index + "." + incarnation, itsUrl, directory, random.nextLong(), settings.clients());
+                "w" + index + "." + incarnation,
+                itsUrl,
+                directory,
+                random.nextLong(),
+                settings.clients(),
+                PLACE_TTLS.get(index % PLACE_TTLS.size()));
         all.add(worker);
         return worker;
     }

@@ -73,6 +73,7 @@ class StressTests {
                         "RELEASE NOT_HELD",
                         "RELEASE LEFT",
                         "KEEP OK",
+                        "HANDED_OVER OK",
                         "LOOKUP OK",
                         "LOOKUP NOT_HELD",
                         "HELD OK",

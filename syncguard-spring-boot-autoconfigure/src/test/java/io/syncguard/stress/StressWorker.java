@@ -5,12 +5,16 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import io.syncguard.LockEvent;
 import io.syncguard.LockListener;
 import io.syncguard.LockTemplate;
+import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.core.LockBackend;
+import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.stress.HistoryEvent.Kind;
 import io.syncguard.stress.HistoryEvent.Lease;
 import io.syncguard.stress.HistoryEvent.Outcome;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -21,12 +25,13 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * A process of the stress: an application as users have it, with some clients that work at random, and one thread that
- * interrupts them.
+ * A process of the stress: an application as users have it, but for places in queues that may live for less long, with some
+ * clients that work at random, and one thread that interrupts them.
  */
 final class StressWorker {
 
@@ -36,16 +41,22 @@ final class StressWorker {
 
     private static final int STARTS = 5;
 
+    private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(4);
+
+    /** As if it were not set. */
+    private static final int POOL_SIZE = 8;
+
     private StressWorker() {}
 
     /**
-     * @param arguments name, JDBC URL, history file, seed, number of clients. Reads the {@link System#nanoTime} of its end
-     *     from its input when it is ready
+     * @param arguments name, JDBC URL, history file, seed, number of clients, milliseconds that a place in a queue lives. Reads
+     *     the {@link System#nanoTime} of its end from its input when it is ready
      */
     public static void main(String[] arguments) throws Exception {
         HistoryRecorder recorder = new HistoryRecorder(arguments[0], Path.of(arguments[2]));
         KnownLocks known = new KnownLocks();
-        ConfigurableApplicationContext application = start(arguments[0], arguments[1], recorder, known);
+        Duration placeTtl = Duration.ofMillis(Long.parseLong(arguments[5]));
+        ConfigurableApplicationContext application = start(arguments[0], arguments[1], placeTtl, recorder, known);
         System.out.println(READY + System.nanoTime());
         long end = Long.parseLong(new BufferedReader(new InputStreamReader(System.in, US_ASCII)).readLine());
         work(
@@ -92,10 +103,10 @@ final class StressWorker {
 
     /** On a busy machine, or with the way to the database cut just now, the first tries may find no connection. */
     private static ConfigurableApplicationContext start(
-            String name, String url, HistoryRecorder recorder, KnownLocks known) {
+            String name, String url, Duration placeTtl, HistoryRecorder recorder, KnownLocks known) {
         for (int tries = 1; ; tries++) {
             try {
-                return startOnce(name, url, recorder, known);
+                return startOnce(name, url, placeTtl, recorder, known);
             } catch (BeansException ex) {
                 if (tries == STARTS) {
                     throw ex;
@@ -105,7 +116,7 @@ final class StressWorker {
     }
 
     private static ConfigurableApplicationContext startOnce(
-            String name, String url, HistoryRecorder recorder, KnownLocks known) {
+            String name, String url, Duration placeTtl, HistoryRecorder recorder, KnownLocks known) {
         return new SpringApplicationBuilder(Application.class)
                 .web(WebApplicationType.NONE)
                 .registerShutdownHook(false)
@@ -120,10 +131,17 @@ final class StressWorker {
                         "spring.datasource.hikari.connection-timeout=2000",
                         "spring.datasource.hikari.data-source-properties.socketTimeout=5",
                         "spring.flyway.enabled=false",
-                        "syncguard.postgres.network-timeout=4s",
+                        "syncguard.postgres.network-timeout=" + NETWORK_TIMEOUT.toSeconds() + "s",
                         "syncguard.retry.max-delay=60ms",
                         "syncguard.shutdown-timeout=1s")
                 .initializers(context -> {
+                    if (!placeTtl.equals(PostgresSettings.PLACE_TTL)) {
+                        // No property shortens it.
+                        ((GenericApplicationContext) context)
+                                .registerBean(
+                                        LockBackend.class,
+                                        () -> ApplicationBackend.on(url, POOL_SIZE, NETWORK_TIMEOUT, placeTtl));
+                    }
                     context.getBeanFactory().addBeanPostProcessor(new RecordedBackend(recorder, known));
                     context.getBeanFactory().registerSingleton("lossRecorder", lossRecorder(recorder));
                 })

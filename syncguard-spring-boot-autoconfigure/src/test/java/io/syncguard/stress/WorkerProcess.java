@@ -8,6 +8,7 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -27,7 +28,7 @@ final class WorkerProcess {
     private final CompletableFuture<Long> ready = new CompletableFuture<>();
     private final long launchedAt = System.nanoTime();
 
-    WorkerProcess(String name, String url, Path directory, long seed, int clients) {
+    WorkerProcess(String name, String url, Path directory, long seed, int clients, Duration placeTtl) {
         this.name = name;
         this.history = directory.resolve(name + ".history");
         this.log = directory.resolve(name + ".log");
@@ -43,7 +44,8 @@ final class WorkerProcess {
                 url,
                 history.toString(),
                 Long.toString(seed),
-                Integer.toString(clients));
+                Integer.toString(clients),
+                Long.toString(placeTtl.toMillis()));
         try {
             this.process = new ProcessBuilder(command).redirectErrorStream(true).start();
         } catch (IOException ex) {
