@@ -520,8 +520,6 @@ DECLARE
     v_sooner TEXT[]; -- the keys whose leases may be made to end earlier
     v_free   TEXT[]; -- the leases that nobody else has locked
 BEGIN
-    -- Who waits for a lease that is to end earlier has to know. No one who queues can miss it, because the serialising row is won
-    -- first, as by everybody; but an extension waits for nobody, and is busy where somebody else has it.
     v_sooner := ARRAY(
         SELECT l.key
         FROM unnest(p_lock_ids, p_ttls_ms) AS w (lock_id, ttl_ms)
@@ -529,11 +527,18 @@ BEGIN
             SELECT o.lock_id, o.key, o.expires_at_ms FROM ${syncguard_locks} o
             UNION ALL SELECT o.lock_id, o.key, o.expires_at_ms FROM ${syncguard_locks}_shared o
         ) l ON l.lock_id = w.lock_id
-        JOIN ${syncguard_fence_counters} c ON c.fence_key = 'fence:' || l.key
         WHERE l.expires_at_ms > v_now + w.ttl_ms
-        ORDER BY c.fence_key
-        FOR NO KEY UPDATE OF c SKIP LOCKED
     );
+    IF v_sooner <> '{}' THEN
+        -- Who waits for a lease that is to end earlier has to know. No one who queues can miss it, because the serialising row is
+        -- won first, as by everybody; but an extension waits for nobody, and is busy where somebody else has it.
+        v_sooner := ARRAY(
+            SELECT k.key
+            FROM unnest(v_sooner) AS k (key) JOIN ${syncguard_fence_counters} c ON c.fence_key = 'fence:' || k.key
+            ORDER BY c.fence_key
+            FOR NO KEY UPDATE OF c SKIP LOCKED
+        );
+    END IF;
 
     -- The weakest lock that an update takes: it passes a guarded commit that pins the row by FOR KEY SHARE. One row that is
     -- locked otherwise does not hold up the rest. PostgreSQL waits all the same for a row that changed since the statement began:
