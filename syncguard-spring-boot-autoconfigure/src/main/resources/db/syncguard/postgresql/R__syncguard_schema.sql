@@ -102,7 +102,7 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_claim(
 )
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_seen      BIGINT; -- the fence at the first look
+    v_seen      BIGINT; -- the fence when nothing was there
     v_free      BOOLEAN := false; -- nothing was there, and nothing has come
     v_fence     BIGINT;
     v_won       BOOLEAN; -- the serialising row
@@ -115,15 +115,16 @@ DECLARE
     v_latest    BIGINT;
 BEGIN
     IF NOT p_queued THEN
-        SELECT (SELECT c.fence FROM ${syncguard_fence_counters} c WHERE c.fence_key = p_fence_key),
-               (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.key = p_key)
-        INTO v_seen, v_exclusive;
-        IF v_exclusive IS NULL THEN
-            IF NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
-            THEN
-                -- Most keys: nothing is there. What comes to such a key begins with a grant: while the fence is the one that was
-                -- seen before, nothing has come.
+        SELECT l.expires_at_ms INTO v_exclusive FROM ${syncguard_locks} l WHERE l.key = p_key;
+        IF NOT FOUND THEN
+            -- To most keys nothing is there. What comes to such a key begins with a grant: while the fence is the one that was seen
+            -- then, nothing has come.
+            SELECT c.fence INTO v_seen FROM ${syncguard_fence_counters} c
+            WHERE c.fence_key = p_fence_key
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key);
+            IF FOUND THEN
                 UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
                 WHERE c.fence_key = p_fence_key AND c.fence = v_seen AND c.fence < 900000000000000
                 RETURNING c.fence INTO v_fence;
