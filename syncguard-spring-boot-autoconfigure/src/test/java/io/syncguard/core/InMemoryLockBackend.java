@@ -81,7 +81,7 @@ public final class InMemoryLockBackend implements LockBackend {
                 own = store.arrive(claim, this);
             }
             own.claim = claim;
-            own.expiresAt = now + PLACE_TTL.toMillis();
+            own.expiresAt = now + store.placeTtl.toMillis();
             return new Attempt.Queued(Duration.ofMillis(
                     LongStream.concat(LongStream.of(firstLease), places.stream().mapToLong(Long::longValue))
                                     .min()
@@ -126,7 +126,7 @@ public final class InMemoryLockBackend implements LockBackend {
             return Duration.ZERO;
         }
         long now = store.now();
-        own.expiresAt = now + PLACE_TTL.toMillis();
+        own.expiresAt = now + store.placeTtl.toMillis();
         long firstLease = store.leases.stream()
                 .filter(lease -> lease.isLive(now) && conflict(lease.claim, own.claim))
                 .mapToLong(lease -> lease.expiresAt + TOLERANCE_MILLIS)
@@ -142,7 +142,7 @@ public final class InMemoryLockBackend implements LockBackend {
 
     @Override
     public Duration placeTtl() {
-        return PLACE_TTL;
+        return store.placeTtl;
     }
 
     @Override
@@ -251,6 +251,7 @@ public final class InMemoryLockBackend implements LockBackend {
     public static final class Store {
 
         private final LongSupplier millis;
+        private final Duration placeTtl;
         private final List<Lease> leases = new ArrayList<>();
         private final List<Place> waiters = new ArrayList<>();
         private final Map<String, Long> fences = new HashMap<>();
@@ -258,7 +259,17 @@ public final class InMemoryLockBackend implements LockBackend {
 
         /** @param millis the clock of the server */
         public Store(LongSupplier millis) {
+            this(millis, PLACE_TTL);
+        }
+
+        Store(LongSupplier millis, Duration placeTtl) {
             this.millis = millis;
+            this.placeTtl = placeTtl;
+        }
+
+        /** Clears away which leases of the key are over. */
+        synchronized void sweep(String key) {
+            leases.removeIf(lease -> lease.claim.key().equals(key) && !lease.isLive(now()));
         }
 
         /** Ends the leases of the key and their tolerance now. */
@@ -369,7 +380,7 @@ public final class InMemoryLockBackend implements LockBackend {
             }
             waiters.remove(first);
             first.process.handOver(
-                    first.claim.waiter(), grant(first.claim, PLACE_TTL).asGrant());
+                    first.claim.waiter(), grant(first.claim, placeTtl).asGrant());
             return true;
         }
 

@@ -1,0 +1,218 @@
+package io.syncguard.core;
+
+import io.syncguard.LockMode;
+import io.syncguard.RawLockInfo;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+
+/**
+ * Asks two processes on one store what is said in words, and answers in words: {@code A tries k exclusive 600000}.
+ *
+ * <p>Capital letters are callers, each with one lock id, of two processes by turns. Small letters are keys. Times are
+ * milliseconds, and ends and beginnings are counted from the last empty line.
+ */
+final class AnswerScript implements AutoCloseable {
+
+    private static final int LISTENING_SECONDS = 30;
+
+    private final StoppedStore store;
+    private final List<LockBackend> processes;
+    private Instant began;
+    private Duration passed = Duration.ZERO;
+    private final Set<String> queued = new HashSet<>();
+    private final Map<Long, String> callers = new HashMap<>();
+    private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+
+    AnswerScript(StoppedStore store) {
+        this.store = store;
+        this.processes = List.of(store.newBackend(), store.newBackend());
+        processes.forEach(process -> process.connect(new Heard()));
+        Claim clock = Claims.exclusive("clock", lockId("clock"), Duration.ofMinutes(1), "clock");
+        began = ((Attempt.Grant) processes.get(0).acquire(clock)).acquiredAt();
+    }
+
+    /** One operation for each line. What is behind an equals sign is left out, and the answer is put there. */
+    String replay(String script) {
+        return script.lines().map(line -> replayLine(line.split(" = ")[0])).collect(Collectors.joining("\n", "", "\n"));
+    }
+
+    /** What was heard and not asked for, sorted. */
+    List<String> leftOver() {
+        return heard.stream().sorted().toList();
+    }
+
+    @Override
+    public void close() {
+        processes.forEach(LockBackend::close);
+    }
+
+    String replayLine(String operation) {
+        if (operation.isEmpty()) {
+            began = began.plus(passed);
+            passed = Duration.ZERO;
+        }
+        if (operation.isEmpty() || operation.startsWith("#")) {
+            return operation;
+        }
+        String answer = answer(operation.split(" "));
+        return answer.isEmpty() ? operation : operation + " = " + answer;
+    }
+
+    private String answer(String[] words) {
+        return switch (words[1]) {
+            case "tries" -> attempt(words[0], claim(words));
+            case "waits" -> wait(words[0], claim(words).waitingAs(number(words[0])));
+            case "extend", "extends" -> extend(words[0].split(","), millis(words[2]));
+            case "keep", "keeps" -> keep(words[0].split(","));
+            case "releases" -> named(process(words[0]).release(lockId(words[0])));
+            case "lease?" ->
+                process(words[0]).lookupById(lockId(words[0])).map(this::named).orElse("none");
+            case "leases?" ->
+                processes.get(1).lookup(words[0]).stream().map(this::named).collect(Collectors.joining("; ", "", "."));
+            case "locked?" -> processes.get(0).isLocked(words[0]) ? "yes" : "no";
+            case "heard" ->
+                IntStream.range(0, Integer.parseInt(words[2]))
+                        .mapToObj(i -> nextHeard())
+                        .sorted()
+                        .collect(Collectors.joining("; "));
+            case "passes" -> {
+                store.moveClock(millis(words[2]));
+                passed = passed.plus(millis(words[2]));
+                yield "";
+            }
+            case "swept" -> {
+                store.sweep(words[0]);
+                yield "";
+            }
+            default -> throw new IllegalArgumentException(String.join(" ", words));
+        };
+    }
+
+    private Claim claim(String[] words) {
+        return new Claim(
+                words[2],
+                LockMode.valueOf(words[3].toUpperCase()),
+                lockId(words[0]),
+                millis(words[4]),
+                words[0],
+                words.length > 5,
+                queued.contains(words[0]),
+                null);
+    }
+
+    private String wait(String caller, Claim claim) {
+        callers.put(claim.waiter(), caller);
+        String answer = attempt(caller, claim);
+        if (answer.startsWith("queued")) {
+            queued.add(caller);
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(LISTENING_SECONDS))
+                    .pollInterval(Duration.ofMillis(2))
+                    .until(process(caller)::isConnected);
+        }
+        return answer;
+    }
+
+    private String attempt(String caller, Claim claim) {
+        Attempt attempt = process(caller).acquire(claim);
+        if (attempt instanceof Attempt.Grant grant) {
+            return named(grant);
+        }
+        return attempt instanceof Attempt.Refusal refusal
+                ? "refused for " + refusal.timeLeft().toMillis()
+                : "queued, looks after " + ((Attempt.Queued) attempt).nextLook().toMillis();
+    }
+
+    private String extend(String[] callers, Duration ttl) {
+        List<Extension> extensions = Stream.of(callers)
+                .map(caller -> new Extension(lockId(caller), ttl))
+                .toList();
+        return process(callers[0]).extend(extensions).stream().map(this::named).collect(Collectors.joining("; "));
+    }
+
+    private String keep(String[] callers) {
+        return process(callers[0])
+                .keepPlaces(Stream.of(callers).map(AnswerScript::lockId).toList())
+                .stream()
+                .map(look -> "looks after " + look.toMillis())
+                .collect(Collectors.joining("; "));
+    }
+
+    private String nextHeard() {
+        try {
+            return String.valueOf(heard.poll(LISTENING_SECONDS, TimeUnit.SECONDS));
+        } catch (InterruptedException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    private String named(Attempt.Grant grant) {
+        return "granted with fence " + grant.fence().value() + " from " + since(grant.acquiredAt()) + " until "
+                + since(grant.expiresAt());
+    }
+
+    private String named(ExtendOutcome outcome) {
+        return outcome instanceof ExtendOutcome.Extended extended
+                ? "until " + since(extended.expiresAt())
+                : outcome.getClass().getSimpleName();
+    }
+
+    private String named(RawLockInfo lease) {
+        return lease.owner() + " " + lease.mode() + " " + lease.key() + " with fence "
+                + lease.fence().value() + " from " + since(lease.acquiredAt()) + " until " + since(lease.expiresAt());
+    }
+
+    private static String named(ReleaseOutcome outcome) {
+        return outcome.name();
+    }
+
+    private long since(Instant time) {
+        return Duration.between(began, time).toMillis();
+    }
+
+    private LockBackend process(String caller) {
+        return processes.get((int) (number(caller) + 1) % 2);
+    }
+
+    /** A is the first; A27 may be somebody else's. */
+    private static long number(String caller) {
+        return caller.length() == 1 ? caller.charAt(0) - 'A' + 1 : Long.parseLong(caller.substring(1));
+    }
+
+    private static String lockId(String caller) {
+        return caller + "-".repeat(22 - caller.length());
+    }
+
+    private static Duration millis(String millis) {
+        return Duration.ofMillis(Long.parseLong(millis));
+    }
+
+    /** What either process hears. */
+    private final class Heard implements WakeUps {
+
+        @Override
+        public void wake(long waiter) {
+            heard.add(callers.get(waiter) + " looks");
+        }
+
+        @Override
+        public void handOver(long waiter, Attempt.Grant grant) {
+            heard.add(callers.get(waiter) + " is " + named(grant));
+        }
+
+        @Override
+        public void lookAtAll() {}
+    }
+}

@@ -1,0 +1,106 @@
+package io.syncguard.core;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** Operations as callers make them, at random: who was granted a key never claims again, and lock ids are not used twice. */
+final class RandomOperations {
+
+    private static final String[] KEYS = {"k", "k", "k", "m"};
+    private static final int[] MILLIS = {1, 2, 998, 999, 1000, 1001, 5000, 58_999, 59_999, 60_000, 61_000};
+
+    private final Random random;
+    private final List<String> waiting = new ArrayList<>();
+    private final List<String> claims = new ArrayList<>();
+    private final List<String> holding = new ArrayList<>();
+    private int callers;
+
+    RandomOperations(long seed) {
+        random = new Random(seed);
+    }
+
+    /** So many, with the answers of this store. */
+    String on(StoppedStore newStore, int operations) {
+        try (StoppedStore store = newStore;
+                AnswerScript script = new AnswerScript(store)) {
+            StringBuilder said = new StringBuilder();
+            for (int i = 0; i < operations; i++) {
+                String line = script.replayLine(next());
+                remember(line);
+                said.append(line).append('\n');
+                if (line.startsWith("time passes")) {
+                    // Whether a release finds a place in front that is over decides whether it hands over or wakes.
+                    said.append(script.replay("k swept\nm swept"));
+                }
+            }
+            return said.toString();
+        }
+    }
+
+    private String next() {
+        int what = random.nextInt(100);
+        if (what < 25 || callers < 3) {
+            return newClaim();
+        }
+        if (what < 45 && !waiting.isEmpty()) {
+            return claims.get(random.nextInt(claims.size()));
+        }
+        if (what < 60) {
+            return oneOf(holding) + " extends " + millis();
+        }
+        if (what < 75) {
+            return (random.nextInt(4) == 0 ? oneOf(waiting) : oneOf(holding)) + " releases";
+        }
+        return switch (what % 5) {
+            case 0 -> oneOf(waiting) + "," + oneOf(waiting) + " keep";
+            case 1 -> key() + " leases?";
+            case 2 -> oneOf(holding) + " lease?";
+            case 3 -> "time passes " + millis();
+            default -> key() + " locked?";
+        };
+    }
+
+    private String newClaim() {
+        String mode = random.nextInt(5) < 3 ? "exclusive" : "shared";
+        boolean waits = random.nextInt(3) > 0;
+        return "C" + ++callers + (waits ? " waits " : " tries ") + key() + " " + mode + " " + (100 + millis())
+                + (waits && mode.equals("exclusive") && random.nextBoolean() ? " hand-over" : "");
+    }
+
+    private void remember(String line) {
+        String operation = line.split(" = ")[0];
+        String caller = line.split(" ")[0];
+        if (line.contains(" = queued") && !waiting.contains(caller)) {
+            waiting.add(caller);
+            claims.add(operation);
+        } else if (line.contains(" = granted") || line.contains(" = refused")) {
+            forget(caller);
+            holding.add(caller);
+        } else if (line.contains(" releases")) {
+            forget(caller);
+        }
+    }
+
+    private void forget(String caller) {
+        int place = waiting.indexOf(caller);
+        if (place >= 0) {
+            waiting.remove(place);
+            claims.remove(place);
+        }
+    }
+
+    /** Mostly one of the last. */
+    private String oneOf(List<String> some) {
+        int last = Math.min(some.size(), 6);
+        return last == 0 ? "C1" : some.get(some.size() - 1 - random.nextInt(last));
+    }
+
+    private String key() {
+        return KEYS[random.nextInt(KEYS.length)];
+    }
+
+    private int millis() {
+        return MILLIS[random.nextInt(MILLIS.length)];
+    }
+}

@@ -1,0 +1,146 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.StoppedStore;
+import io.syncguard.testing.RedisServer;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.data.redis.core.script.RedisScript;
+
+/**
+ * Keys of its own on the real server, and a backend whose scripts read the time from one of them. That time is days ahead of the
+ * server's clock, so that no key ever expires before the test has time pass.
+ */
+public final class RedisStoppedStore implements StoppedStore {
+
+    private static final String COMMON = "syncguard/redis/common.lua";
+    private static final String CLOCK = "redis.call('TIME')";
+    private static final String STOPPED_CLOCK =
+            "(function(ms) return { math.floor(ms / 1000), ms % 1000 * 1000 } end)(redis.call('GET', KEYS[1] .. 'clock'))";
+
+    /** Redis expires a key when its time is over, not when it is reached. */
+    private static final RedisScript<Void> MOVE = RedisScript.of("""
+            local now = redis.call('INCRBY', KEYS[1] .. 'clock', ARGV[1])
+            local function real()
+                local time = redis.call('TIME')
+                return time[1] * 1000 + math.floor(time[2] / 1000)
+            end
+            for _, key in ipairs(redis.call('KEYS', KEYS[1] .. '*')) do
+                local left, before
+                repeat
+                    before = real()
+                    left = redis.call('PTTL', key)
+                until real() == before
+                if left >= 0 and now > before + left then
+                    redis.call('DEL', key)
+                end
+            end
+            """, Void.class);
+
+    /** The server does it when all of a set is over. A member of one in use stays until the next claim, or the next wake-up. */
+    private static final String SWEEP = """
+            remove_lapsed_places(ARGV[1])
+            for _, family in pairs(LEASES) do
+                redis.call('ZREMRANGEBYSCORE', key(family, ARGV[1]), '-inf', '(' .. text(now - 2 * TOLERANCE))
+            end
+            """;
+
+    private final String prefix = RedisServer.newPrefix() + ":";
+    private final LettuceConnectionFactory connections = RedisServer.connections(RedisServer.url());
+    private final StringRedisTemplate redis;
+    private final StoppedScripts stopped = new StoppedScripts();
+
+    public RedisStoppedStore() {
+        connections.afterPropertiesSet();
+        redis = new StringRedisTemplate(connections);
+        redis.opsForValue()
+                .set(
+                        prefix + "clock",
+                        String.valueOf(Instant.now().plus(Duration.ofDays(10)).toEpochMilli()));
+    }
+
+    @Override
+    public LockBackend newBackend() {
+        try {
+            Class<?> settings = stopped.loadClass(RedisSettings.class.getName());
+            return (LockBackend) stopped.loadClass(RedisLockBackend.class.getName())
+                    .getConstructor(LettuceConnectionFactory.class, settings)
+                    .newInstance(
+                            connections,
+                            settings.getConstructor(String.class, Duration.class, Duration.class)
+                                    .newInstance(prefix, Duration.ofSeconds(5), PLACE_TTL));
+        } catch (ReflectiveOperationException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    @Override
+    public void moveClock(Duration by) {
+        redis.execute(MOVE, List.of(prefix), String.valueOf(by.toMillis()));
+    }
+
+    @Override
+    public void sweep(String key) {
+        redis.execute(RedisScript.of(stopped.common() + SWEEP, Void.class), List.of(prefix), key);
+    }
+
+    @Override
+    public void close() {
+        connections.destroy();
+    }
+
+    /** Loads the backend once more, and gives it scripts with the other clock. */
+    private static final class StoppedScripts extends ClassLoader {
+
+        StoppedScripts() {
+            super(RedisLockBackend.class.getClassLoader());
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (!name.startsWith(RedisLockBackend.class.getPackageName() + ".")) {
+                return super.loadClass(name, resolve);
+            }
+            synchronized (getClassLoadingLock(name)) {
+                Class<?> known = findLoadedClass(name);
+                return known == null ? define(name) : known;
+            }
+        }
+
+        @Override
+        public InputStream getResourceAsStream(String name) {
+            return name.equals(COMMON)
+                    ? new ByteArrayInputStream(common().getBytes(StandardCharsets.UTF_8))
+                    : super.getResourceAsStream(name);
+        }
+
+        String common() {
+            String script = new String(read(COMMON), StandardCharsets.UTF_8);
+            assertThat(script).containsOnlyOnce(CLOCK);
+            return script.replace(CLOCK, STOPPED_CLOCK);
+        }
+
+        private Class<?> define(String name) {
+            byte[] code = read(name.replace('.', '/') + ".class");
+            return defineClass(name, code, 0, code.length);
+        }
+
+        private byte[] read(String name) {
+            try (InputStream resource = super.getResourceAsStream(name)) {
+                return resource.readAllBytes();
+            } catch (IOException ex) {
+                throw new UncheckedIOException(ex);
+            }
+        }
+    }
+}
