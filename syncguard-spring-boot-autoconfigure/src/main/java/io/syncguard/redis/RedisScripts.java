@@ -27,17 +27,19 @@ final class RedisScripts {
     private static final long SHORTEST_TIMEOUT_MILLIS = 100;
 
     private final RedisConnections connections;
-    private final byte[] start;
+    private final byte[][] keys;
     private final Duration timeout;
 
     /**
      * @param connections of our own
-     * @param start what every key begins with: the only key of a script, by which a cluster knows the node
+     * @param start what every key begins with: by that a cluster knows the node
      * @param timeout how long the server may be silent, at most
      */
     RedisScripts(RedisConnections connections, String start, Duration timeout) {
         this.connections = connections;
-        this.start = bytes(start);
+        // Both are never there. A slot that is moving to another node is asked for there if a key is missing here, and knows
+        // no lease there yet: a node to which a slot is moving refuses whoever asks for several keys of which one is missing.
+        this.keys = new byte[][] {bytes(start), bytes(start + "none")};
         this.timeout = timeout;
     }
 
@@ -77,7 +79,6 @@ final class RedisScripts {
             RedisScript script,
             List<String> arguments)
             throws InterruptedException, ExecutionException, TimeoutException {
-        byte[][] keys = {start};
         byte[][] values = arguments.stream().map(RedisScripts::bytes).toArray(byte[][]::new);
         try {
             RedisFuture<List<?>> known = commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values);

@@ -1,0 +1,148 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.lettuce.core.MigrateArgs;
+import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.cluster.SlotHash;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.testing.OwnRedis;
+import io.syncguard.testing.OwnRedisCluster;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A cluster whose slots move or are missing: nobody gets a key that somebody holds, and the new node is found. */
+class RedisClusterChangesTests {
+
+    private static OwnRedisCluster cluster;
+    private static RedisContractStore store;
+
+    private final Claim held = Claims.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(10), "test");
+    private final Claim claim = Claims.exclusive("order:42", "B".repeat(22), Duration.ofMinutes(10), "test");
+
+    private LockBackend backend;
+    private int slot;
+    private RedisCommands<String, String> owner;
+    private RedisCommands<String, String> other;
+
+    @BeforeAll
+    static void startCluster() {
+        cluster = new OwnRedisCluster();
+        store = new RedisContractStore(cluster.connections());
+    }
+
+    @AfterAll
+    static void stopCluster() {
+        store.close();
+        cluster.close();
+    }
+
+    @BeforeEach
+    void hold() {
+        backend = store.emptied().newBackend();
+        assertThat(backend.acquire(held)).isInstanceOf(Attempt.Grant.class);
+        slot = SlotHash.getSlot(store.key("lock", "order:42"));
+        List<RedisCommands<String, String>> nodes =
+                cluster.nodes().stream().map(OwnRedis::commands).toList();
+        owner = nodes.stream()
+                .filter(node -> node.clusterCountKeysInSlot(slot) > 0)
+                .findFirst()
+                .orElseThrow();
+        other = nodes.stream().filter(node -> node != owner).findFirst().orElseThrow();
+    }
+
+    @AfterEach
+    void close() {
+        backend.close();
+    }
+
+    @Test
+    void while_the_slot_moves_locks_are_unavailable_and_nobody_is_granted_what_has_not_arrived_yet() {
+        beginToMove();
+
+        assertUnavailable("TRYAGAIN", () -> backend.acquire(claim));
+        assertUnavailable("TRYAGAIN", () -> backend.isLocked("order:42"));
+        moveKeys();
+        assertUnavailable("TRYAGAIN", () -> backend.acquire(claim));
+
+        endMove();
+        assertHeldAndNextFence();
+    }
+
+    @Test
+    void a_slot_that_has_moved_is_followed() {
+        beginToMove();
+        moveKeys();
+        endMove();
+
+        assertHeldAndNextFence();
+    }
+
+    @Test
+    void a_slot_that_nobody_serves_is_unavailable_and_found_again() {
+        owner.clusterDelSlots(slot);
+
+        assertUnavailable("CLUSTERDOWN", () -> backend.acquire(claim));
+
+        owner.clusterAddSlots(slot);
+        eventually().until(() -> owner.clusterInfo().contains("cluster_state:ok"));
+        assertHeldAndNextFence();
+    }
+
+    private void beginToMove() {
+        other.clusterSetSlotImporting(slot, owner.clusterMyId());
+        owner.clusterSetSlotMigrating(slot, other.clusterMyId());
+    }
+
+    private void moveKeys() {
+        List<String> keys = owner.clusterGetKeysInSlot(slot, 100);
+        int port = cluster.nodes().stream()
+                .filter(node -> node.commands() == other)
+                .findFirst()
+                .orElseThrow()
+                .port();
+        owner.migrate("127.0.0.1", port, 0, 10_000, MigrateArgs.Builder.keys(keys));
+        assertThat(other.clusterCountKeysInSlot(slot)).isEqualTo(keys.size());
+    }
+
+    private void endMove() {
+        String to = other.clusterMyId();
+        other.clusterSetSlotNode(slot, to);
+        owner.clusterSetSlotNode(slot, to);
+    }
+
+    private void assertHeldAndNextFence() {
+        eventually().ignoreExceptions().until(() -> backend.isLocked("order:42"));
+        assertThat(backend.acquire(claim)).isInstanceOf(Attempt.Refusal.class);
+        assertThat(backend.release(held.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(backend.acquire(claim))
+                .isInstanceOfSatisfying(
+                        Attempt.Grant.class,
+                        grant -> assertThat(grant.fence().value()).isEqualTo(2));
+    }
+
+    private static void assertUnavailable(String word, Runnable call) {
+        assertThatExceptionOfType(LockBackendException.class)
+                .isThrownBy(call::run)
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE))
+                .satisfies(ex -> assertThat(ex).hasStackTraceContaining(word));
+    }
+
+    private static ConditionFactory eventually() {
+        return Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(20));
+    }
+}
