@@ -70,6 +70,38 @@ public final class OwnRedis implements AutoCloseable {
         commands().dispatch(CommandType.CLIENT, new StatusOutput<>(StringCodec.UTF8), all);
     }
 
+    /** Ends it as a crash does: nothing is saved, and nobody is told. */
+    public void kill() {
+        ProcessHandle process = ProcessHandle.of(pid()).orElseThrow();
+        process.destroyForcibly();
+        process.onExit().join();
+    }
+
+    /** It goes silent: what is sent to it arrives and is not read, until the answer is run. */
+    public Runnable freeze() {
+        long pid = pid();
+        signal("-STOP", pid);
+        return () -> signal("-CONT", pid);
+    }
+
+    private long pid() {
+        return commands()
+                .info("server")
+                .lines()
+                .filter(line -> line.startsWith("process_id:"))
+                .mapToLong(line -> Long.parseLong(line.substring("process_id:".length())))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static void signal(String signal, long pid) {
+        try {
+            new ProcessBuilder("kill", signal, Long.toString(pid)).start().waitFor();
+        } catch (IOException | InterruptedException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
     public void start() {
         RedisServerBuilder builder = RedisServer.newRedisServer()
                 .bind("127.0.0.1")
@@ -102,7 +134,7 @@ public final class OwnRedis implements AutoCloseable {
     }
 
     /** One whose neighbour ten thousand above is free, too: there the nodes of a cluster talk to each other. */
-    private static int freePort() {
+    public static int freePort() {
         while (true) {
             try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
                 int port = socket.getLocalPort();

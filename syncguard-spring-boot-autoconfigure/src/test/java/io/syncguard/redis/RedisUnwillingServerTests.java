@@ -1,0 +1,135 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.testing.OwnRedis;
+import io.syncguard.testing.RedisServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Servers that are there and serve no writes: they are unavailable, and locks work as soon as they serve again. */
+class RedisUnwillingServerTests {
+
+    /** They take five seconds to be read. */
+    private static final int KEYS = 16;
+
+    /** So often it looks at what it is asked while it reads. */
+    private static final int TWO_MEGABYTES = 1 << 21;
+
+    private final Claim held = Claims.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(10), "test");
+    private final Claim claim = Claims.exclusive("order:43", "B".repeat(22), Duration.ofMinutes(10), "test");
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void one_that_cannot_save() throws Exception {
+        Path data = Files.createDirectory(directory.resolve("data"));
+        try (OwnRedis redis = new OwnRedis("save 3600 1", "dir " + data);
+                LockBackend backend = open(redis)) {
+            backend.acquire(held);
+            Files.delete(data);
+            redis.commands().bgsave();
+            eventually().until(() -> redis.commands().info("persistence").contains("rdb_last_bgsave_status:err"));
+
+            assertUnavailable("MISCONF", backend);
+            assertUnavailable("MISCONF", () -> backend.release(held.lockId()));
+            assertThat(backend.isLocked("order:42")).isTrue();
+
+            redis.commands().configSet("dir", directory.toString());
+            redis.commands().bgsave();
+            eventually().until(() -> redis.commands().info("persistence").contains("rdb_last_bgsave_status:ok"));
+            assertLocks(backend);
+            assertThat(backend.release(held.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
+    @Test
+    void one_that_is_still_reading_what_it_has_saved() {
+        try (OwnRedis redis = new OwnRedis("dir " + directory, "rdbcompression no", "key-load-delay 300000");
+                LockBackend backend = open(redis)) {
+            backend.acquire(held);
+            IntStream.range(0, KEYS).forEach(i -> redis.commands().setrange("ballast:" + i, TWO_MEGABYTES, "."));
+            redis.commands().save();
+            redis.stop();
+            CompletableFuture<Void> started = CompletableFuture.runAsync(redis::start);
+
+            eventually().untilAsserted(() -> assertUnavailable("LOADING", backend));
+
+            started.join();
+            assertLocks(backend);
+            assertThat(backend.release(held.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
+    @Test
+    void a_replica_that_has_lost_its_master() {
+        try (OwnRedis master = new OwnRedis();
+                OwnRedis replica = new OwnRedis("replicaof 127.0.0.1 " + master.port(), "replica-serve-stale-data no");
+                LockBackend backend = open(replica)) {
+            master.stop();
+
+            eventually().untilAsserted(() -> assertUnavailable("MASTERDOWN", () -> backend.isLocked("order:43")));
+            assertUnavailable("MASTERDOWN", backend);
+
+            replica.commands().replicaofNoOne();
+            assertLocks(backend);
+            master.start();
+        }
+    }
+
+    @Test
+    void one_that_misses_its_replicas() {
+        try (OwnRedis redis = new OwnRedis("min-replicas-to-write 1");
+                LockBackend backend = open(redis)) {
+            assertUnavailable("NOREPLICAS", backend);
+
+            redis.commands().configSet("min-replicas-to-write", "0");
+            assertLocks(backend);
+        }
+    }
+
+    private void assertUnavailable(String word, LockBackend backend) {
+        assertUnavailable(word, () -> backend.acquire(claim));
+    }
+
+    private static void assertUnavailable(String word, Runnable call) {
+        assertThatExceptionOfType(LockBackendException.class)
+                .isThrownBy(call::run)
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE))
+                .satisfies(ex -> assertThat(ex).hasStackTraceContaining(word));
+    }
+
+    /** Nothing was left of the acquisition that failed. */
+    private void assertLocks(LockBackend backend) {
+        assertThat(backend.acquire(claim))
+                .isInstanceOfSatisfying(
+                        Attempt.Grant.class,
+                        grant -> assertThat(grant.fence().value()).isEqualTo(1));
+    }
+
+    private static LockBackend open(OwnRedis redis) {
+        return new RedisLockBackend(
+                RedisServer.connections(redis.url()),
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(10), RedisSettings.PLACE_TTL));
+    }
+
+    private static ConditionFactory eventually() {
+        return Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(20));
+    }
+}
