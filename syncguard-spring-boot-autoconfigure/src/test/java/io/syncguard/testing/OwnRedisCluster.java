@@ -5,9 +5,12 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.FileSystemUtils;
@@ -20,6 +23,7 @@ public final class OwnRedisCluster implements AutoCloseable {
     private final Path data = newDirectory();
     private final List<OwnRedis> nodes =
             IntStream.range(0, 3).mapToObj(this::node).toList();
+    private final List<OwnRedis> replicas = new ArrayList<>();
 
     public OwnRedisCluster() {
         for (int i = 0; i < nodes.size(); i++) {
@@ -29,8 +33,7 @@ public final class OwnRedisCluster implements AutoCloseable {
                             .toArray());
             nodes.get(i).commands().clusterMeet("127.0.0.1", nodes.get(0).port());
         }
-        Awaitility.await()
-                .atMost(Duration.ofMinutes(1))
+        eventually()
                 .until(() -> nodes.stream()
                         .allMatch(node -> node.commands().clusterInfo().contains("cluster_state:ok")
                                 && node.commands().clusterInfo().contains("cluster_known_nodes:3")));
@@ -38,6 +41,20 @@ public final class OwnRedisCluster implements AutoCloseable {
 
     public List<OwnRedis> nodes() {
         return nodes;
+    }
+
+    /** One more node, which has what that one has when this returns. */
+    public OwnRedis addReplica(OwnRedis master) {
+        OwnRedis replica = node(nodes.size() + replicas.size());
+        replicas.add(replica);
+        replica.commands().clusterMeet("127.0.0.1", master.port());
+        String id = master.commands().clusterMyId();
+        eventually().until(() -> replica.commands().clusterNodes().contains(id));
+        replica.commands().clusterReplicate(id);
+        eventually()
+                .until(() -> Stream.concat(nodes.stream(), Stream.of(replica))
+                        .allMatch(node -> node.commands().clusterNodes().contains("slave " + id)));
+        return replica;
     }
 
     /** What an application has that connects to this cluster. Not started. */
@@ -49,11 +66,16 @@ public final class OwnRedisCluster implements AutoCloseable {
     @Override
     public void close() {
         nodes.forEach(OwnRedis::close);
+        replicas.forEach(OwnRedis::close);
         try {
             FileSystemUtils.deleteRecursively(data);
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
+    }
+
+    private static ConditionFactory eventually() {
+        return Awaitility.await().atMost(Duration.ofMinutes(1));
     }
 
     private OwnRedis node(int number) {

@@ -1,0 +1,117 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.cluster.SlotHash;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.Extension;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.testing.OwnRedis;
+import io.syncguard.testing.OwnRedisCluster;
+import io.syncguard.testing.OwnSentinel;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** The master is killed and a replica takes over: locks go on there, as far as it has heard of them. */
+class RedisFailoverTests {
+
+    private static final Duration TTL = Duration.ofMinutes(10);
+
+    private final Claim held = claim("order:42", "A");
+    private final Claim forgotten = claim("order:43", "B");
+
+    @Test
+    void sentinel_names_the_next_master() {
+        try (OwnRedis master = new OwnRedis();
+                OwnRedis replica = new OwnRedis("replicaof 127.0.0.1 " + master.port());
+                OwnSentinel sentinel = new OwnSentinel(master, 1);
+                LockBackend backend = open(sentinel.connections())) {
+            assertThat(fence(backend, held)).isEqualTo(1);
+            assertThat(master.commands().waitForReplication(1, 30_000)).isEqualTo(1);
+            // What the master grants from now on does not reach the replica.
+            replica.commands().replicaof("127.0.0.1", OwnRedis.freePort());
+            assertThat(fence(backend, forgotten)).isEqualTo(1);
+
+            master.kill();
+
+            eventually().until(() -> sentinel.master() == replica.port());
+            eventually().until(() -> isExtended(backend, held));
+            assertThat(backend.acquire(claim("order:42", "C"))).isInstanceOf(Attempt.Refusal.class);
+            assertThat(backend.release(held.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(fence(backend, claim("order:42", "D"))).isEqualTo(2);
+            assertThat(backend.extend(List.of(new Extension(forgotten.lockId(), TTL))))
+                    .containsExactly(new ExtendOutcome.NotFound());
+            assertThat(fence(backend, claim("order:43", "E")))
+                    .as("a fence that was given before")
+                    .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void a_cluster_goes_on_with_the_replica_of_the_node_that_had_the_locks() {
+        try (OwnRedisCluster cluster = new OwnRedisCluster();
+                LockBackend backend = open(cluster.connections())) {
+            assertThat(fence(backend, held)).isEqualTo(1);
+            int slot = SlotHash.getSlot(RedisSettings.KEY_PREFIX);
+            OwnRedis master = cluster.nodes().stream()
+                    .filter(node -> node.commands().clusterCountKeysInSlot(slot) > 0)
+                    .findFirst()
+                    .orElseThrow();
+            RedisCommands<String, String> replica = cluster.addReplica(master).commands();
+            assertThat(master.commands().waitForReplication(1, 30_000)).isEqualTo(1);
+
+            master.kill();
+            // Not waiting for the others to agree, which takes 15 seconds.
+            replica.clusterFailover(false, true);
+
+            eventually().until(() -> isExtended(backend, held));
+            assertThat(backend.release(held.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(fence(backend, claim("order:42", "C"))).isEqualTo(2);
+        }
+    }
+
+    /** Until then it is unavailable, and nothing else. */
+    private static boolean isExtended(LockBackend backend, Claim claim) {
+        try {
+            List<ExtendOutcome> outcomes = backend.extend(List.of(new Extension(claim.lockId(), TTL)));
+            assertThat(outcomes).hasOnlyElementsOfType(ExtendOutcome.Extended.class);
+            return true;
+        } catch (LockBackendException ex) {
+            assertThat(ex.code())
+                    .as(String.valueOf(ex.getCause()))
+                    .isIn(LockErrorCode.SERVICE_UNAVAILABLE, LockErrorCode.NETWORK_TIMEOUT);
+            return false;
+        }
+    }
+
+    private static long fence(LockBackend backend, Claim claim) {
+        Attempt attempt = backend.acquire(claim);
+        assertThat(attempt).isInstanceOf(Attempt.Grant.class);
+        return ((Attempt.Grant) attempt).fence().value();
+    }
+
+    private static Claim claim(String key, String letter) {
+        return Claims.exclusive(key, letter.repeat(22), TTL, "test");
+    }
+
+    private static LockBackend open(LettuceConnectionFactory connections) {
+        return new RedisLockBackend(
+                connections,
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), RedisSettings.PLACE_TTL));
+    }
+
+    private static ConditionFactory eventually() {
+        return Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(50));
+    }
+}

@@ -1,0 +1,69 @@
+package io.syncguard.testing;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.sentinel.api.sync.RedisSentinelCommands;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import org.awaitility.Awaitility;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import redis.embedded.RedisSentinel;
+
+/** An embedded sentinel that watches one master alone, and has one of its replicas take over a second after it has gone. */
+public final class OwnSentinel implements AutoCloseable {
+
+    private static final String MASTER = "locks";
+
+    private final int port = OwnRedis.freePort();
+    private final RedisSentinel sentinel;
+    private final RedisClient client;
+    private final RedisSentinelCommands<String, String> commands;
+
+    /** @param replicas how many there are, all of which are known when this returns */
+    public OwnSentinel(OwnRedis master, int replicas) {
+        try {
+            sentinel = RedisSentinel.newRedisSentinel()
+                    .bind("127.0.0.1")
+                    .port(port)
+                    .masterName(MASTER)
+                    .masterPort(master.port())
+                    .quorumSize(1)
+                    .downAfterMilliseconds(1000)
+                    .failOverTimeout(10_000)
+                    .build();
+            sentinel.start();
+        } catch (IOException ex) {
+            throw new UncheckedIOException("The embedded sentinel did not start", ex);
+        }
+        client = RedisClient.create(
+                RedisURI.Builder.sentinel("127.0.0.1", port, MASTER).build());
+        commands = client.connectSentinel().sync();
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .until(() -> commands.master(MASTER).get("num-slaves").equals(String.valueOf(replicas)));
+    }
+
+    /** What an application has that asks this sentinel for the master. Not started. */
+    public LettuceConnectionFactory connections() {
+        return new LettuceConnectionFactory(
+                new RedisSentinelConfiguration().master(MASTER).sentinel("127.0.0.1", port));
+    }
+
+    /** The port of the one that is the master now. */
+    public int master() {
+        return ((InetSocketAddress) commands.getMasterAddrByName(MASTER)).getPort();
+    }
+
+    @Override
+    public void close() {
+        client.shutdown();
+        try {
+            sentinel.stop();
+        } catch (IOException ex) {
+            throw new UncheckedIOException("The embedded sentinel did not stop", ex);
+        }
+    }
+}
