@@ -40,6 +40,7 @@ public final class RedisLockBackend implements LockBackend {
     private final RedisConnections connections;
     private final RedisScripts scripts;
     private final RedisKeys keys;
+    private final RedisFences fences = new RedisFences();
     private final RedisSettings settings;
     private final Time time;
 
@@ -74,6 +75,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Attempt acquire(Claim claim) {
+        long known = fences.known(claim.key());
         Attempt attempt = scripts.run(
                 "acquiring lock '" + claim.key() + "'",
                 claim.ttl(),
@@ -82,6 +84,8 @@ public final class RedisLockBackend implements LockBackend {
                 reply -> readAttempt(reply, claim));
         if (attempt instanceof Attempt.Queued && wakeUps != null) {
             wakeUps.start();
+        } else if (attempt instanceof Attempt.Grant grant) {
+            fences.granted(claim.key(), grant.fence(), known);
         }
         return attempt;
     }

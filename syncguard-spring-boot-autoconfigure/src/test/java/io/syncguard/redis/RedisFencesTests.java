@@ -1,0 +1,96 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.Fence;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
+import io.syncguard.core.LockBackend;
+import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.OwnRedis;
+import io.syncguard.testing.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** A fence counter that begins again is told by who had a larger fence, and by nobody else. */
+class RedisFencesTests {
+
+    private final Claim first = claim("A");
+    private final Claim second = claim("B");
+    private final RedisFences fences = new RedisFences();
+
+    @Test
+    void a_server_that_comes_back_empty_is_told_by_who_had_the_key_before() {
+        try (OwnRedis redis = new OwnRedis();
+                LockBackend before = open(redis);
+                LockBackend never = open(redis);
+                CapturedLog log = new CapturedLog()) {
+            before.acquire(first);
+            before.release(first.lockId());
+            before.acquire(second);
+            redis.stop();
+            redis.start();
+
+            Awaitility.await().ignoreExceptions().until(() -> !never.isLocked("order:42"));
+            assertThat(never.acquire(first)).isInstanceOf(Attempt.Grant.class);
+            never.release(first.lockId());
+            assertThat(errors(log)).isEmpty();
+
+            Awaitility.await().ignoreExceptions().until(() -> !before.isLocked("order:42"));
+            assertThat(before.acquire(second)).isInstanceOf(Attempt.Grant.class);
+            assertThat(errors(log))
+                    .singleElement()
+                    .asString()
+                    .contains("lock 'order:42' has begun again: granted 2 after 2")
+                    .doesNotContain(second.lockId());
+            before.release(second.lockId());
+            before.acquire(claim("C"));
+            assertThat(errors(log)).as("once").hasSize(1);
+        }
+    }
+
+    @Test
+    void answers_that_overtake_each_other_are_no_loss() {
+        try (CapturedLog log = new CapturedLog()) {
+            long known = fences.known("order:42");
+            fences.granted("order:42", new Fence(8), known);
+            fences.granted("order:42", new Fence(7), known);
+
+            assertThat(fences.known("order:42")).isEqualTo(8);
+            assertThat(errors(log)).isEmpty();
+        }
+    }
+
+    @Test
+    void no_more_keys_are_remembered_than_those_used_last() {
+        fences.granted("first", new Fence(5), 0);
+        fences.granted("second", new Fence(6), 0);
+        IntStream.range(0, 9_999).forEach(i -> {
+            fences.known("first");
+            fences.granted("key:" + i, new Fence(1), 0);
+        });
+
+        assertThat(fences.known("first")).isEqualTo(5);
+        assertThat(fences.known("second")).isZero();
+    }
+
+    private static List<String> errors(CapturedLog log) {
+        return log.messages().stream()
+                .filter(message -> message.contains("has begun again"))
+                .toList();
+    }
+
+    private static Claim claim(String letter) {
+        return Claims.exclusive("order:42", letter.repeat(22), Duration.ofMinutes(10), "test");
+    }
+
+    private static LockBackend open(OwnRedis redis) {
+        return new RedisLockBackend(
+                RedisServer.connections(redis.url()),
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), RedisSettings.PLACE_TTL));
+    }
+}
