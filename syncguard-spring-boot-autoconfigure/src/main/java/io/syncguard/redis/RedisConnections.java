@@ -3,7 +3,6 @@ package io.syncguard.redis;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.SocketOptions.KeepAliveOptions;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.lettuce.core.cluster.ClusterClientOptions;
@@ -15,8 +14,11 @@ import io.lettuce.core.resource.Delay;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -43,10 +45,9 @@ final class RedisConnections implements AutoCloseable {
 
     private final ClientResources resources;
     private final LettuceConnectionFactory factory;
-    private final ReentrantLock connecting = new ReentrantLock();
-
-    /** Written under the lock, once; from then on the driver connects again by itself. */
-    private volatile @Nullable RedisScriptingAsyncCommands<byte[], byte[]> commands;
+    /** The attempt to connect that is under way or has worked; from then on the driver connects again by itself. */
+    private final AtomicReference<@Nullable CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>>> attempt =
+            new AtomicReference<>();
 
     /**
      * @param application says where the server is, and how to get there
@@ -67,10 +68,21 @@ final class RedisConnections implements AutoCloseable {
         factory.start();
     }
 
-    /** What runs scripts. One thread connects, and the others wait for it no longer than so many milliseconds. */
-    RedisScriptingAsyncCommands<byte[], byte[]> commands(long limit) throws InterruptedException {
-        RedisScriptingAsyncCommands<byte[], byte[]> known = commands;
-        return known == null ? connected(limit) : known;
+    /**
+     * What runs scripts. Connecting may take several timeouts, at a sentinel and at nodes of a cluster; so a thread of its own
+     * connects, and callers wait for it no longer than so many milliseconds.
+     */
+    RedisScriptingAsyncCommands<byte[], byte[]> commands(long limit)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> mine = new CompletableFuture<>();
+        CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> known = attempt.compareAndExchange(null, mine);
+        if (known != null) {
+            return known.get(limit, TimeUnit.MILLISECONDS);
+        }
+        Thread connector = new Thread(() -> connect(mine), "syncguard-connect");
+        connector.setDaemon(true);
+        connector.start();
+        return mine.get(limit, TimeUnit.MILLISECONDS);
     }
 
     /** A new connection for wake-ups. */
@@ -92,19 +104,13 @@ final class RedisConnections implements AutoCloseable {
         resources.shutdown(0, 1, TimeUnit.SECONDS);
     }
 
-    private RedisScriptingAsyncCommands<byte[], byte[]> connected(long limit) throws InterruptedException {
-        if (!connecting.tryLock(limit, TimeUnit.MILLISECONDS)) {
-            throw new RedisCommandTimeoutException("The server does not accept a connection");
-        }
+    private void connect(CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> mine) {
         try {
-            RedisScriptingAsyncCommands<byte[], byte[]> known = commands;
-            if (known == null) {
-                known = driver(factory.getConnection().getNativeConnection());
-                commands = known;
-            }
-            return known;
-        } finally {
-            connecting.unlock();
+            mine.complete(driver(factory.getConnection().getNativeConnection()));
+        } catch (RuntimeException | Error ex) {
+            // Whoever comes next tries again.
+            attempt.set(null);
+            mine.completeExceptionally(ex);
         }
     }
 

@@ -59,7 +59,7 @@ public final class RedisLockBackend implements LockBackend {
         this.connections = connections;
         this.settings = settings;
         this.keys = settings.keys();
-        this.scripts = new RedisScripts(connections, keys.start(), settings.timeout());
+        this.scripts = new RedisScripts(connections, keys.start(), settings.timeout(), time);
         this.time = time;
     }
 

@@ -5,6 +5,7 @@ import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.syncguard.LockBackendException;
+import io.syncguard.core.Time;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -15,7 +16,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
 /**
- * Runs one script at a time for each caller, with a limit on the silence of the server. What several threads send goes out
+ * Runs one script at a time for each caller, with one limit for all that it takes: the connection, if there is none yet, the
+ * script by its digest, and by its text where the server does not know it. What several threads send goes out
  * together.
  *
  * <p>Not by {@code RedisTemplate}, which takes part in a transaction of the caller: in a {@code MULTI} nothing is answered
@@ -29,18 +31,23 @@ final class RedisScripts {
     private final RedisConnections connections;
     private final byte[][] keys;
     private final Duration timeout;
+    private final Time time;
 
     /**
      * @param connections of our own
      * @param start what every key begins with: by that a cluster knows the node
-     * @param timeout how long the server may be silent, at most
+     * @param timeout how long an operation may take, at most
+     * @param time the clock for that
      */
-    RedisScripts(RedisConnections connections, String start, Duration timeout) {
+    RedisScripts(RedisConnections connections, String start, Duration timeout, Time time) {
         this.connections = connections;
-        // Both are never there. A slot that is moving to another node is asked for there if a key is missing here, and knows
-        // no lease there yet: a node to which a slot is moving refuses whoever asks for several keys of which one is missing.
+        // Both are never there. A slot that is moving to another node is asked for there if a key is missing here, and
+        // knows
+        // no lease there yet: a node to which a slot is moving refuses whoever asks for several keys of which one is
+        // missing.
         this.keys = new byte[][] {bytes(start), bytes(start + "none")};
         this.timeout = timeout;
+        this.time = time;
     }
 
     /** One round trip, for an operation that concerns no lease. */
@@ -49,7 +56,7 @@ final class RedisScripts {
     }
 
     /**
-     * One round trip. The server may be silent for less than a third of the ttl, so that a heartbeat has time for another
+     * One round trip. It may take less than a third of the ttl, so that a heartbeat has time for another
      * try.
      */
     <T> T run(String doing, Duration ttl, RedisScript script, List<String> arguments, Function<RedisReply, T> reader) {
@@ -60,8 +67,9 @@ final class RedisScripts {
     private <T> T run(
             String doing, long limit, RedisScript script, List<String> arguments, Function<RedisReply, T> reader) {
         List<?> items;
+        long deadline = time.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limit);
         try {
-            items = run(connections.commands(limit), limit, script, arguments);
+            items = run(connections.commands(limit), deadline, script, arguments);
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
             throw RedisErrors.translate(doing, ex);
@@ -75,28 +83,37 @@ final class RedisScripts {
 
     private List<?> run(
             RedisScriptingAsyncCommands<byte[], byte[]> commands,
-            long limit,
+            long deadline,
             RedisScript script,
             List<String> arguments)
             throws InterruptedException, ExecutionException, TimeoutException {
         byte[][] values = arguments.stream().map(RedisScripts::bytes).toArray(byte[][]::new);
         try {
             RedisFuture<List<?>> known = commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values);
-            return await(known, limit);
+            return await(known, left(deadline));
         } catch (ExecutionException ex) {
             if (!(ex.getCause() instanceof RedisNoScriptException)) {
                 throw ex;
             }
-            // Its first time at this server, or since the server has started.
+            // Its first time at this server, or since the server has started. What nobody would wait for is not sent.
+            long left = left(deadline);
             RedisFuture<List<?>> unknown = commands.eval(script.text(), ScriptOutputType.MULTI, keys, values);
-            return await(unknown, limit);
+            return await(unknown, left);
         }
     }
 
-    private static <T> T await(Future<T> future, long limit)
+    private long left(long deadline) throws TimeoutException {
+        long left = deadline - time.nanoTime();
+        if (left <= 0) {
+            throw new TimeoutException();
+        }
+        return left;
+    }
+
+    private static <T> T await(Future<T> future, long nanos)
             throws InterruptedException, ExecutionException, TimeoutException {
         try {
-            return future.get(limit, TimeUnit.MILLISECONDS);
+            return future.get(nanos, TimeUnit.NANOSECONDS);
         } finally {
             // What has not been sent yet is not sent any more.
             future.cancel(false);

@@ -1,0 +1,105 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.Time;
+import io.syncguard.testing.OwnRedis;
+import io.syncguard.testing.RedisServer;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Condition;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** One limit for all that an operation does: it connects, sends a digest, and sends a text. */
+class RedisTimeoutTests {
+
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
+
+    private final OwnRedis redis = new OwnRedis();
+
+    @AfterEach
+    void stop() {
+        redis.close();
+    }
+
+    @Test
+    void a_script_that_the_server_does_not_know_gets_the_time_that_is_left() {
+        RedisSettings settings = new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.PLACE_TTL);
+        try (LockBackend backend = new RedisLockBackend(
+                new RedisConnections(RedisServer.connections(redis.url()), settings),
+                settings,
+                new Stepping(TIMEOUT.multipliedBy(3).dividedBy(5)))) {
+            assertTimesOut(() -> backend.isLocked("order:42"));
+
+            redis.commands().scriptLoad(RedisScript.named("is_locked").text());
+            assertThat(backend.isLocked("order:42")).isFalse();
+        }
+    }
+
+    @Test
+    void who_connects_to_a_silent_server_waits_no_longer_than_an_operation_may_take() {
+        Claim claim = Claims.exclusive("order:42", "A".repeat(22), Duration.ofSeconds(3), "test");
+        Runnable thaw = redis.freeze();
+        try (LockBackend backend = open()) {
+            try {
+                long began = System.nanoTime();
+                assertTimesOut(() -> backend.acquire(claim));
+                assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(TIMEOUT.dividedBy(2));
+            } finally {
+                thaw.run();
+            }
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .ignoreExceptions()
+                    .until(() -> backend.acquire(claim) instanceof Attempt.Grant);
+        }
+    }
+
+    private static void assertTimesOut(Runnable call) {
+        assertThatExceptionOfType(LockBackendException.class)
+                .isThrownBy(call::run)
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.NETWORK_TIMEOUT));
+    }
+
+    private LockBackend open() {
+        return new RedisLockBackend(
+                RedisServer.connections(redis.url()),
+                new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.PLACE_TTL));
+    }
+
+    /** A clock that goes on by a step whenever it is read. */
+    private static final class Stepping implements Time {
+
+        private final Duration step;
+        private final AtomicLong now = new AtomicLong();
+
+        Stepping(Duration step) {
+            this.step = step;
+        }
+
+        @Override
+        public long nanoTime() {
+            return now.addAndGet(step.toNanos());
+        }
+
+        @Override
+        public void await(Condition condition, long nanos) throws InterruptedException {
+            SYSTEM.await(condition, nanos);
+        }
+
+        @Override
+        public void sleep(long nanos) throws InterruptedException {
+            SYSTEM.sleep(nanos);
+        }
+    }
+}
