@@ -45,6 +45,7 @@ final class RedisConnections implements AutoCloseable {
 
     private final ClientResources resources;
     private final LettuceConnectionFactory factory;
+
     /** The attempt to connect that is under way or has worked; from then on the driver connects again by itself. */
     private final AtomicReference<@Nullable CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>>> attempt =
             new AtomicReference<>();

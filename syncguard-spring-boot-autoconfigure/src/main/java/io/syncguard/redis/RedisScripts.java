@@ -17,8 +17,7 @@ import java.util.function.Function;
 
 /**
  * Runs one script at a time for each caller, with one limit for all that it takes: the connection, if there is none yet, the
- * script by its digest, and by its text where the server does not know it. What several threads send goes out
- * together.
+ * script by its digest, and by its text where the server does not know it. What several threads send goes out together.
  *
  * <p>Not by {@code RedisTemplate}, which takes part in a transaction of the caller: in a {@code MULTI} nothing is answered
  * before its end.
@@ -41,10 +40,9 @@ final class RedisScripts {
      */
     RedisScripts(RedisConnections connections, String start, Duration timeout, Time time) {
         this.connections = connections;
-        // Both are never there. A slot that is moving to another node is asked for there if a key is missing here, and
-        // knows
-        // no lease there yet: a node to which a slot is moving refuses whoever asks for several keys of which one is
-        // missing.
+        // Both are never there. A node from which a slot is moving asks for a key that is missing at the other node,
+        // which
+        // knows no lease yet; and that one refuses whoever names several keys of which one is missing.
         this.keys = new byte[][] {bytes(start), bytes(start + "none")};
         this.timeout = timeout;
         this.time = time;
@@ -56,8 +54,7 @@ final class RedisScripts {
     }
 
     /**
-     * One round trip. It may take less than a third of the ttl, so that a heartbeat has time for another
-     * try.
+     * One round trip. It may take less than a third of the ttl, so that a heartbeat has time for another try.
      */
     <T> T run(String doing, Duration ttl, RedisScript script, List<String> arguments, Function<RedisReply, T> reader) {
         long limit = Math.min(timeout.toMillis(), ttl.toMillis() / 3 - 1);
