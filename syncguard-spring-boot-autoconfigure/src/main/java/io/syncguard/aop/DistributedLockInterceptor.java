@@ -1,16 +1,16 @@
 package io.syncguard.aop;
 
+import io.syncguard.DistributedLock;
 import io.syncguard.LockCallback;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.OnLost;
 import java.lang.reflect.UndeclaredThrowableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.function.LongSupplier;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -26,13 +26,14 @@ import org.springframework.aop.support.AopUtils;
  */
 final class DistributedLockInterceptor implements MethodInterceptor {
 
-    private final LockedMethods methods;
-    private final Executor threads;
+    private final AnnotatedMethods<DistributedLock, LockedMethod> methods;
+    private final HeldFutures futures;
     private final LongSupplier nanoTime;
 
-    DistributedLockInterceptor(LockedMethods methods, Executor threads, LongSupplier nanoTime) {
+    DistributedLockInterceptor(
+            AnnotatedMethods<DistributedLock, LockedMethod> methods, HeldFutures futures, LongSupplier nanoTime) {
         this.methods = methods;
-        this.threads = threads;
+        this.futures = futures;
         this.nanoTime = nanoTime;
     }
 
@@ -117,11 +118,9 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             Object result;
             try {
                 result = lock.bind(() -> body.doWithLock(lock)).call();
-                if (result instanceof CompletionStage<?> stage) {
-                    return HeldFuture.of(stage, lock, threads);
-                }
-                if (result instanceof Future<?> future) {
-                    return HeldFuture.of(future, lock, threads);
+                Future<?> future = futures.hold(result, lock::close, interrupts(lock) ? lock::onLost : cancel -> {});
+                if (future != null) {
+                    return future;
                 }
             } catch (Throwable failure) {
                 closeAfter(failure, lock);
@@ -140,6 +139,10 @@ final class DistributedLockInterceptor implements MethodInterceptor {
                 throw new UndeclaredThrowableException(ex);
             }
         }
+    }
+
+    private static boolean interrupts(LockHandle lock) {
+        return lock.request().onLost() == OnLost.INTERRUPT;
     }
 
     private static void closeAfter(Throwable failure, LockHandle lock) {

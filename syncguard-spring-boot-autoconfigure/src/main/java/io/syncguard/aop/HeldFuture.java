@@ -1,8 +1,6 @@
 package io.syncguard.aop;
 
-import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
-import io.syncguard.OnLost;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -10,6 +8,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,21 +20,21 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeldFuture extends CompletableFuture<@Nullable Object> {
 
-    private final LockHandle lock;
+    private final Runnable end;
     private final Future<?> source;
 
-    private HeldFuture(LockHandle lock, Future<?> source) {
-        this.lock = lock;
+    private HeldFuture(Future<?> source, Runnable end) {
         this.source = source;
+        this.end = end;
     }
 
     /**
      * @param threads run the release, so that the thread that completes the stage need not wait for the server; a stage that
      *     is done already ends here, on the caller's thread
      */
-    static HeldFuture of(CompletionStage<?> stage, LockHandle lock, Executor threads) {
-        HeldFuture held = new HeldFuture(lock, stage.toCompletableFuture());
-        held.tellOfLoss();
+    static HeldFuture of(CompletionStage<?> stage, Runnable end, Consumer<Runnable> onLost, Executor threads) {
+        HeldFuture held = new HeldFuture(stage.toCompletableFuture(), end);
+        onLost.accept(held::cancelSource);
         if (held.source.isDone()) {
             stage.whenComplete(held::end);
         } else {
@@ -45,9 +44,9 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     }
 
     /** @param threads one waits for the future, which tells nobody when it is done */
-    static HeldFuture of(Future<?> future, LockHandle lock, Executor threads) {
-        HeldFuture held = new HeldFuture(lock, future);
-        held.tellOfLoss();
+    static HeldFuture of(Future<?> future, Runnable end, Consumer<Runnable> onLost, Executor threads) {
+        HeldFuture held = new HeldFuture(future, end);
+        onLost.accept(held::cancelSource);
         threads.execute(held::awaitSource);
         return held;
     }
@@ -58,10 +57,8 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         return super.cancel(mayInterruptIfRunning);
     }
 
-    private void tellOfLoss() {
-        if (lock.request().onLost() == OnLost.INTERRUPT) {
-            lock.onLost(() -> source.cancel(true));
-        }
+    private void cancelSource() {
+        source.cancel(true);
     }
 
     private void awaitSource() {
@@ -79,7 +76,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
 
     private void end(@Nullable Object value, @Nullable Throwable failure) {
         try {
-            lock.close();
+            end.run();
         } catch (RuntimeException ex) {
             completeExceptionally(ex, failure);
             return;

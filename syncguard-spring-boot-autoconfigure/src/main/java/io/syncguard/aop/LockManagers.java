@@ -1,7 +1,6 @@
 package io.syncguard.aop;
 
 import io.syncguard.LockManager;
-import io.syncguard.LockTemplate;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -12,14 +11,14 @@ import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Finds the lock manager that an annotation names: by its qualifier or the name of its bean, as {@code @Transactional} finds a
- * transaction manager.
+ * Finds the lock manager that an annotation or a property names: by its qualifier or the name of its bean, as
+ * {@code @Transactional} finds a transaction manager.
  */
-final class LockManagers {
+public final class LockManagers {
 
     private final ListableBeanFactory beans;
 
-    LockManagers(ListableBeanFactory beans) {
+    public LockManagers(ListableBeanFactory beans) {
         this.beans = beans;
     }
 
@@ -28,7 +27,7 @@ final class LockManagers {
      *
      * @throws IllegalArgumentException when none or more than one has the name
      */
-    Supplier<LockTemplate> template(String name) {
+    public Supplier<LockManager> manager(String name) {
         // Nothing is made early: annotations are read while the first beans are.
         String[] all = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, LockManager.class, true, false);
         Set<String> known = new TreeSet<>();
@@ -41,7 +40,7 @@ final class LockManagers {
                             ? "there is no LockManager with the name or qualifier '" + name + "', only " + known
                             : "more than one LockManager has the name or qualifier '" + name + "': " + found);
         }
-        return SingletonSupplier.of(() -> new LockTemplate(beans.getBean(found.get(0), LockManager.class)));
+        return SingletonSupplier.of(() -> beans.getBean(found.get(0), LockManager.class));
     }
 
     private Set<String> namesOf(String bean, Set<String> known) {

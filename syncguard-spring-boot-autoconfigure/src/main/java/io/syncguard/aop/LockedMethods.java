@@ -3,40 +3,27 @@ package io.syncguard.aop;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockManager;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.context.expression.AnnotatedElementKey;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Finds the annotation of a method and reads it, once for each method: on the method itself, an interface method or a
- * composed annotation, else on its class for each public method.
- *
- * <p>Asked by the proxy creator about every method of every bean, it is also where a mistake ends the start of the
- * application.
+ * Reads the annotations that {@link AnnotatedMethods} finds.
  */
 final class LockedMethods {
 
@@ -48,7 +35,6 @@ final class LockedMethods {
     private final Supplier<LockTemplate> template;
     private final Supplier<Duration> waitTime;
     private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
-    private final Map<AnnotatedElementKey, Optional<LockedMethod>> found = new ConcurrentHashMap<>();
 
     /**
      * @param template for annotations that name no manager
@@ -61,74 +47,9 @@ final class LockedMethods {
         this.waitTime = waitTime;
     }
 
-    /** What the annotation says, or {@code null} for a method that is not annotated. */
-    @Nullable
-    LockedMethod find(Method method, Class<?> targetClass) {
-        AnnotatedElementKey key = new AnnotatedElementKey(method, targetClass);
-        Optional<LockedMethod> known = found.get(key);
-        if (known == null) {
-            // Not inside of the map: reading may make a bean, whose proxying asks here in turn.
-            known = Optional.ofNullable(read(method, targetClass));
-            found.put(key, known);
-        }
-        return known.orElse(null);
-    }
-
-    /**
-     * Reads all annotations of a bean now, while a mistake still ends the start: a proxy of interfaces asks about a method
-     * at its first call only. Refuses those where no proxy could ever see the call: it would look locked and not be.
-     */
-    void check(Class<?> beanClass) {
-        Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(beanClass));
-        if (!Proxy.isProxyClass(beanClass)) {
-            // A class that was generated has final methods of its own.
-            types.add(ClassUtils.getUserClass(beanClass));
-        }
-        for (Class<?> type : types) {
-            for (Method method : ReflectionUtils.getUniqueDeclaredMethods(type)) {
-                requireProxyable(method);
-                find(method, beanClass);
-            }
-        }
-    }
-
-    private static void requireProxyable(Method method) {
-        int hidden = method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL);
-        boolean finalOfClass =
-                hidden == Modifier.FINAL && isCoveredByClass(method) && isAnnotated(method.getDeclaringClass());
-        if (hidden != 0 && (isAnnotated(method) || finalOfClass)) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "@DistributedLock on " + describe(method) + ", which is " + Modifier.toString(hidden)
-                            + ": no proxy sees its calls, so it would run without a lock");
-        }
-    }
-
-    private static boolean isAnnotated(AnnotatedElement element) {
-        return AnnotatedElementUtils.hasAnnotation(element, DistributedLock.class);
-    }
-
-    private @Nullable LockedMethod read(Method method, Class<?> targetClass) {
-        Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-        DistributedLock annotation = annotation(specific);
-        if (annotation == null) {
-            // A superclass that does not know the interface may implement its method.
-            annotation = annotation(ClassUtils.getInterfaceMethodIfPossible(specific, targetClass));
-        }
-        return annotation == null ? null : new Reading(annotation, specific, targetClass).lockedMethod();
-    }
-
-    private static @Nullable DistributedLock annotation(Method method) {
-        DistributedLock annotation = AnnotatedElementUtils.findMergedAnnotation(method, DistributedLock.class);
-        return annotation == null && isCoveredByClass(method)
-                ? AnnotatedElementUtils.findMergedAnnotation(method.getDeclaringClass(), DistributedLock.class)
-                : annotation;
-    }
-
-    private static boolean isCoveredByClass(Method method) {
-        return Modifier.isPublic(method.getModifiers())
-                && ClassUtils.isUserLevelMethod(method)
-                && !ReflectionUtils.isObjectMethod(method);
+    /** Reads one annotation. */
+    LockedMethod read(DistributedLock annotation, Method method, Class<?> targetClass) {
+        return new Reading(annotation, method, targetClass).lockedMethod();
     }
 
     private static String describe(Method method) {
@@ -176,7 +97,11 @@ final class LockedMethods {
 
         private Supplier<LockTemplate> resolvedTemplate() {
             String manager = resolve(annotation.lockManager());
-            return manager.isEmpty() ? template : managers.template(manager);
+            if (manager.isEmpty()) {
+                return template;
+            }
+            Supplier<LockManager> named = managers.manager(manager);
+            return SingletonSupplier.of(() -> new LockTemplate(named.get()));
         }
 
         private LockRequest defaults(String prefix) {

@@ -29,7 +29,7 @@ import org.springframework.core.ResolvableType;
 /**
  * What a method returns, as far as it decides when the lock ends and what a skipped call gives back.
  */
-final class ResultType {
+public final class ResultType {
 
     /** What a web application returns to have a body run after the method. */
     private static final Set<String> DEFERRED_BY_WEB = Set.of(
@@ -59,7 +59,7 @@ final class ResultType {
     /**
      * @throws IllegalArgumentException when the lock cannot be held until the result is there
      */
-    ResultType(Method method, Class<?> targetClass) {
+    public ResultType(Method method, Class<?> targetClass) {
         this.type = ResolvableType.forMethodReturnType(method, targetClass);
         Class<?> raw = type.resolve(Object.class);
         if (endsAfterReturn(raw) || KotlinDetector.isSuspendingFunction(method)) {
@@ -70,13 +70,12 @@ final class ResultType {
     }
 
     /** Whether the result may be a future; it becomes a {@link HeldFuture} then. */
-    boolean mayBeFuture() {
+    public boolean mayBeFuture() {
         return type.resolve(Object.class).isAssignableFrom(CompletableFuture.class);
     }
 
-    /** What a call returns whose body was left out. */
-    @Nullable
-    Object skipped() {
+    /** What a call returns whose body was left out: {@code null}, something empty, zero, or a future that is done. */
+    public @Nullable Object skipped() {
         return nothing(type);
     }
 

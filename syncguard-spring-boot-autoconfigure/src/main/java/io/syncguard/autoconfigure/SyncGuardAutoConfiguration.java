@@ -125,7 +125,7 @@ public final class SyncGuardAutoConfiguration {
                 listeners.orderedStream().toList());
     }
 
-    private static String defaultOwner(Environment environment) {
+    static String defaultOwner(Environment environment) {
         return environment.getProperty("spring.application.name", "application") + "@"
                 + ManagementFactory.getRuntimeMXBean().getName();
     }

@@ -1,6 +1,7 @@
 package io.syncguard.autoconfigure;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.syncguard.micrometer.LeaderMeters;
 import io.syncguard.micrometer.LockMeters;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -10,7 +11,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Meters for locks, where the application has a registry.
+ * Meters for locks and leaders, where the application has a registry.
  */
 @AutoConfiguration(
         afterName = {
@@ -26,5 +27,11 @@ public final class SyncGuardMetricsAutoConfiguration {
     @ConditionalOnMissingBean
     LockMeters syncGuardLockMeters(MeterRegistry registry) {
         return new LockMeters(registry);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    LeaderMeters syncGuardLeaderMeters(MeterRegistry registry) {
+        return new LeaderMeters(registry);
     }
 }

@@ -1,9 +1,11 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.core.EngineSettings;
+import io.syncguard.leader.LeaderSettings;
 import io.syncguard.redis.RedisSettings;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -23,6 +25,7 @@ import org.springframework.core.Ordered;
  * @param aop Settings of the annotation.
  * @param postgres Locks in PostgreSQL.
  * @param redis Locks in Redis.
+ * @param leader Elections, by their names.
  */
 @ConfigurationProperties("syncguard")
 record SyncGuardProperties(
@@ -35,7 +38,8 @@ record SyncGuardProperties(
         @DefaultValue Retry retry,
         @DefaultValue Aop aop,
         @DefaultValue Postgres postgres,
-        @DefaultValue Redis redis) {
+        @DefaultValue Redis redis,
+        @DefaultValue Map<String, Leader> leader) {
 
     EngineSettings engineSettings(String defaultOwner) {
         return new EngineSettings(
@@ -99,4 +103,30 @@ record SyncGuardProperties(
     record Redis(
             @DefaultValue(RedisSettings.KEY_PREFIX) String keyPrefix,
             @DefaultValue("2s") Duration networkTimeout) {}
+
+    /**
+     * {@code syncguard.leader.<name>.*}.
+     *
+     * @param ttl How long a leader that says nothing more still leads. From 3 ms to 365 days.
+     * @param heartbeat How often the lease of the leader is extended. At most every third of the ttl, which is the default.
+     * @param fenceRotation How often an extension takes the next fence. At most every half of the ttl, a third of it when nothing is said; 0 turns it off.
+     * @param owner Label of this process as a member, for people only. When nothing is said, that of its locks.
+     * @param autoStart Whether this process takes part from the start on. Otherwise it joins by code.
+     * @param lockManager Name or qualifier of the lock manager, where there are two backends. The primary one when nothing is said.
+     */
+    record Leader(
+            @DefaultValue("15s") Duration ttl,
+            @Nullable Duration heartbeat,
+            @Nullable Duration fenceRotation,
+            @Nullable String owner,
+            @DefaultValue("true") boolean autoStart,
+            @Nullable String lockManager) {
+
+        LeaderSettings settings() {
+            LeaderSettings settings = LeaderSettings.of(ttl);
+            settings = heartbeat == null ? settings : settings.heartbeat(heartbeat);
+            settings = fenceRotation == null ? settings : settings.fenceRotation(fenceRotation);
+            return owner == null ? settings : settings.owner(owner);
+        }
+    }
 }

@@ -1,9 +1,10 @@
 package io.syncguard.core;
 
 /**
- * A thread that runs a body under a lock and is to be interrupted when the lock is lost, but not a moment after the body.
+ * A thread that runs a body under a lock and is to be interrupted when the lock is lost, but not a moment after the body. For the
+ * engine, and for leaders that step down.
  */
-final class RunningBody {
+public final class RunningBody {
 
     private final Thread thread;
 
@@ -14,11 +15,12 @@ final class RunningBody {
 
     private boolean pending;
 
-    RunningBody(Thread thread) {
+    public RunningBody(Thread thread) {
         this.thread = thread;
     }
 
-    synchronized void interrupt() {
+    /** Interrupts the body, if it has not ended. */
+    public synchronized void interrupt() {
         // A flag that is up already is somebody else's, and theirs to take down.
         pending = !ended && thread.isInterrupted();
         if (!ended && !pending) {
@@ -28,7 +30,7 @@ final class RunningBody {
     }
 
     /** The flag of a body inside of this one, behind which our interrupt was not seen, is down. */
-    synchronized void interruptIfPending() {
+    public synchronized void interruptIfPending() {
         if (pending) {
             interrupt();
         }
@@ -40,7 +42,7 @@ final class RunningBody {
      *
      * @return whether this body was interrupted: its flag may have hidden that of a body around it
      */
-    synchronized boolean end() {
+    public synchronized boolean end() {
         ended = true;
         if (interrupted) {
             Thread.interrupted();

@@ -97,7 +97,7 @@ class AnyAnnotationTextTests {
                 .findFirst()
                 .orElseThrow();
         return new LockedMethods(beans, () -> beans.getBean(LockTemplate.class), () -> Duration.ofSeconds(5))
-                .find(method, Annotated.class);
+                .read(method.getAnnotation(DistributedLock.class), method, Annotated.class);
     }
 
     private static void assertRefused(String attribute, String text) {

@@ -7,6 +7,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.aop.DistributedLockAdvisor;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,7 +45,13 @@ class PropertiesTests {
                         "syncguard.postgres.cleanup-interval=19m",
                         "syncguard.postgres.cleanup-in-is-locked=true",
                         "syncguard.redis.key-prefix={bound}:",
-                        "syncguard.redis.network-timeout=20ms")
+                        "syncguard.redis.network-timeout=20ms",
+                        "syncguard.leader.scheduler.ttl=21s",
+                        "syncguard.leader.scheduler.heartbeat=2200ms",
+                        "syncguard.leader.scheduler.fence-rotation=2300ms",
+                        "syncguard.leader.scheduler.owner=node-24",
+                        "syncguard.leader.scheduler.auto-start=false",
+                        "syncguard.leader.scheduler.lock-manager=lockManager")
                 .run(application -> {
                     assertThat(application.getBean(SyncGuardProperties.class))
                             .isEqualTo(new SyncGuardProperties(
@@ -65,7 +72,16 @@ class PropertiesTests {
                                             false,
                                             Duration.ofMinutes(19),
                                             true),
-                                    new SyncGuardProperties.Redis("{bound}:", Duration.ofMillis(20))));
+                                    new SyncGuardProperties.Redis("{bound}:", Duration.ofMillis(20)),
+                                    Map.of(
+                                            "scheduler",
+                                            new SyncGuardProperties.Leader(
+                                                    Duration.ofSeconds(21),
+                                                    Duration.ofMillis(2200),
+                                                    Duration.ofMillis(2300),
+                                                    "node-24",
+                                                    false,
+                                                    "lockManager"))));
                     assertThat(application.getBean(DistributedLockAdvisor.class).getOrder())
                             .isEqualTo(16);
                 });

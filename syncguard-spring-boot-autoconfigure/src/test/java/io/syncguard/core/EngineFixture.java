@@ -23,22 +23,22 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * One process on a clock that the test moves. Its store is one of its own, whose clock is the same, or that of a real server.
  * Registered in a test class it is closed after each test.
  */
-final class EngineFixture implements AfterEachCallback, AutoCloseable {
+public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
-    static final Duration TTL = Duration.ofSeconds(30);
+    public static final Duration TTL = Duration.ofSeconds(30);
 
-    final ManualTime time = new ManualTime();
-    final InMemoryLockBackend.Store store = new InMemoryLockBackend.Store(() -> time.nanoTime() / 1_000_000);
-    final InterceptedBackend backend;
+    public final ManualTime time = new ManualTime();
+    public final InMemoryLockBackend.Store store = new InMemoryLockBackend.Store(() -> time.nanoTime() / 1_000_000);
+    public final InterceptedBackend backend;
 
     private final LockBackend server;
 
     /** The names of the events in the order in which they came. */
-    final List<String> events = new CopyOnWriteArrayList<>();
+    public final List<String> events = new CopyOnWriteArrayList<>();
 
-    final LockEngine engine;
+    public final LockEngine engine;
 
-    EngineFixture() {
+    public EngineFixture() {
         this(TransactionBoundary.NONE);
     }
 
@@ -51,7 +51,7 @@ final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     /** On a real server, which keeps to its own clock. {@link #store} stays empty. */
-    EngineFixture(LockBackend server) {
+    public EngineFixture(LockBackend server) {
         this(server, TransactionBoundary.NONE, List.of());
     }
 
@@ -79,7 +79,7 @@ final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     /** Has another process hold the key. */
-    Claim holdElsewhere(String key, Duration ttl) {
+    public Claim holdElsewhere(String key, Duration ttl) {
         Claim claim = Claims.exclusive(key, new LockIds().next(), ttl, "elsewhere");
         server.acquire(claim);
         return claim;
@@ -93,7 +93,7 @@ final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     /** Has a writer of another process wait for the key. */
-    Claim queueElsewhere(String key) {
+    public Claim queueElsewhere(String key) {
         Claim claim =
                 Claims.exclusive(key, new LockIds().next(), TTL, "elsewhere").waitingAs(0);
         new InMemoryLockBackend(store).acquire(claim);
@@ -108,7 +108,7 @@ final class EngineFixture implements AfterEachCallback, AutoCloseable {
         return waiter;
     }
 
-    void releaseElsewhere(Claim claim) {
+    public void releaseElsewhere(Claim claim) {
         server.release(claim.lockId());
     }
 
@@ -122,7 +122,7 @@ final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     /** Moves the clock in steps that give every thread of the engine its turn. */
-    void advanceSlowly(Duration by, Duration step) {
+    public void advanceSlowly(Duration by, Duration step) {
         for (Duration left = by; left.compareTo(Duration.ZERO) > 0; left = left.minus(step)) {
             time.advance(step);
             settle();
@@ -133,7 +133,7 @@ final class EngineFixture implements AfterEachCallback, AutoCloseable {
      * Waits until every thread that waits on the clock has seen it and done what it had to do: it looks at it twice, the first
      * time perhaps with a reading from before. Ten milliseconds at least, for threads that have not come to the clock yet.
      */
-    void settle() {
+    public void settle() {
         long began = System.nanoTime();
         Map<Thread, Long> before = time.looks();
         eventually()
@@ -142,17 +142,17 @@ final class EngineFixture implements AfterEachCallback, AutoCloseable {
                                 .allMatch(each -> time.hasLooked(each.getKey(), each.getValue() + 2)));
     }
 
-    static ConditionFactory eventually() {
+    public static ConditionFactory eventually() {
         return Awaitility.await().atMost(Duration.ofSeconds(10)).pollInterval(Duration.ofMillis(2));
     }
 
     /** The result, which is waited for no longer than for anything else. */
-    static <T> T got(FutureTask<T> task) throws Exception {
+    public static <T> T got(FutureTask<T> task) throws Exception {
         eventually().until(task::isDone);
         return task.get();
     }
 
-    static <T> FutureTask<T> inAnotherThread(Callable<T> work) {
+    public static <T> FutureTask<T> inAnotherThread(Callable<T> work) {
         FutureTask<T> task = new FutureTask<>(work);
         Thread thread = new Thread(task, "another");
         thread.setDaemon(true);

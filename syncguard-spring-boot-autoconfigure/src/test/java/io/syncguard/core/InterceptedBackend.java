@@ -12,45 +12,45 @@ import java.util.function.Consumer;
 /**
  * A backend behind a network that a test controls: what it sets runs before or after the store does its work.
  */
-final class InterceptedBackend implements LockBackend {
+public final class InterceptedBackend implements LockBackend {
 
     private static final Runnable NOTHING = () -> {};
 
-    final AtomicInteger acquires = new AtomicInteger();
-    final AtomicInteger extendStatements = new AtomicInteger();
-    final AtomicInteger rotations = new AtomicInteger();
-    final AtomicInteger keepStatements = new AtomicInteger();
-    final AtomicInteger releases = new AtomicInteger();
+    public final AtomicInteger acquires = new AtomicInteger();
+    public final AtomicInteger extendStatements = new AtomicInteger();
+    public final AtomicInteger rotations = new AtomicInteger();
+    public final AtomicInteger keepStatements = new AtomicInteger();
+    public final AtomicInteger releases = new AtomicInteger();
 
-    volatile Consumer<Claim> onClaim = claim -> {};
-    volatile Runnable beforeAcquire = NOTHING;
-    volatile Runnable afterAcquire = NOTHING;
-    volatile Consumer<List<Extension>> onExtensions = extensions -> {};
-    volatile Runnable beforeExtend = NOTHING;
-    volatile Runnable afterExtend = NOTHING;
-    volatile Runnable beforeRelease = NOTHING;
-    volatile Runnable afterRelease = NOTHING;
-    volatile Consumer<List<String>> onPlaces = lockIds -> {};
-    volatile Runnable beforeKeep = NOTHING;
-    volatile Runnable afterKeep = NOTHING;
-    volatile boolean rowsArePinned;
+    public volatile Consumer<Claim> onClaim = claim -> {};
+    public volatile Runnable beforeAcquire = NOTHING;
+    public volatile Runnable afterAcquire = NOTHING;
+    public volatile Consumer<List<Extension>> onExtensions = extensions -> {};
+    public volatile Runnable beforeExtend = NOTHING;
+    public volatile Runnable afterExtend = NOTHING;
+    public volatile Runnable beforeRelease = NOTHING;
+    public volatile Runnable afterRelease = NOTHING;
+    public volatile Consumer<List<String>> onPlaces = lockIds -> {};
+    public volatile Runnable beforeKeep = NOTHING;
+    public volatile Runnable afterKeep = NOTHING;
+    public volatile boolean rowsArePinned;
 
     /** Whom the store wakes. */
     volatile WakeUps engine;
 
-    volatile boolean closed;
+    public volatile boolean closed;
 
     private final LockBackend store;
 
-    InterceptedBackend(LockBackend store) {
+    public InterceptedBackend(LockBackend store) {
         this.store = store;
     }
 
-    static LockBackendException failure(LockErrorCode code) {
+    public static LockBackendException failure(LockErrorCode code) {
         return new LockBackendException(code, "as the test wants it", null);
     }
 
-    static Runnable failing(LockErrorCode code) {
+    public static Runnable failing(LockErrorCode code) {
         return () -> {
             throw failure(code);
         };

@@ -1,12 +1,18 @@
 package io.syncguard.docs;
 
 import io.syncguard.DistributedLock;
+import io.syncguard.Fence;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
+import io.syncguard.leader.LeaderElectedEvent;
+import io.syncguard.leader.LeaderElection;
+import io.syncguard.leader.LeaderOnly;
+import io.syncguard.leader.LeaderRegistration;
+import io.syncguard.leader.LeaderRevokedEvent;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -14,9 +20,11 @@ import java.lang.annotation.Target;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.context.event.EventListener;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.scheduling.annotation.Scheduled;
 
@@ -75,6 +83,44 @@ class GuideSamples {
     }
     // end
 
+    // sample: leader-only
+    @Scheduled(cron = "0 0 3 * * *")
+    @LeaderOnly("settlement")
+    void settle() {
+        // runs on the one instance that leads; the others leave it out
+    }
+    // end
+
+    // sample: leader-task
+    LeaderRegistration dispatching(LeaderElection election) {
+        return election.member("dispatcher").runWhileLeader(term -> {
+            while (term.isLeader()) {
+                dispatch(orders.take(), term.fence()); // take() is interrupted when the term ends
+            }
+        });
+    }
+    // end
+
+    // sample: leader-events
+    @EventListener
+    void elected(LeaderElectedEvent event) {
+        log("leads " + event.name() + " under fence " + event.fence());
+    }
+
+    @EventListener
+    void revoked(LeaderRevokedEvent event) {
+        log("leads " + event.name() + " no longer: " + event.reason());
+    }
+    // end
+
+    // sample: leader-operations
+    void maintenance(LeaderElection election) {
+        election.member("settlement").pause(); // hands over, and does not come back
+        repair();
+        election.member("settlement").resume();
+    }
+    // end
+
     // sample: two-backends
     @DistributedLock(name = "invoice", key = "#orderId")
     void invoice(String orderId) {
@@ -90,11 +136,13 @@ class GuideSamples {
     private final LockTemplate locks;
     private final LockManager manager;
     private final ExecutorService executor;
+    private final BlockingQueue<String> orders;
 
-    GuideSamples(LockTemplate locks, LockManager manager, ExecutorService executor) {
+    GuideSamples(LockTemplate locks, LockManager manager, ExecutorService executor, BlockingQueue<String> orders) {
         this.locks = locks;
         this.manager = manager;
         this.executor = executor;
+        this.orders = orders;
     }
 
     Receipt template(String orderId) {
@@ -161,6 +209,12 @@ class GuideSamples {
 
     private static void export() {}
 
+    private static void repair() {}
+
+    private static void log(String line) {}
+
+    private static void dispatch(String order, Fence fence) {}
+
     private static Receipt charge(String orderId) {
         return new Receipt(orderId);
     }
@@ -175,7 +229,7 @@ class GuideSamples {
 
     private static void write(PriceList prices) {}
 
-    private static void write(String row, io.syncguard.Fence fence) {}
+    private static void write(String row, Fence fence) {}
 
     static class Previews {
 

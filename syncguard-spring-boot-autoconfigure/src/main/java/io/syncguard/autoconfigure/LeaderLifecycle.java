@@ -1,0 +1,60 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.leader.LeaderElection;
+import io.syncguard.leader.LeaderListener;
+import java.util.List;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Has the application take part in elections when all else has started, and step down before anything stops: the next leader is
+ * there while this one still answers its last requests.
+ */
+final class LeaderLifecycle implements SmartLifecycle, SmartInitializingSingleton {
+
+    private final LeaderElection election;
+    private final ObjectProvider<LeaderListener> listeners;
+
+    /** The elections to be joined at the start. */
+    private final List<String> autoStarted;
+
+    /** Written by the thread that starts or stops the application, read by all. */
+    private volatile boolean running;
+
+    LeaderLifecycle(LeaderElection election, ObjectProvider<LeaderListener> listeners, List<String> autoStarted) {
+        this.election = election;
+        this.listeners = listeners;
+        this.autoStarted = autoStarted;
+    }
+
+    /** Not earlier: a listener may want the election itself. */
+    @Override
+    public void afterSingletonsInstantiated() {
+        listeners.orderedStream().forEach(election::addListener);
+    }
+
+    @Override
+    public void start() {
+        election.start();
+        autoStarted.forEach(election::join);
+        running = true;
+    }
+
+    @Override
+    public void stop() {
+        election.stop();
+        running = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    /** The last to start and the first to stop. */
+    @Override
+    public int getPhase() {
+        return DEFAULT_PHASE;
+    }
+}

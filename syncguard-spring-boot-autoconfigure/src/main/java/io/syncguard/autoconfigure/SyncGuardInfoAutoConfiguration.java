@@ -1,0 +1,26 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.leader.LeaderElection;
+import org.springframework.boot.actuate.autoconfigure.info.ConditionalOnEnabledInfoContributor;
+import org.springframework.boot.actuate.info.InfoContributor;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Shows who leads where the application has the actuator. {@code management.info.syncguard.enabled=false} turns it off.
+ */
+@AutoConfiguration(after = SyncGuardLeaderAutoConfiguration.class)
+@ConditionalOnClass({InfoContributor.class, ConditionalOnEnabledInfoContributor.class})
+@ConditionalOnBean(LeaderElection.class)
+public final class SyncGuardInfoAutoConfiguration {
+
+    @Bean
+    @ConditionalOnEnabledInfoContributor("syncguard")
+    @ConditionalOnMissingBean
+    LeaderInfo syncGuardLeaderInfo(LeaderElection election) {
+        return new LeaderInfo(election);
+    }
+}

@@ -1,0 +1,86 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockManager;
+import io.syncguard.aop.LockManagers;
+import io.syncguard.leader.LeaderElection;
+import io.syncguard.leader.LeaderListener;
+import io.syncguard.leader.LeaderOnlyAdvisor;
+import java.util.List;
+import java.util.Map;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Elections: those of {@code syncguard.leader.*}, and those that code joins.
+ */
+@AutoConfiguration(after = SyncGuardAutoConfiguration.class)
+@ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(SyncGuardProperties.class)
+public final class SyncGuardLeaderAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    LeaderElection leaderElection(
+            LockManager locks, ListableBeanFactory beans, SyncGuardProperties properties, Environment environment) {
+        String owner = properties.owner();
+        LeaderElection election = new LeaderElection(
+                locks,
+                owner == null ? SyncGuardAutoConfiguration.defaultOwner(environment) : owner,
+                properties.shutdownTimeout());
+        LockManagers managers = new LockManagers(beans);
+        properties.leader().forEach((name, leader) -> {
+            try {
+                LockManager named = leader.lockManager() == null
+                        ? locks
+                        : managers.manager(leader.lockManager()).get();
+                election.define(name, leader.settings(), named);
+            } catch (LockException | IllegalArgumentException ex) {
+                throw new LockException(
+                        LockErrorCode.INVALID_ARGUMENT, "syncguard.leader." + name + ": " + ex.getMessage(), ex);
+            }
+        });
+        return election;
+    }
+
+    @Bean
+    LeaderLifecycle syncGuardLeaderLifecycle(
+            LeaderElection election, ObjectProvider<LeaderListener> listeners, SyncGuardProperties properties) {
+        List<String> autoStarted = properties.leader().entrySet().stream()
+                .filter(each -> each.getValue().autoStart())
+                .map(Map.Entry::getKey)
+                .toList();
+        return new LeaderLifecycle(election, listeners, autoStarted);
+    }
+
+    @Bean
+    LeaderEvents syncGuardLeaderEvents(ApplicationEventPublisher publisher) {
+        return new LeaderEvents(publisher);
+    }
+
+    /** Made before all other beans, as that of locks. */
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LeaderOnlyAdvisor leaderOnlyAdvisor(
+            ObjectProvider<LeaderElection> election, ConfigurableListableBeanFactory beans, Environment environment) {
+        int order =
+                environment.getProperty("syncguard.aop.order", Integer.class, SyncGuardProperties.Aop.DEFAULT_ORDER);
+        // A look at the leadership takes nothing: it comes before a lock of the same method.
+        return new LeaderOnlyAdvisor(
+                SingletonSupplier.of(election::getObject),
+                beans::resolveEmbeddedValue,
+                Math.max(order, Integer.MIN_VALUE + 1) - 1);
+    }
+}

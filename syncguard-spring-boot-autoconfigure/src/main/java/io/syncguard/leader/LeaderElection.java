@@ -1,0 +1,173 @@
+package io.syncguard.leader;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockInfo;
+import io.syncguard.LockManager;
+import io.syncguard.core.Time;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * The elections in which this process takes part, by their names. In each, one of all members of all processes leads: the one that
+ * holds the lock {@code leader:<name>}. Threads may share it.
+ *
+ * <pre>{@code
+ * if (election.isLeader("scheduler")) {
+ *     ...
+ * }
+ * }</pre>
+ *
+ * <p>Each member has a daemon thread of its own, {@code syncguard-leader-<name>}, while it takes part.
+ */
+public final class LeaderElection implements AutoCloseable {
+
+    private final LockManager locks;
+    private final String owner;
+    private final Duration shutdownTimeout;
+    private final Time time;
+    private final List<LeaderListener> listeners = new CopyOnWriteArrayList<>();
+    private final ConcurrentMap<String, LeaderMember> members = new ConcurrentHashMap<>();
+
+    /** Written by the thread that starts or stops the application, read by all. */
+    private volatile boolean running;
+
+    /**
+     * Members campaign from {@link #start} on.
+     *
+     * @param locks for elections that are given no other manager
+     * @param owner the label of this process, for people
+     * @param shutdownTimeout how long a leader that steps down waits for running bodies and listeners before it gives the lock back
+     */
+    public LeaderElection(LockManager locks, String owner, Duration shutdownTimeout) {
+        this(locks, owner, shutdownTimeout, Time.SYSTEM);
+    }
+
+    LeaderElection(LockManager locks, String owner, Duration shutdownTimeout, Time time) {
+        this.locks = locks;
+        this.owner = owner;
+        this.shutdownTimeout = shutdownTimeout;
+        this.time = time;
+    }
+
+    /** Has the listener be told of all elections. */
+    public LeaderRegistration addListener(LeaderListener listener) {
+        listeners.add(listener);
+        return () -> listeners.remove(listener);
+    }
+
+    /**
+     * Makes an election known, to be joined later.
+     *
+     * @param locks whose backend keeps the lock of the leader: the same for all members
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when it is known with other settings or another manager
+     */
+    public LeaderMember define(String name, LeaderSettings settings, LockManager locks) {
+        LeaderMember.key(name);
+        LeaderMember member = members.computeIfAbsent(
+                name, unknown -> new LeaderMember(name, settings, owner, locks, listeners, shutdownTimeout, time));
+        if (!member.isLike(settings, locks)) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "The election '" + name + "' is known with other settings, " + member.settings()
+                            + ": join it without any, or use another name");
+        }
+        if (running) {
+            member.campaign().open();
+            if (!running) {
+                // Stopped meanwhile, by somebody who may not have seen it.
+                member.campaign().close();
+            }
+        }
+        return member;
+    }
+
+    /** Takes part in an election, with the settings with which it is known, else with the defaults. Does not wait to be elected. */
+    public LeaderMember join(String name) {
+        LeaderMember known = members.get(name);
+        return join(known == null ? define(name, LeaderSettings.defaults(), locks) : known);
+    }
+
+    /**
+     * Takes part in an election.
+     *
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when it is known with other settings
+     */
+    public LeaderMember join(String name, LeaderSettings settings) {
+        return join(define(name, settings, locks));
+    }
+
+    /**
+     * This process in an election that it has joined, or that is configured.
+     *
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when there is none of this name
+     */
+    public LeaderMember member(String name) {
+        LeaderMember member = members.get(name);
+        if (member == null) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "There is no election '" + name + "', only " + new TreeSet<>(members.keySet()) + ": set"
+                            + " syncguard.leader." + name + ".auto-start to true or false, or join it");
+        }
+        return member;
+    }
+
+    /** This process in all elections that are known here. */
+    public Collection<LeaderMember> members() {
+        return List.copyOf(members.values());
+    }
+
+    /**
+     * Whether this process leads the election: see {@link LeaderMember#isLeader()}.
+     *
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when there is none of this name
+     */
+    public boolean isLeader(String name) {
+        return member(name).isLeader();
+    }
+
+    /**
+     * Asks the server who leads, in whatever process, and under which fence: for people and diagnostics. It may be over when it
+     * arrives. Elections that nobody here takes part in are looked for with the default manager.
+     */
+    public Optional<LockInfo> leader(String name) {
+        LeaderMember member = members.get(name);
+        return (member == null ? locks : member.locks()).lookup(LeaderMember.key(name));
+    }
+
+    /** Has the members campaign that have joined. */
+    public void start() {
+        running = true;
+        members.values().forEach(member -> member.campaign().open());
+    }
+
+    /** Steps down everywhere, and waits for running bodies, at most for the shutdown timeout. Members stay joined until {@link #start}. */
+    public void stop() {
+        running = false;
+        members.values().forEach(member -> member.campaign().close());
+        members.values().forEach(member -> member.campaign().awaitEnd());
+    }
+
+    /** {@link #stop Stops} for good. */
+    @Override
+    public void close() {
+        stop();
+        members.values().forEach(LeaderMember::close);
+    }
+
+    private static LeaderMember join(LeaderMember member) {
+        boolean isNew = !member.isJoined();
+        member.campaign().join();
+        if (isNew) {
+            member.joined();
+        }
+        return member;
+    }
+}

@@ -1,0 +1,12 @@
+package io.syncguard.leader;
+
+import io.syncguard.Fence;
+
+/**
+ * This process leads on under a new fence. Published as a Spring event and told to each {@link LeaderListener}.
+ *
+ * @param name the election
+ * @param owner the label of this process
+ * @param fence the new one
+ */
+public record LeaderFenceRotatedEvent(String name, String owner, Fence fence) {}

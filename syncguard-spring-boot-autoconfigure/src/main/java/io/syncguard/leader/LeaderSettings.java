@@ -1,0 +1,71 @@
+package io.syncguard.leader;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockLimits;
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a member leads. Immutable; each method returns a changed copy. Members of one election may differ.
+ *
+ * <pre>{@code
+ * LeaderSettings.of(Duration.ofSeconds(15)).fenceRotation(Duration.ZERO)
+ * }</pre>
+ *
+ * @param ttl how long a leader that says nothing more still leads: the next one comes one second after that, when a process
+ *     died. A pause of the process that is longer than this ends its leadership
+ * @param heartbeat how often the lease is extended: at most every third of the ttl
+ * @param fenceRotation how often an extension takes the next fence: at most half of the ttl, zero for never
+ * @param owner the label of the leader, for people; {@code null} for that of the process
+ */
+public record LeaderSettings(
+        Duration ttl,
+        Duration heartbeat,
+        Duration fenceRotation,
+        @Nullable String owner) {
+
+    /** Fifteen seconds: after a crash somebody leads again within 16 s, and pauses of up to ten seconds are survived. */
+    public static final Duration DEFAULT_TTL = Duration.ofSeconds(15);
+
+    public LeaderSettings {
+        LockLimits.heartbeat(heartbeat, LockLimits.ttl(ttl));
+        Objects.requireNonNull(fenceRotation, "fenceRotation");
+        // A rotation that fails is tried again before the lease could be over.
+        if (fenceRotation.isNegative() || fenceRotation.multipliedBy(2).compareTo(ttl) > 0) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "A fence is rotated at most every half of the ttl, not every " + fenceRotation + " with a ttl of "
+                            + ttl + ": rotate it every " + ttl.dividedBy(2) + " or more often, make the ttl longer, or"
+                            + " turn rotation off with 0");
+        }
+    }
+
+    /** The defaults of {@code syncguard.leader.*}. */
+    public static LeaderSettings defaults() {
+        return of(DEFAULT_TTL);
+    }
+
+    /** With a heartbeat and a new fence every third of the ttl. */
+    public static LeaderSettings of(Duration ttl) {
+        return new LeaderSettings(ttl, ttl.dividedBy(3), ttl.dividedBy(3), null);
+    }
+
+    public LeaderSettings heartbeat(Duration interval) {
+        return new LeaderSettings(ttl, interval, fenceRotation, owner);
+    }
+
+    /** @param period zero turns it off: a term keeps the fence of its election */
+    public LeaderSettings fenceRotation(Duration period) {
+        return new LeaderSettings(ttl, heartbeat, period, owner);
+    }
+
+    public LeaderSettings owner(String owner) {
+        return new LeaderSettings(ttl, heartbeat, fenceRotation, owner);
+    }
+
+    boolean rotatesFence() {
+        return !fenceRotation.isZero();
+    }
+}

@@ -1,0 +1,99 @@
+package io.syncguard.leader;
+
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A task that runs in each term, on a thread of its own. One that outlives its term, because it takes no notice of the
+ * interrupt, delays its next run: it never runs beside itself.
+ */
+final class RepeatedTask implements LeaderRegistration {
+
+    private static final Log log = LogFactory.getLog(LeaderTask.class);
+
+    private final String name;
+    private final LeaderTask task;
+
+    /** One thread. Of the terms that it could not take part in yet, the last one waits. */
+    private final ThreadPoolExecutor runner;
+
+    /** Guarded by this. */
+    private boolean closed;
+
+    private @Nullable TermBody running;
+
+    RepeatedTask(String name, String threadName, LeaderTask task) {
+        this.name = name;
+        this.task = task;
+        this.runner = new ThreadPoolExecutor(
+                1,
+                1,
+                1,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(1),
+                work -> {
+                    Thread thread = new Thread(work, threadName);
+                    thread.setDaemon(true);
+                    return thread;
+                },
+                new ThreadPoolExecutor.DiscardOldestPolicy());
+        runner.allowCoreThreadTimeOut(true);
+    }
+
+    void start(LeaderTerm term) {
+        runner.execute(() -> run(term));
+    }
+
+    /** Interrupts a run that is under way. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        runner.shutdown();
+        if (running != null) {
+            running.stepDown();
+        }
+    }
+
+    private void run(LeaderTerm term) {
+        TermBody body = term.begin();
+        if (body == null) {
+            return;
+        }
+        running(body);
+        try (body) {
+            body.call(() -> {
+                if (!isClosed()) {
+                    task.run(term);
+                }
+                return term;
+            });
+        } catch (Exception | Error ex) {
+            report(ex, term);
+        } finally {
+            running(null);
+        }
+    }
+
+    private void report(Throwable failure, LeaderTerm term) {
+        if (term.isLeader() && !isClosed()) {
+            log.error(
+                    "A task of the leader of '" + name + "' failed, which does not end its leadership: it runs again"
+                            + " when this process is elected again",
+                    failure);
+        } else {
+            log.debug("A task of the leader of '" + name + "' ended with its term", failure);
+        }
+    }
+
+    private synchronized void running(@Nullable TermBody body) {
+        running = body;
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
+    }
+}

@@ -1,0 +1,90 @@
+package io.syncguard.leader;
+
+import io.syncguard.LockHandle;
+import io.syncguard.LockLostException;
+import io.syncguard.core.RunningBody;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Code that runs under a term. The lock of the term is not released before it has ended.
+ */
+final class TermBody implements AutoCloseable {
+
+    private final LeaderTerm term;
+    private final LockHandle lock;
+
+    /** The thread that began it, for a leader that steps down: of a loss the lock tells it. */
+    private final RunningBody running = new RunningBody(Thread.currentThread());
+
+    /** Set by the thread that runs the body when its result is still to come, read by whoever ends the term. */
+    private volatile @Nullable Runnable onEnd;
+
+    TermBody(LeaderTerm term, LockHandle lock) {
+        this.term = term;
+        this.lock = lock;
+    }
+
+    /** Calls it on the thread that began it. */
+    <T extends @Nullable Object> T call(Callable<T> body) throws Exception {
+        try {
+            return lock.bind(body).call();
+        } finally {
+            endThread();
+        }
+    }
+
+    /** Has the callback run when the term ends while the result of the body is still to come. */
+    void onEnd(Runnable callback) {
+        onEnd = callback;
+        if (!term.isLeader()) {
+            callback.run();
+        }
+    }
+
+    /** The leader steps down, and has the lock until all bodies have ended. */
+    void stepDown() {
+        running.interrupt();
+        tell();
+    }
+
+    /** The lock is lost, and has interrupted the thread. */
+    void lost() {
+        tell();
+    }
+
+    void interruptIfPending() {
+        running.interruptIfPending();
+    }
+
+    /**
+     * Ends it.
+     *
+     * @throws LockLostException when the lock was lost, or taken away, before
+     */
+    @Override
+    public void close() {
+        boolean wasHeld = lock.isHeld();
+        term.ended(this);
+        if (!wasHeld) {
+            throw new LockLostException(
+                    lock.key(),
+                    "Leadership '" + term.name() + "' was over before its work was: what was done last may have met"
+                            + " another leader's work. Check it, and see the log for the reason");
+        }
+    }
+
+    private void endThread() {
+        if (running.end()) {
+            // Its flag may have hidden that of a body around it.
+            term.interruptPending();
+        }
+    }
+
+    private void tell() {
+        Runnable callback = onEnd;
+        if (callback != null) {
+            callback.run();
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package io.syncguard.micrometer;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.syncguard.leader.LeaderElectedEvent;
+import io.syncguard.leader.LeaderFenceRotatedEvent;
+import io.syncguard.leader.LeaderListener;
+import io.syncguard.leader.LeaderMember;
+import io.syncguard.leader.LeaderRevocation;
+import io.syncguard.leader.LeaderRevokedEvent;
+import java.util.Locale;
+
+/**
+ * Counts elections and shows who leads, under {@code syncguard.leader}. Threads may share it.
+ *
+ * <p>Every meter has the tag {@code name}, that of the election. That of its lock, {@code leader:<name>}, has meters as any other lock.
+ */
+public final class LeaderMeters implements LeaderListener {
+
+    private final MeterRegistry registry;
+
+    public LeaderMeters(MeterRegistry registry) {
+        this.registry = registry;
+    }
+
+    @Override
+    public void joined(LeaderMember member) {
+        Gauge.builder("syncguard.leader", member, each -> each.isLeader() ? 1 : 0)
+                .description("Whether this process leads now")
+                .tag("name", member.name())
+                .register(registry);
+        // All of them from the beginning on: a counter that comes with its first event hides it.
+        counter("syncguard.leader.elected", "Elections of this process", member.name());
+        counter("syncguard.leader.rotated", "New fences within a term", member.name());
+        for (LeaderRevocation reason : LeaderRevocation.values()) {
+            revoked(member.name(), reason);
+        }
+    }
+
+    @Override
+    public void elected(LeaderElectedEvent event) {
+        counter("syncguard.leader.elected", "Elections of this process", event.name())
+                .increment();
+    }
+
+    @Override
+    public void fenceRotated(LeaderFenceRotatedEvent event) {
+        counter("syncguard.leader.rotated", "New fences within a term", event.name())
+                .increment();
+    }
+
+    @Override
+    public void revoked(LeaderRevokedEvent event) {
+        revoked(event.name(), event.reason()).increment();
+    }
+
+    private Counter counter(String meter, String description, String election) {
+        return Counter.builder(meter)
+                .description(description)
+                .tag("name", election)
+                .register(registry);
+    }
+
+    private Counter revoked(String election, LeaderRevocation reason) {
+        return Counter.builder("syncguard.leader.revoked")
+                .description("Ends of leadership of this process")
+                .tag("name", election)
+                .tag("reason", reason.name().toLowerCase(Locale.ROOT))
+                .register(registry);
+    }
+}

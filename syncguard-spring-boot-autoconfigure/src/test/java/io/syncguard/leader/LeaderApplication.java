@@ -1,0 +1,30 @@
+package io.syncguard.leader;
+
+import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
+import io.syncguard.autoconfigure.SyncGuardLeaderAutoConfiguration;
+import io.syncguard.core.InMemoryLockBackend;
+import io.syncguard.core.InMemoryLockBackend.Store;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.Time;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/**
+ * Applications that share one store of locks and take part in the election {@code scheduler}. Each context that runs is one process.
+ */
+final class LeaderApplication {
+
+    final Store store = new Store(() -> Time.SYSTEM.nanoTime() / 1_000_000);
+
+    ApplicationContextRunner with(Class<?>... configurations) {
+        return new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        SyncGuardAutoConfiguration.class,
+                        SyncGuardLeaderAutoConfiguration.class,
+                        AopAutoConfiguration.class))
+                .withBean(LockBackend.class, () -> new InMemoryLockBackend(store))
+                .withPropertyValues("syncguard.leader.scheduler.ttl=30s", "syncguard.shutdown-timeout=10s")
+                .withUserConfiguration(configurations);
+    }
+}

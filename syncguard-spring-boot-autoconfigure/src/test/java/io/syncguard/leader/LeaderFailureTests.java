@@ -1,0 +1,99 @@
+package io.syncguard.leader;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.leader.LeaderFixture.NAME;
+import static io.syncguard.leader.LeaderFixture.STEADY;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.InterceptedBackend;
+import io.syncguard.testing.CapturedLog;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A server that is away ends no campaign, fills no log, and is not asked without a rest. */
+class LeaderFailureTests {
+
+    @RegisterExtension
+    private final LeaderFixture fixture = new LeaderFixture();
+
+    @Test
+    void a_member_that_joins_while_the_server_is_away_leads_when_it_is_back() {
+        try (CapturedLog log = new CapturedLog()) {
+            fixture.process.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+            LeaderMember member = fixture.election.join(NAME, STEADY);
+            fixture.advance(Duration.ofMinutes(1));
+            int asked = fixture.process.backend.acquires.get();
+
+            fixture.process.backend.beforeAcquire = () -> {};
+            fixture.advance(Duration.ofSeconds(9));
+
+            eventually().until(member::isLeader);
+            // 1 + 6 with pauses of up to 8 s at most, then one in 4 to 8.5 s.
+            assertThat(asked).isBetween(8, 25);
+            assertThat(log.messages())
+                    .as("told once")
+                    .singleElement()
+                    .asString()
+                    .contains("'scheduler'", "cannot be taken part in", "tried again");
+        }
+    }
+
+    @Test
+    void the_next_outage_is_told_again() {
+        try (CapturedLog log = new CapturedLog()) {
+            for (int outage = 1; outage <= 2; outage++) {
+                fixture.process.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+                LeaderMember member = fixture.election.join(NAME, STEADY);
+                int told = outage;
+                eventually().until(() -> log.messages().size() == told);
+                fixture.process.backend.beforeAcquire = () -> {};
+                fixture.advance(Duration.ofSeconds(2));
+                eventually().until(member::isLeader);
+                member.leave();
+                eventually()
+                        .until(() -> fixture.news.get(fixture.news.size() - 1).endsWith("LEFT"));
+            }
+        }
+    }
+
+    @Test
+    void who_waits_for_others_again_after_an_outage_has_a_place_in_the_queue() {
+        fixture.electedElsewhere();
+        fixture.process.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        fixture.election.join(NAME, STEADY);
+        fixture.advance(Duration.ofSeconds(2));
+
+        fixture.process.backend.beforeAcquire = () -> {};
+        fixture.advance(Duration.ofSeconds(3));
+
+        eventually().until(() -> fixture.process.store.queue(LeaderFixture.KEY).size() == 1);
+    }
+
+    @Test
+    void who_leaves_while_the_server_is_away_does_not_wait_for_it() {
+        fixture.process.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        LeaderMember member = fixture.election.join(NAME, STEADY);
+        eventually().until(() -> fixture.process.backend.acquires.get() == 1);
+
+        member.leave();
+        member.campaign().awaitEnd();
+
+        assertThat(fixture.process.time.nanoTime()).isZero();
+    }
+
+    @Test
+    void an_unexpected_failure_ends_no_campaign() {
+        fixture.process.backend.beforeAcquire = () -> {
+            throw new StackOverflowError("as the test wants it");
+        };
+        LeaderMember member = fixture.election.join(NAME, STEADY);
+        eventually().until(() -> fixture.process.backend.acquires.get() == 1);
+
+        fixture.process.backend.beforeAcquire = () -> {};
+        fixture.advance(Duration.ofSeconds(1));
+
+        eventually().until(member::isLeader);
+    }
+}

@@ -1,0 +1,152 @@
+package io.syncguard.leader;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
+
+import io.syncguard.LockListener;
+import io.syncguard.core.Claim;
+import io.syncguard.core.EngineFixture;
+import io.syncguard.core.InMemoryLockBackend;
+import io.syncguard.core.InterceptedBackend;
+import io.syncguard.core.LockEngine;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * One process that takes part in elections, on a clock that the test moves. Registered in a test class it is closed after each
+ * test.
+ */
+final class LeaderFixture implements AfterEachCallback {
+
+    static final String NAME = "scheduler";
+    static final String KEY = "leader:scheduler";
+    static final Duration TTL = Duration.ofSeconds(15);
+    static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    /** One that keeps its fence for a whole term. */
+    static final LeaderSettings STEADY = LeaderSettings.of(TTL).fenceRotation(Duration.ZERO);
+
+    final EngineFixture process = new EngineFixture();
+    final LeaderElection election = new LeaderElection(process.engine, "node-1", PATIENCE, process.time);
+
+    /** What listeners of all elections are told. */
+    final List<String> news = new CopyOnWriteArrayList<>();
+
+    /** Engines after the elections on them. */
+    private final List<AutoCloseable> others = new ArrayList<>();
+
+    LeaderFixture() {
+        election.addListener(recordingIn(news));
+        election.start();
+    }
+
+    /** A member of another process that shares the store and the clock, and has heard of this test's releases. */
+    LeaderMember another(String owner) {
+        InterceptedBackend backend = new InterceptedBackend(new InMemoryLockBackend(process.store));
+        LockEngine engine = process.time.engineOn(backend, new LockListener() {});
+        LeaderElection another = new LeaderElection(engine, owner, PATIENCE, process.time);
+        others.add(another);
+        others.add(engine);
+        another.start();
+        return another.define(NAME, STEADY, engine);
+    }
+
+    /** Has it wait behind all others. */
+    LeaderMember queued(LeaderMember member) {
+        int before = process.store.queue(KEY).size();
+        member.campaign().join();
+        eventually().until(() -> process.store.queue(KEY).size() == before + 1);
+        return member;
+    }
+
+    LeaderMember elected() {
+        return elected(STEADY);
+    }
+
+    LeaderMember elected(LeaderSettings settings) {
+        LeaderMember member = election.join(NAME, settings);
+        eventually().until(member::isLeader);
+        return member;
+    }
+
+    /** A member of another process leads, and is not heard of again. */
+    Claim electedElsewhere() {
+        return process.holdElsewhere(KEY, TTL);
+    }
+
+    /** Has a member of this process wait behind all others. */
+    LeaderMember queued() {
+        return queued(election.define(NAME, STEADY, process.engine));
+    }
+
+    void awaitNews(String... expected) {
+        eventually().until(() -> news.equals(List.of(expected)));
+    }
+
+    void advance(Duration by) {
+        process.advanceSlowly(by, Duration.ofMillis(500));
+    }
+
+    static LeaderListener recordingIn(List<String> news) {
+        return new LeaderListener() {
+            @Override
+            public void joined(LeaderMember member) {
+                news.add("joined " + member.name());
+            }
+
+            @Override
+            public void elected(LeaderElectedEvent event) {
+                news.add("elected " + event.fence().value());
+            }
+
+            @Override
+            public void fenceRotated(LeaderFenceRotatedEvent event) {
+                news.add("rotated " + event.fence().value());
+            }
+
+            @Override
+            public void revoked(LeaderRevokedEvent event) {
+                news.add("revoked " + event.fence().value() + " " + event.reason());
+            }
+        };
+    }
+
+    /** Waits in a body or a call that is to hang, whatever interrupts it. */
+    static void hangUntil(CountDownLatch released) {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                released.await(1, TimeUnit.MINUTES);
+                break;
+            } catch (InterruptedException ex) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) {
+        FutureTask<Void> closing = inAnotherThread(() -> {
+            election.close();
+            for (AutoCloseable other : others) {
+                other.close();
+            }
+            return null;
+        });
+        eventually().until(() -> {
+            process.time.advance(Duration.ofSeconds(1));
+            return closing.isDone();
+        });
+        process.close();
+    }
+}
