@@ -24,4 +24,13 @@ CREATE TABLE IF NOT EXISTS prices (
 
 INSERT INTO prices (sku, cents) VALUES ('CAKE', 450), ('COFFEE', 320), ('TEA', 280) ON CONFLICT DO NOTHING;
 
+CREATE TABLE IF NOT EXISTS ledger (
+    account   TEXT PRIMARY KEY,
+    orders    BIGINT NOT NULL DEFAULT 0,
+    fence     BIGINT NOT NULL DEFAULT 0,
+    booked_at TIMESTAMPTZ NOT NULL DEFAULT now()
+);
+
+INSERT INTO ledger (account) VALUES ('sales') ON CONFLICT DO NOTHING;
+
 SELECT pg_advisory_unlock(54330);

@@ -25,6 +25,8 @@ class Orders {
     private static final String COUNT_TODAY =
             "SELECT count(*) FROM processed_orders WHERE processed_at >= current_date";
 
+    private static final String COUNT = "SELECT count(*) FROM processed_orders";
+
     private final JdbcClient jdbc;
 
     Orders(JdbcClient jdbc) {
@@ -45,6 +47,10 @@ class Orders {
 
     long countToday() {
         return jdbc.sql(COUNT_TODAY).query(Long.class).single();
+    }
+
+    long count() {
+        return jdbc.sql(COUNT).query(Long.class).single();
     }
 
     private static ProcessedOrder read(ResultSet row, int number) throws SQLException {

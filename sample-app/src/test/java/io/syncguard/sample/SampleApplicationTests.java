@@ -99,6 +99,19 @@ class SampleApplicationTests {
     }
 
     @Test
+    void theInstanceThatLeadsSettlesUnderItsFence() {
+        Leadership leadership = await().atMost(Duration.ofSeconds(30))
+                .until(() -> read("/leader", Leadership.class), Leadership::leading);
+        assertThat(leadership.leader()).isNotBlank();
+        assertThat(leadership.fence()).isPositive();
+
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(
+                        () -> assertThat(read("/settlement", Settlement.class).fence())
+                                .isGreaterThanOrEqualTo(leadership.fence()));
+    }
+
+    @Test
     void aReportOfMoreThanAMinuteIsRefusedWithTheLimits() {
         HttpResponse<String> answer = post("/reports/endless?seconds=61").join();
 
@@ -114,9 +127,12 @@ class SampleApplicationTests {
     }
 
     private LockState lock(String key) {
-        LockState state =
-                RestClient.create(url).get().uri("/locks/{key}", key).retrieve().body(LockState.class);
-        return Objects.requireNonNull(state);
+        return read("/locks/{key}", LockState.class, key);
+    }
+
+    private <T> T read(String path, Class<T> type, Object... variables) {
+        T body = RestClient.create(url).get().uri(path, variables).retrieve().body(type);
+        return Objects.requireNonNull(body);
     }
 
     private List<HttpResponse<String>> postTwentyTimesAtOnce(String path) {
