@@ -10,15 +10,17 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Stands between a client and the test server, counts round trips, can fall silent, lose one answer, and shows what the
+ * Stands between a client and the test server, counts round trips, can fall silent, be slow, lose one answer, and shows what the
  * client sends.
  *
  * <p>A round trip is one {@code ReadyForQuery} message of the server: with it, it gives the word back to the client. Only
@@ -39,6 +41,7 @@ public final class PostgresProxy implements AutoCloseable {
     private final AtomicBoolean losesNextAnswer = new AtomicBoolean();
     private volatile Consumer<String> parameterWatcher = parameters -> {};
     private volatile boolean silent;
+    private volatile long delayNanos;
 
     /** @param url the JDBC URL of the server */
     public PostgresProxy(String url) {
@@ -71,6 +74,11 @@ public final class PostgresProxy implements AutoCloseable {
         // In this order: a connection that comes between the two is heard or cut, and never silent for good.
         silent = false;
         cut();
+    }
+
+    /** Has each answer be so late, from now on. */
+    public void delayAnswers(Duration delay) {
+        delayNanos = delay.toNanos();
     }
 
     /**
@@ -124,13 +132,22 @@ public final class PostgresProxy implements AutoCloseable {
 
     private void accept() throws IOException {
         while (!listener.isClosed()) {
-            Link link = new Link(listener.accept(), new Socket(server.getHost(), server.getPort()));
-            link.client.setTcpNoDelay(true);
-            link.upstream.setTcpNoDelay(true);
-            links.add(link);
-            start("requests", () -> untilOneSideEnds(link, this::forwardRequests));
-            start("answers", () -> untilOneSideEnds(link, this::forwardAnswers));
+            Socket client = listener.accept();
+            try {
+                forward(new Link(client, new Socket(server.getHost(), server.getPort())));
+            } catch (IOException ex) {
+                // The server is away, and may come back; or the client is.
+                closeQuietly(client);
+            }
         }
+    }
+
+    private void forward(Link link) throws IOException {
+        link.client.setTcpNoDelay(true);
+        link.upstream.setTcpNoDelay(true);
+        links.add(link);
+        start("requests", () -> untilOneSideEnds(link, this::forwardRequests));
+        start("answers", () -> untilOneSideEnds(link, this::forwardAnswers));
     }
 
     /** The other side is told, as a network does that has not lost the way. */
@@ -175,6 +192,7 @@ public final class PostgresProxy implements AutoCloseable {
                 link.loss = new Loss("", true);
             }
             if (type == READY_FOR_QUERY) {
+                LockSupport.parkNanos(delayNanos);
                 roundTrips.incrementAndGet();
                 if (link.loss != null && link.loss.cuts) {
                     // Only now has the statement been committed.
