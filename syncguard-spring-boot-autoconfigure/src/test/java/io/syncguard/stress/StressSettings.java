@@ -10,9 +10,10 @@ import java.util.Random;
  * @param workers processes
  * @param clients threads of each
  */
-record StressSettings(long seed, int seconds, int workers, int clients) {
+public record StressSettings(long seed, int seconds, int workers, int clients) {
 
-    static StressSettings fromSystemProperties() {
+    /** The settings of this run. */
+    public static StressSettings fromSystemProperties() {
         return new StressSettings(
                 Long.getLong("syncguard.stress.seed", new Random().nextInt(Integer.MAX_VALUE)),
                 Integer.getInteger("syncguard.stress.seconds", 13),
