@@ -410,13 +410,15 @@ DECLARE
 BEGIN
     SELECT l.key INTO v_key FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id;
     IF NOT FOUND THEN
-        SELECT s.key INTO v_key FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id;
+        -- All in one look: the place that was there at the first one may be a lease by now.
+        SELECT o.key INTO v_key FROM (
+            SELECT s.key, s.lock_id FROM ${syncguard_locks}_shared s
+            UNION ALL SELECT w.key, w.lock_id FROM ${syncguard_locks}_waiters w
+            UNION ALL SELECT l.key, l.lock_id FROM ${syncguard_locks} l
+        ) o WHERE o.lock_id = p_lock_id;
         IF NOT FOUND THEN
-            SELECT w.key INTO v_key FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
-            IF NOT FOUND THEN
-                outcome := 'not_found';
-                RETURN;
-            END IF;
+            outcome := 'not_found';
+            RETURN;
         END IF;
     END IF;
 

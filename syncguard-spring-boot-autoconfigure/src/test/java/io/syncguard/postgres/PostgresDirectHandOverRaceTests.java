@@ -59,6 +59,20 @@ class PostgresDirectHandOverRaceTests {
     }
 
     @Test
+    void who_is_handed_the_key_while_its_place_is_looked_for_gives_it_back() throws Exception {
+        race.stopBefore("release", "SELECT o.key INTO v_key");
+        Future<ReleaseOutcome> leaving = start(() -> race.backend.release(WAITER));
+        race.awaitBlocked(1);
+
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(holders()).containsExactly(WAITER);
+
+        race.greenLight();
+        assertThat(leaving.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.backend.isLocked("k")).isFalse();
+    }
+
+    @Test
     void the_grant_is_committed_before_anybody_is_told() throws Exception {
         race.stopBefore("hand_over", "PERFORM pg_notify");
         Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
