@@ -2,6 +2,7 @@ package io.syncguard.stress;
 
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
+import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
@@ -47,8 +48,11 @@ public final class WakeUpWorker implements LockListener {
 
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(20);
 
+    /** Long enough for the answer, after which nobody asks. */
+    private static final Duration SHORTENED = Duration.ofMillis(200);
+
     /** Between two leases that are shortened, each of which takes the tolerance of a second to lapse. */
-    private static final long BETWEEN_SHORTENINGS_NANOS = 1_300_000_000L;
+    private static final long BETWEEN_SHORTENINGS_NANOS = 1_500_000_000L;
 
     /** How long the end may take, a little more than the longest wait. */
     private static final long END_SECONDS = PATIENCE.toSeconds() + 10;
@@ -280,7 +284,11 @@ public final class WakeUpWorker implements LockListener {
         private void shorten() {
             try {
                 if (random.nextBoolean()) {
-                    locks.acquire(request().noHeartbeat()).extend(Duration.ofMillis(1));
+                    LockHandle lock = locks.acquire(request().noHeartbeat());
+                    if (!lock.extend(SHORTENED)) {
+                        // The row was busy until the handle was lost, and the lease is as long as it was.
+                        lock.release();
+                    }
                 } else {
                     locks.acquire(request().holdAtLeast(Duration.ofMillis(20))).release();
                 }
