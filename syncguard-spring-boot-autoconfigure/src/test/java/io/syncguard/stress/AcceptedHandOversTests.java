@@ -153,6 +153,25 @@ class AcceptedHandOversTests {
     }
 
     @Test
+    void a_second_grant_that_was_ended_while_its_holder_was_still_asking() {
+        accepts(secondWaits()
+                .by("b")
+                .taking(30)
+                .line("waiter", 6490)
+                .taking(1)
+                .by("c")
+                .release("second", 6495, OK)
+                .by("b")
+                .handed("waiter", 4, 6495, 6500)
+                .by("people")
+                .ended("waiter", 6505)
+                .by("c")
+                .grant("next", 5, 6510, 100)
+                .by("b")
+                .held("waiter", 6530, 4950));
+    }
+
+    @Test
     void a_key_that_the_last_of_two_readers_hands_over() {
         accepts(script().reading()
                 .grant("one", 1, 0, 1000)

@@ -217,6 +217,11 @@ class HandOverRulesTests {
     }
 
     @Test
+    void a_lapsed_grant_that_its_waiter_never_heard_of_and_finds_alive() {
+        rejects(Rule.OVER_IS_OVER, "a lease was revived", released().by("b").foundOwn("waiter", 2, 30, 6500, 6000));
+    }
+
+    @Test
     void a_live_grant_that_its_waiter_does_not_find() {
         rejects(
                 Rule.NOTHING_VANISHES,
