@@ -93,7 +93,13 @@ final class Campaign {
     }
 
     void join() {
-        change(() -> joined = true);
+        change(() -> {
+            if (!joined) {
+                joined = true;
+                // Before the thread starts, which may tell of an election at once.
+                member.joined();
+            }
+        });
     }
 
     void leave() {

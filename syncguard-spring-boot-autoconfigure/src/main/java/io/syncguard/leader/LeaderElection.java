@@ -163,11 +163,7 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     private static LeaderMember join(LeaderMember member) {
-        boolean isNew = !member.isJoined();
         member.campaign().join();
-        if (isNew) {
-            member.joined();
-        }
         return member;
     }
 }
