@@ -139,7 +139,10 @@ final class Campaign {
         }
     }
 
-    /** Waits until a member that takes part no longer has given everything back, at most for the patience. An interrupt ends the wait. */
+    /**
+     * Waits until a member that takes part no longer has given everything back, at most for the patience. An interrupt ends the
+     * wait.
+     */
     void awaitEnd() {
         long deadline = time.nanoTime() + patience.toNanos();
         lock.lock();

@@ -75,8 +75,8 @@ public final class LeaderElection implements AutoCloseable {
         if (!member.isLike(settings, locks)) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
-                    "The election '" + name + "' is known with other settings, " + member.settings()
-                            + ": join it without any, or use another name");
+                    "The election '" + name + "' is known with other settings or another lock manager: "
+                            + member.settings() + ". Join it without any, or use another name");
         }
         if (running) {
             member.campaign().open();

@@ -87,7 +87,10 @@ public final class LeaderMember {
         return term != null && term.isLeader();
     }
 
-    /** The number to send along with what the leader writes, so that a store that has seen a larger one can refuse it; empty when this process does not lead. */
+    /**
+     * The number to send along with what the leader writes, so that who has seen a larger one can refuse it; empty when this
+     * process does not lead.
+     */
     public Optional<Fence> fence() {
         LeaderTerm term = campaign.term();
         return term != null && term.isLeader() ? Optional.of(term.fence()) : Optional.empty();

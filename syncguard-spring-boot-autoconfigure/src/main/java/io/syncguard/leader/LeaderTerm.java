@@ -98,6 +98,9 @@ public final class LeaderTerm {
     /** Begins code on the running thread; {@code null} when this process does not lead in this term. */
     @Nullable
     TermBody begin() {
+        if (!isLeader()) {
+            return null;
+        }
         TermBody body = new TermBody(this, lock);
         bodies.add(body);
         // Looked at after the body was added: whoever ends the term from here on finds it.

@@ -15,9 +15,11 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -41,6 +43,9 @@ class PostgresWakeUpsTests {
             LockRequest.of("k").ttl(Duration.ofDays(1)).waitTime(HOURS);
 
     private static String url;
+
+    /** Those that other tests in this JVM have not seen the end of. */
+    private final Set<Thread> threadsBefore = listenerThreads();
 
     private final HikariDataSource pool = new HikariDataSource();
     private final Gate wakeUps = new Gate(PostgresServer.dataSource(url));
@@ -178,9 +183,13 @@ class PostgresWakeUpsTests {
         waiter.close();
 
         eventually().until(() -> listeners().isEmpty());
-        eventually()
-                .until(() -> Thread.getAllStackTraces().keySet().stream()
-                        .noneMatch(thread -> thread.getName().equals("syncguard-listener")));
+        eventually().until(() -> threadsBefore.containsAll(listenerThreads()));
+    }
+
+    private static Set<Thread> listenerThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("syncguard-listener"))
+                .collect(Collectors.toSet());
     }
 
     private LockBackend newBackend(@Nullable DataSource listener) {
