@@ -60,7 +60,7 @@ class SampleApplicationTests {
 
     @Test
     void aReportKeepsItsLockBeyondItsTtl() {
-        CompletableFuture<HttpResponse<String>> report = post("/reports/long?seconds=4");
+        CompletableFuture<HttpResponse<String>> report = post("/reports/long?seconds=8");
         LockState first = await().atMost(Duration.ofSeconds(5)).until(() -> lock("report:long"), LockState::held);
 
         LockState later = await().atMost(Duration.ofSeconds(10))
