@@ -1,5 +1,6 @@
 package io.syncguard.benchmarks;
 
+import io.syncguard.leader.LeaderSettings;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -25,6 +26,7 @@ final class Child {
     private final Map<Peer, WaitingContender> contenders = new HashMap<>();
     private final Map<String, BareNotifications> callers = new HashMap<>();
     private @Nullable HeldKey held;
+    private @Nullable Candidate candidate;
 
     private Child() {}
 
@@ -55,6 +57,13 @@ final class Child {
             }
             case "began" -> String.valueOf(held().began());
             case "end" -> String.valueOf(held().end());
+            case "campaign" -> {
+                LeaderSettings settings = LeaderSettings.of(millis(words[3])).heartbeat(millis(words[4]));
+                candidate = new Candidate(Bench.application(words[1]), words[2], settings);
+                yield "campaigning";
+            }
+            case "elected" -> String.valueOf(candidate().elected());
+            case "resign" -> String.valueOf(candidate().resign());
             case "echo" -> {
                 BareNotifications.echo(words[1]);
                 yield "listening";
@@ -84,6 +93,13 @@ final class Child {
             throw new IllegalStateException("Nobody waits");
         }
         return held;
+    }
+
+    private Candidate candidate() {
+        if (candidate == null) {
+            throw new IllegalStateException("Nobody campaigns");
+        }
+        return candidate;
     }
 
     private static Duration millis(String millis) {

@@ -71,6 +71,7 @@ public final class Compare {
                 measurements.put("time", new HandOverTime());
                 measurements.put("waiting", new WaitingThreads());
                 measurements.put("shared", new SharedGrants());
+                measurements.put("leader", new FailOver());
             }
             case REDIS -> {
                 measurements.put("redis-free", new FreeKeys());

@@ -68,6 +68,10 @@ class CompareTests {
         expected.put(
                 "shared grants of one key, 1 thread: ms per pair of acquire and release",
                 List.of("1000 live", "1 live", "1000 live / 1 live"));
+        List<String> elections = List.of(
+                "ttl 1000 ms, heartbeat 333 ms", "ttl 3000 ms, heartbeat 1000 ms", "ttl 3000 ms, heartbeat 250 ms");
+        expected.put("leader resigns to the next is elected, ms", elections);
+        expected.put("leader is killed to the next is elected, ms", elections);
 
         assertThat(lines(Store.POSTGRES)).containsExactlyEntriesOf(expected);
     }

@@ -1,0 +1,78 @@
+package io.syncguard.benchmarks;
+
+import io.syncguard.leader.LeaderSettings;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.ToDoubleFunction;
+
+/** From the end of one leader to the election of the next in another process, for some times to live and heartbeats. */
+final class FailOver implements Measurement {
+
+    /** Each has a heartbeat of a third of the ttl, but the last. */
+    private static final List<LeaderSettings> SETTINGS = List.of(
+            LeaderSettings.of(Duration.ofSeconds(1)),
+            LeaderSettings.of(Duration.ofSeconds(3)),
+            LeaderSettings.of(Duration.ofSeconds(3)).heartbeat(Duration.ofMillis(250)));
+
+    /**
+     * What one measurement found, in milliseconds.
+     *
+     * @param resigned after the leader gave its leadership up
+     * @param killed after the process of the leader was killed
+     */
+    private record Found(double resigned, double killed) {}
+
+    @Override
+    public void run(Arena arena) throws Exception {
+        String url = arena.url(Peer.SYNCGUARD);
+        Map<String, Callable<Found>> measurements = new LinkedHashMap<>();
+        for (LeaderSettings settings : SETTINGS) {
+            measurements.put(
+                    "ttl " + settings.ttl().toMillis() + " ms, heartbeat "
+                            + settings.heartbeat().toMillis() + " ms",
+                    () -> failOver(url, settings));
+        }
+        Map<String, List<Found>> found = arena.rounds().interleave(measurements);
+        report(arena, "leader resigns to the next is elected, ms", found, Found::resigned);
+        report(arena, "leader is killed to the next is elected, ms", found, Found::killed);
+    }
+
+    private static void report(
+            Arena arena, String title, Map<String, List<Found>> found, ToDoubleFunction<Found> figure) {
+        arena.report().title(title);
+        found.forEach((settings, rounds) -> arena.report()
+                .add(settings, rounds.stream().map(figure::applyAsDouble).toList()));
+    }
+
+    private static Found failOver(String url, LeaderSettings settings) throws IOException, InterruptedException {
+        String election = "of-" + System.nanoTime();
+        try (ChildProcess first = new ChildProcess();
+                ChildProcess second = new ChildProcess()) {
+            campaign(first, url, election, settings);
+            first.ask("elected");
+            campaign(second, url, election, settings);
+            // At any time between two heartbeats.
+            Pauses.pause((int) settings.ttl().toMillis());
+            long resigned = Long.parseLong(first.ask("resign"));
+            long next = Long.parseLong(second.ask("elected"));
+            Pauses.pause((int) settings.ttl().toMillis());
+            long killed = System.nanoTime();
+            second.kill();
+            long last = Long.parseLong(first.ask("elected"));
+            return new Found((next - resigned) / 1e6, (last - killed) / 1e6);
+        }
+    }
+
+    private static void campaign(ChildProcess process, String url, String election, LeaderSettings settings) {
+        process.ask(
+                "campaign",
+                url,
+                election,
+                settings.ttl().toMillis(),
+                settings.heartbeat().toMillis());
+    }
+}
