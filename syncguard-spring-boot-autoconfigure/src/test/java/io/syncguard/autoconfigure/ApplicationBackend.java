@@ -6,11 +6,15 @@ import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
+import io.syncguard.redis.RedisLockBackend;
+import io.syncguard.redis.RedisSettings;
 import java.time.Duration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The backend of an application on PostgreSQL, on the connections and with the settings that it would get, for tests that need
- * no application around it.
+ * The backend of an application, by the URL of its server: on the connections and with the settings that it would get, for tests
+ * that need no application around it.
  */
 public final class ApplicationBackend {
 
@@ -32,11 +36,26 @@ public final class ApplicationBackend {
     }
 
     /**
-     * With the schema in place.
+     * With the schema in place, if there is one.
      *
+     * @param url of JDBC, or of Redis
      * @param placeTtl how long a place in a queue lives; who waits and hears nothing looks after a third of it
      */
     public static LockBackend on(String url, int poolSize, Duration networkTimeout, Duration placeTtl) {
+        return url.startsWith("redis:")
+                ? onRedis(url, networkTimeout, placeTtl)
+                : onPostgres(url, poolSize, networkTimeout, placeTtl);
+    }
+
+    private static LockBackend onRedis(String url, Duration networkTimeout, Duration placeTtl) {
+        // Asked for its connection details and never opened.
+        LettuceConnectionFactory application = new LettuceConnectionFactory(
+                (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(url));
+        application.afterPropertiesSet();
+        return new RedisLockBackend(application, new RedisSettings(RedisSettings.KEY_PREFIX, networkTimeout, placeTtl));
+    }
+
+    private static LockBackend onPostgres(String url, int poolSize, Duration networkTimeout, Duration placeTtl) {
         // Asked for its connection details and never opened.
         HikariDataSource application = new HikariDataSource();
         application.setJdbcUrl(url);

@@ -56,16 +56,20 @@ record HistoryEvent(
         LOSS_SEEN,
         /** A write stamped with a fence. OK when the handle was still held after it, REFUSED when the store did not take it. */
         EFFECT,
-        /** The test ended a lease in the table. */
+        /** The test ended a lease in the store. */
         ENDED,
         /** From before a lease row was pinned until after it was let go. */
         PINNING,
         /** While a lease row was pinned for certain. */
         PINNED,
-        /** While the serialising row was locked for certain; acquiredAt is the server's clock at the end. */
+        /** While nobody can have been granted the key; acquiredAt is the server's clock at the end. */
         SERIALISED,
         /** A sweeper looked at the lapsed lease of this key. */
         SWEPT,
+        /** The server stood still, and all that was sent to it waited. */
+        STOPPED,
+        /** The server was killed and started again. */
+        RESTARTED,
         /** The counter of the key at the end of the run. */
         COUNTER,
         /** A process has begun. */

@@ -1,5 +1,6 @@
 package io.syncguard.stress;
 
+import io.syncguard.LockBackendException;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
@@ -15,7 +16,6 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -36,6 +36,8 @@ final class StressClient implements Runnable {
     /** Hot keys get new names now and then, so that no key has a history without an end. */
     private static final long HOT_KEY_NANOS = 30_000_000_000L;
 
+    private static final int MOST_MILLIS_AFTER_FAILURE = 100;
+
     private static final long MILLI = 1_000_000;
 
     private final LockTemplate template;
@@ -50,7 +52,8 @@ final class StressClient implements Runnable {
     StressClient(
             LockTemplate template,
             TransactionTemplate transactions,
-            JdbcTemplate jdbc,
+            StressDatabase database,
+            StressStore store,
             HistoryRecorder recorder,
             KnownLocks known,
             Random random,
@@ -58,8 +61,8 @@ final class StressClient implements Runnable {
         this.template = template;
         this.locks = template.manager();
         this.transactions = transactions;
-        this.database = new StressDatabase(jdbc);
-        this.stranger = new StressStranger(template.manager(), jdbc, recorder, known, random);
+        this.database = database;
+        this.stranger = new StressStranger(template.manager(), store, recorder, known, random);
         this.recorder = recorder;
         this.random = random;
         this.end = end;
@@ -70,8 +73,11 @@ final class StressClient implements Runnable {
         while (System.nanoTime() < end) {
             try {
                 next();
+            } catch (LockBackendException ex) {
+                // A server that is disturbed. While it is away nobody hammers at it.
+                pause(MOST_MILLIS_AFTER_FAILURE);
             } catch (LockException | DataAccessException | TransactionException ex) {
-                // Contention, a lost lock, an interrupt or a server that is disturbed: as it is to be here.
+                // Contention, a lost lock, an interrupt or a database that is disturbed: as it is to be here.
             } catch (RuntimeException | Error ex) {
                 System.out.println(UNEXPECTED + ex);
                 ex.printStackTrace(System.out);

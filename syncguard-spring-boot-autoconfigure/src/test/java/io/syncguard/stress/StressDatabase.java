@@ -4,8 +4,8 @@ import java.util.Optional;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * What the stress keeps in the database beside the locks: writes stamped with fences, and a guard that refuses late ones as
- * a careful store does. Some of the commits that grant a lock take long, like those that wait for a busy disk or a standby.
+ * What the applications of the stress keep in their database: writes stamped with fences, and a guard that refuses late ones as a
+ * careful store does.
  */
 final class StressDatabase {
 
@@ -30,16 +30,6 @@ final class StressDatabase {
                 RETURN v_number;
             END
             $function$;
-
-            -- Runs at the commit, when the clock was read and nobody can see the grant yet.
-            CREATE FUNCTION stress_slow_commit() RETURNS TRIGGER LANGUAGE plpgsql AS $function$
-            BEGIN
-                PERFORM pg_sleep(CASE WHEN random() < 0.1 THEN 0.7 ELSE 0.03 + 0.1 * random() END);
-                RETURN NULL;
-            END
-            $function$;
-            CREATE CONSTRAINT TRIGGER stress_slow_commit AFTER INSERT ON syncguard_locks DEFERRABLE INITIALLY DEFERRED
-            FOR EACH ROW WHEN (random() < 0.01) EXECUTE FUNCTION stress_slow_commit();
             """;
 
     private static final String UNGUARDED = """

@@ -3,13 +3,13 @@ package io.syncguard.stress;
 import static java.util.function.Predicate.not;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
-import io.syncguard.postgres.PostgresTables;
 import io.syncguard.stress.HistoryEvent.Kind;
 import io.syncguard.stress.HistoryEvent.Lease;
 import io.syncguard.stress.HistoryEvent.Outcome;
-import io.syncguard.testing.PostgresProxy;
+import io.syncguard.stress.StressServer.Disturbance;
+import io.syncguard.stress.StressServer.Surroundings;
+import io.syncguard.stress.StressStore.Live;
 import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -27,12 +28,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * One run: starts workers, disturbs them and the database until the time is over, reads what is left in the tables, and has
- * the history judged.
+ * One run: starts workers, disturbs them and the server until the time is over, reads what is left there, and has the history
+ * judged.
  */
 final class StressRun {
 
@@ -49,49 +48,29 @@ final class StressRun {
     static final List<Duration> PLACE_TTLS =
             List.of(Duration.ofMillis(290), Duration.ofMillis(790), PostgresSettings.PLACE_TTL);
 
-    /** Threads that disturb the database; each waits most of its time. */
-    private static final int DISTURBERS = 3;
-
-    private static final String LIVE_LEASES = """
-            SELECT * FROM (
-                SELECT key, lock_id, acquired_at_ms, expires_at_ms, fence, false AS shared FROM syncguard_locks
-                UNION ALL SELECT key, lock_id, acquired_at_ms, expires_at_ms, fence, true FROM syncguard_locks_shared)
-                AS leases
-            WHERE expires_at_ms > syncguard_locks_now() - 1000
-            """;
-
     private final StressSettings settings;
     private final Random random;
     private final Path directory;
     private final HikariDataSource dataSource = new HikariDataSource();
-    private final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-    private final StressDatabase database = new StressDatabase(jdbc);
-    private final String url = PostgresServer.newDatabaseUrl();
-    private final List<PostgresProxy> proxies = new ArrayList<>();
+    private final StressDatabase database = new StressDatabase(new JdbcTemplate(dataSource));
+    private final StressServer server;
     private final List<WorkerProcess> workers = new ArrayList<>();
     private final List<WorkerProcess> all = new ArrayList<>();
     private final HistoryRecorder recorder;
-    private final DatabaseFaults faults;
 
     /** Written by the thread that starts the run, read by those that disturb it. */
     private volatile long end;
 
-    StressRun(StressSettings settings) throws IOException {
+    StressRun(StressSettings settings, StressServer.Starter starter) throws IOException {
         this.settings = settings;
         this.random = new Random(settings.seed());
         this.directory = Files.createDirectories(Path.of("target", "stress", Long.toString(settings.seed())));
         this.recorder = new HistoryRecorder("test", directory.resolve("test.history"));
+        String url = PostgresServer.newDatabaseUrl();
         dataSource.setJdbcUrl(url);
-        dataSource.addDataSourceProperty("ApplicationName", DatabaseFaults.APPLICATION_NAME);
-        new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
+        dataSource.addDataSourceProperty("ApplicationName", PostgresFaults.APPLICATION_NAME);
         database.create();
-        proxies.add(new PostgresProxy(url));
-        this.faults = new DatabaseFaults(
-                jdbc,
-                new TransactionTemplate(new JdbcTransactionManager(dataSource)),
-                proxies,
-                recorder,
-                new Random(random.nextLong()));
+        this.server = starter.start(new Surroundings(url, dataSource, directory));
     }
 
     StressReport run() throws Exception {
@@ -117,11 +96,10 @@ final class StressRun {
     }
 
     private WorkerProcess start(int index, int incarnation) {
-        // Every other worker is behind the proxy.
-        String itsUrl = index % 2 == 0 ? url : proxies.get(0).url();
         WorkerProcess worker = new WorkerProcess(
                 "w" + index + "." + incarnation,
-                itsUrl,
+                server.url(index),
+                server.properties(index),
                 directory,
                 random.nextLong(),
                 settings.clients(),
@@ -134,11 +112,8 @@ final class StressRun {
         ExecutorService threads = Executors.newCachedThreadPool();
         try {
             List<Future<?>> disturbing = new ArrayList<>();
-            for (int i = 0; i < DISTURBERS; i++) {
-                disturbing.add(threads.submit(untilTheEnd(40, faults::any)));
-            }
-            if (hasSweeper()) {
-                disturbing.add(threads.submit(untilTheEnd(20, faults::sweep)));
+            for (Disturbance each : server.disturbances(recorder, new Random(random.nextLong()))) {
+                disturbing.add(threads.submit(untilTheEnd(each)));
             }
             disturbProcesses();
             for (Future<?> each : disturbing) {
@@ -149,16 +124,11 @@ final class StressRun {
         }
     }
 
-    private boolean hasSweeper() {
-        return Boolean.TRUE.equals(jdbc.queryForObject(
-                "SELECT to_regprocedure('syncguard_locks_sweep(text[])') IS NOT NULL", Boolean.class));
-    }
-
-    private Callable<Void> untilTheEnd(int pauseMillis, Runnable action) {
+    private Callable<Void> untilTheEnd(Disturbance disturbance) {
         return () -> {
             while (System.nanoTime() < end) {
-                action.run();
-                LockSupport.parkNanos(pauseMillis * MILLI);
+                disturbance.action().run();
+                LockSupport.parkNanos(disturbance.pauseMillis() * MILLI);
             }
             return null;
         };
@@ -199,37 +169,27 @@ final class StressRun {
     /** The end of the history: the counters, and what is live. */
     private void recordWhatIsLeft() {
         HistoryEvent looked = recorder.begin(Kind.LOOKUP, "end", "", "");
-        Map<Object, List<Map<String, Object>>> live =
-                jdbc.queryForList(LIVE_LEASES).stream().collect(Collectors.groupingBy(row -> row.get("key")));
+        Map<String, List<Live>> live = server.store().liveLeases().stream()
+                .collect(Collectors.groupingBy(lease -> lease.lock().key()));
         long now = System.nanoTime();
-        jdbc.queryForList("SELECT key_debug, fence FROM syncguard_fence_counters")
-                .forEach(row -> {
-                    String key = (String) row.get("key_debug");
-                    recorder.write(recorder.begin(Kind.COUNTER, "end", key, "")
+        server.store().counters().forEach((key, fence) -> {
+            recorder.write(recorder.begin(Kind.COUNTER, "end", key, "")
+                    .answered(now, Outcome.OK)
+                    .with(Lease.ofFence(fence)));
+            if (!live.containsKey(key)) {
+                recorder.write(lookupOf(key, looked).answered(now, Outcome.NOT_HELD));
+            }
+            live.getOrDefault(key, List.of())
+                    .forEach(lease -> recorder.write(lookupOf(key, looked)
                             .answered(now, Outcome.OK)
-                            .with(Lease.ofFence(((Number) row.get("fence")).longValue())));
-                    if (!live.containsKey(key)) {
-                        recorder.write(lookupOf(key, looked).answered(now, Outcome.NOT_HELD));
-                    }
-                    live.getOrDefault(key, List.of())
-                            .forEach(lease -> recorder.write(left(lookupOf(key, looked), lease, now)));
-                });
+                            .ofLock(HistoryRecorder.hash(lease.lock().lockId()))
+                            .with(lease.lease())));
+        });
     }
 
     private HistoryEvent lookupOf(String key, HistoryEvent looked) {
         HistoryEvent lookup = recorder.begin(Kind.LOOKUP, "end", key, "");
         return HistoryEvent.of(Kind.LOOKUP, lookup.source(), key, "", looked.start());
-    }
-
-    private static HistoryEvent left(HistoryEvent lookup, Map<String, Object> row, long now) {
-        return lookup.answered(now, Outcome.OK)
-                .ofLock(HistoryRecorder.hash((String) row.get("lock_id")))
-                .with(new Lease(
-                        Long.parseLong((String) row.get("fence")),
-                        0,
-                        ((Number) row.get("acquired_at_ms")).longValue(),
-                        ((Number) row.get("expires_at_ms")).longValue(),
-                        (Boolean) row.get("shared")));
     }
 
     private StressReport judge(boolean peaceful, long elapsed) {
@@ -251,27 +211,11 @@ final class StressRun {
                 database.effects(),
                 database.lateEffects(true),
                 database.lateEffects(false),
-                leasesWithoutEnd(),
+                server.store().withoutEnd(),
                 peaceful
                         ? complaints()
                         : Stream.concat(Stream.of("a worker did not end"), complaints().stream())
                                 .toList());
-    }
-
-    /** No lease ends later than the longest ttl from now, and no place later than one of those lives. */
-    private long leasesWithoutEnd() {
-        return jdbc.queryForObject(
-                """
-                SELECT count(*) FROM (
-                    SELECT expires_at_ms - ? AS from_ms FROM syncguard_locks
-                    UNION ALL SELECT expires_at_ms - ? FROM syncguard_locks_shared
-                    UNION ALL SELECT expires_at_ms - ? FROM syncguard_locks_waiters) AS ends
-                WHERE from_ms > syncguard_locks_now()
-                """,
-                Long.class,
-                StressClient.LONGEST_TTL_MILLIS,
-                StressClient.LONGEST_TTL_MILLIS,
-                PostgresSettings.PLACE_TTL.toMillis());
     }
 
     /** What workers printed beside being ready: errors of the library, and what clients did not expect. */
@@ -294,8 +238,13 @@ final class StressRun {
         for (WorkerProcess worker : all) {
             worker.kill();
         }
-        proxies.forEach(PostgresProxy::close);
+        server.close();
         dataSource.close();
+    }
+
+    /** What has to be in the history of any run at this server. */
+    Set<String> ownEvents() {
+        return server.ownEvents();
     }
 
     /** Nobody needs the files of a run that found nothing. */

@@ -8,32 +8,23 @@ import io.syncguard.stress.HistoryEvent.Lease;
 import io.syncguard.stress.HistoryEvent.Outcome;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * What a client does to locks that it does not hold: it looks at them, and extends or releases them by their lock ids.
  */
 final class StressStranger {
 
-    private static final String SOMEBODYS_LOCK = """
-            SELECT key, lock_id FROM syncguard_locks
-            UNION ALL SELECT key, lock_id FROM syncguard_locks_shared
-            UNION ALL SELECT key, lock_id FROM syncguard_locks_waiters
-            LIMIT 1 OFFSET ?
-            """;
-
     private final LockManager locks;
-    private final JdbcTemplate jdbc;
+    private final StressStore store;
     private final HistoryRecorder recorder;
     private final KnownLocks known;
     private final Random random;
 
-    StressStranger(LockManager locks, JdbcTemplate jdbc, HistoryRecorder recorder, KnownLocks known, Random random) {
+    StressStranger(LockManager locks, StressStore store, HistoryRecorder recorder, KnownLocks known, Random random) {
         this.locks = locks;
-        this.jdbc = jdbc;
+        this.store = store;
         this.recorder = recorder;
         this.known = known;
         this.random = random;
@@ -113,9 +104,9 @@ final class StressStranger {
 
     /** As if its holder had handed over the lock id; most are of other processes. */
     private String somebodysLock() {
-        List<Map<String, Object>> rows = jdbc.queryForList(SOMEBODYS_LOCK, random.nextInt(30));
-        rows.forEach(row -> known.add((String) row.get("key"), (String) row.get("lock_id")));
-        return rows.isEmpty() ? null : (String) rows.get(0).get("lock_id");
+        Optional<StressStore.Known> found = store.somebodysLock(random);
+        found.ifPresent(lock -> known.add(lock.key(), lock.lockId()));
+        return found.map(StressStore.Known::lockId).orElse(null);
     }
 
     private boolean chance(int percent) {

@@ -49,18 +49,21 @@ final class StressWorker {
     private StressWorker() {}
 
     /**
-     * @param arguments name, JDBC URL, history file, seed, number of clients, milliseconds that a place in a queue lives. Reads
-     *     the {@link System#nanoTime} of its end from its input when it is ready
+     * @param arguments name, URL of the locks, history file, seed, number of clients, milliseconds that a place in a queue lives, and
+     *     properties of the application. Reads the {@link System#nanoTime} of its end from its input when it is ready
      */
     public static void main(String[] arguments) throws Exception {
         HistoryRecorder recorder = new HistoryRecorder(arguments[0], Path.of(arguments[2]));
         KnownLocks known = new KnownLocks();
         Duration placeTtl = Duration.ofMillis(Long.parseLong(arguments[5]));
-        ConfigurableApplicationContext application = start(arguments[0], arguments[1], placeTtl, recorder, known);
+        List<String> properties = new ArrayList<>(List.of(arguments).subList(6, arguments.length));
+        properties.add("spring.application.name=" + arguments[0]);
+        ConfigurableApplicationContext application = start(arguments[1], properties, placeTtl, recorder, known);
         System.out.println(READY + System.nanoTime());
         long end = Long.parseLong(new BufferedReader(new InputStreamReader(System.in, US_ASCII)).readLine());
         work(
                 application,
+                arguments[1],
                 recorder,
                 known,
                 new Random(Long.parseLong(arguments[3])),
@@ -72,18 +75,21 @@ final class StressWorker {
 
     private static void work(
             ConfigurableApplicationContext application,
+            String url,
             HistoryRecorder recorder,
             KnownLocks known,
             Random random,
             int clients,
             long end)
             throws InterruptedException {
+        StressStore store = StressStore.at(url, application);
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < clients; i++) {
             StressClient client = new StressClient(
                     application.getBean(LockTemplate.class),
                     application.getBean(TransactionTemplate.class),
-                    application.getBean(JdbcTemplate.class),
+                    new StressDatabase(application.getBean(JdbcTemplate.class)),
+                    store,
                     recorder,
                     known,
                     new Random(random.nextLong()),
@@ -101,12 +107,12 @@ final class StressWorker {
         }
     }
 
-    /** On a busy machine, or with the way to the database cut just now, the first tries may find no connection. */
+    /** On a busy machine, or with the way to the server cut just now, the first tries may find no connection. */
     private static ConfigurableApplicationContext start(
-            String name, String url, Duration placeTtl, HistoryRecorder recorder, KnownLocks known) {
+            String url, List<String> properties, Duration placeTtl, HistoryRecorder recorder, KnownLocks known) {
         for (int tries = 1; ; tries++) {
             try {
-                return startOnce(name, url, placeTtl, recorder, known);
+                return startOnce(url, properties, placeTtl, recorder, known);
             } catch (BeansException ex) {
                 if (tries == STARTS) {
                     throw ex;
@@ -116,24 +122,24 @@ final class StressWorker {
     }
 
     private static ConfigurableApplicationContext startOnce(
-            String name, String url, Duration placeTtl, HistoryRecorder recorder, KnownLocks known) {
+            String url, List<String> properties, Duration placeTtl, HistoryRecorder recorder, KnownLocks known) {
         return new SpringApplicationBuilder(Application.class)
                 .web(WebApplicationType.NONE)
                 .registerShutdownHook(false)
                 .properties(
                         "spring.main.banner-mode=off",
-                        "spring.application.name=" + name,
                         // Whatever is left to say is a complaint.
                         "logging.level.root=off",
                         "logging.level.io.syncguard=error",
-                        "spring.datasource.url=" + url,
                         "spring.datasource.hikari.maximum-pool-size=8",
                         "spring.datasource.hikari.connection-timeout=2000",
                         "spring.datasource.hikari.data-source-properties.socketTimeout=5",
                         "spring.flyway.enabled=false",
                         "syncguard.postgres.network-timeout=" + NETWORK_TIMEOUT.toSeconds() + "s",
+                        "syncguard.redis.network-timeout=" + NETWORK_TIMEOUT.toSeconds() + "s",
                         "syncguard.retry.max-delay=60ms",
                         "syncguard.shutdown-timeout=1s")
+                .properties(properties.toArray(String[]::new))
                 .initializers(context -> {
                     if (!placeTtl.equals(PostgresSettings.PLACE_TTL)) {
                         // No property shortens it.

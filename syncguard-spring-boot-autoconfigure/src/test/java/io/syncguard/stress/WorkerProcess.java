@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -28,11 +29,22 @@ final class WorkerProcess {
     private final CompletableFuture<Long> ready = new CompletableFuture<>();
     private final long launchedAt = System.nanoTime();
 
-    WorkerProcess(String name, String url, Path directory, long seed, int clients, Duration placeTtl) {
+    /**
+     * @param url where its locks are
+     * @param properties what its application is told beside that
+     */
+    WorkerProcess(
+            String name,
+            String url,
+            List<String> properties,
+            Path directory,
+            long seed,
+            int clients,
+            Duration placeTtl) {
         this.name = name;
         this.history = directory.resolve(name + ".history");
         this.log = directory.resolve(name + ".log");
-        List<String> command = List.of(
+        List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
                 "-XX:+UseSerialGC",
@@ -45,7 +57,8 @@ final class WorkerProcess {
                 history.toString(),
                 Long.toString(seed),
                 Integer.toString(clients),
-                Long.toString(placeTtl.toMillis()));
+                Long.toString(placeTtl.toMillis())));
+        command.addAll(properties);
         try {
             this.process = new ProcessBuilder(command).redirectErrorStream(true).start();
         } catch (IOException ex) {

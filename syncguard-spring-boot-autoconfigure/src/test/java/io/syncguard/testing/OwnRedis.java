@@ -16,7 +16,7 @@ import redis.embedded.core.RedisServerBuilder;
 
 /**
  * An embedded Redis of a test's own, for what would disturb everybody else on the shared one: it can be stopped, and started
- * again on the same port. It keeps nothing on disk, so that it is empty then.
+ * again on the same port. Without other settings it keeps nothing on disk, so that it is empty then.
  */
 public final class OwnRedis implements AutoCloseable {
 

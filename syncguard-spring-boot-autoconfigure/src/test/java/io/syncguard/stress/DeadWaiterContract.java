@@ -7,7 +7,6 @@ import io.syncguard.LockRequest;
 import io.syncguard.core.LockEngine;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.testing.ChildJvm;
-import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -15,30 +14,34 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.springframework.jdbc.core.JdbcTemplate;
+import org.junit.jupiter.api.TestInstance;
 
 /**
  * A process that is first in the queue and dies, or stands still, delays those behind it by its place, which lives for five
  * seconds, and little more. Both happen at the same time, each to the queue of another key.
  */
-class DeadWaiterTests {
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class DeadWaiterContract {
 
     private static final Duration SLACK = Duration.ofSeconds(2);
 
-    private static JdbcTemplate jdbc;
-    private static LockEngine locks;
-    private static ChildJvm killed;
-    private static ChildJvm paused;
-    private static Duration behindTheKilled;
-    private static Duration behindThePaused;
+    private final QueueServer server;
+    private LockEngine locks;
+    private ChildJvm killed;
+    private ChildJvm paused;
+    private Duration behindTheKilled;
+    private Duration behindThePaused;
+
+    /** @param server is closed after the last test */
+    DeadWaiterContract(QueueServer server) {
+        this.server = server;
+    }
 
     @BeforeAll
-    static void killAndPause() throws Exception {
-        String url = PostgresServer.newDatabaseUrl();
-        jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
-        locks = QueueProcess.locks(url);
-        killed = ChildJvm.start(QueueProcess.class, url);
-        paused = ChildJvm.start(QueueProcess.class, url);
+    void killAndPause() throws Exception {
+        locks = QueueProcess.locks(server.url());
+        killed = ChildJvm.start(QueueProcess.class, server.url());
+        paused = ChildJvm.start(QueueProcess.class, server.url());
         LockHandle first = locks.acquire(LockRequest.of("killed"));
         LockHandle second = locks.acquire(LockRequest.of("paused"));
         killed.ask("queue victim killed exclusive");
@@ -61,10 +64,11 @@ class DeadWaiterTests {
     }
 
     @AfterAll
-    static void end() {
+    void end() {
         killed.close();
         paused.close();
         locks.close();
+        server.close();
     }
 
     @Test
@@ -88,7 +92,7 @@ class DeadWaiterTests {
     }
 
     /** Waits for the key and releases it at once; answers when it was granted. */
-    private static CompletableFuture<Long> waiter(String key) {
+    private CompletableFuture<Long> waiter(String key) {
         CompletableFuture<Long> granted = new CompletableFuture<>();
         Thread thread = new Thread(
                 () -> {
@@ -102,11 +106,10 @@ class DeadWaiterTests {
         return granted;
     }
 
-    private static void awaitPlaces(int each) {
+    private void awaitPlaces(int each) {
         Awaitility.await()
                 .atMost(Duration.ofSeconds(20))
                 .pollInterval(Duration.ofMillis(5))
-                .until(() ->
-                        jdbc.queryForObject("SELECT count(*) FROM syncguard_locks_waiters", Integer.class) == 2 * each);
+                .until(() -> server.places("killed") == each && server.places("paused") == each);
     }
 }

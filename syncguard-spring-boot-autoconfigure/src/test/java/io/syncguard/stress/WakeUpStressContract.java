@@ -2,10 +2,7 @@ package io.syncguard.stress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.postgres.PostgresSchema;
-import io.syncguard.postgres.PostgresTables;
 import io.syncguard.testing.ChildJvm;
-import io.syncguard.testing.PostgresServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -14,7 +11,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.springframework.jdbc.core.JdbcTemplate;
+import org.junit.jupiter.api.TestInstance;
 
 /**
  * No wake-up and no hand-over is lost: processes that look by themselves once in an hour, and whose leases live for hours, do
@@ -22,7 +19,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
  *
  * <p>{@code -Dsyncguard.stress.seconds} makes each run longer, {@code .seed} repeats its choices.
  */
-class WakeUpStressTests {
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class WakeUpStressContract {
 
     private static final int PROCESSES = 8;
 
@@ -31,30 +29,27 @@ class WakeUpStressTests {
 
     private static final long SECOND = 1_000_000_000L;
 
-    private static final String END_OF_A_LISTENER = """
-            SELECT pg_terminate_backend(pid) FROM (
-                SELECT pid FROM pg_stat_activity
-                WHERE datname = current_database() AND query LIKE 'LISTEN%' ORDER BY random() LIMIT 1) AS victim
-            """;
-
     private static final long SEED = Long.getLong("syncguard.stress.seed", new Random().nextInt(Integer.MAX_VALUE));
-    private static final List<ChildJvm> CHILDREN = new ArrayList<>();
 
-    private static JdbcTemplate jdbc;
+    private final List<ChildJvm> children = new ArrayList<>();
+    private final QueueServer server;
+
+    /** @param server is closed after the last test */
+    WakeUpStressContract(QueueServer server) {
+        this.server = server;
+    }
 
     @BeforeAll
-    static void start() {
-        String url = PostgresServer.newDatabaseUrl();
-        new PostgresSchema(PostgresServer.dataSource(url), PostgresTables.DEFAULT).initialize();
-        jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
+    void start() {
         for (int i = 0; i < PROCESSES; i++) {
-            CHILDREN.add(ChildJvm.start(WakeUpWorker.class, url));
+            children.add(ChildJvm.start(WakeUpWorker.class, server.url()));
         }
     }
 
     @AfterAll
-    static void end() {
-        CHILDREN.forEach(ChildJvm::close);
+    void end() {
+        children.forEach(ChildJvm::close);
+        server.close();
     }
 
     @Test
@@ -69,11 +64,11 @@ class WakeUpStressTests {
 
     @Test
     void processes_whose_listening_connections_are_terminated_again_and_again_do_all_their_work() {
-        assertDone(work("deaf", 2, 8, 2, () -> jdbc.queryForList(END_OF_A_LISTENER)));
+        assertDone(work("deaf", 2, 8, 2, server::endListener));
     }
 
-    private static WakeUpReport work(String name, int processes, int threads, int seconds, Runnable disturbance) {
-        List<ChildJvm> workers = CHILDREN.subList(0, processes);
+    private WakeUpReport work(String name, int processes, int threads, int seconds, Runnable disturbance) {
+        List<ChildJvm> workers = children.subList(0, processes);
         // The first question is answered when a process is up.
         workers.forEach(worker -> worker.ask("progress"));
         Random random = new Random(SEED);

@@ -6,7 +6,6 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.core.LockEngine;
 import io.syncguard.testing.ChildJvm;
-import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -21,10 +20,11 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.springframework.jdbc.core.JdbcTemplate;
+import org.junit.jupiter.api.TestInstance;
 
 /** One queue for several processes: who came first is granted first, neighbouring readers enter together, and nobody starves. */
-class QueueAcrossProcessesTests {
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class QueueAcrossProcessesContract {
 
     private static final int PROCESSES = 3;
 
@@ -36,25 +36,28 @@ class QueueAcrossProcessesTests {
     /** For a machine that is busy with something else. */
     private static final Duration SLACK = Duration.ofSeconds(3);
 
-    private static final List<ChildJvm> CHILDREN = new ArrayList<>();
+    private final List<ChildJvm> children = new ArrayList<>();
+    private final QueueServer server;
+    private LockEngine locks;
 
-    private static JdbcTemplate jdbc;
-    private static LockEngine locks;
+    /** @param server is closed after the last test */
+    QueueAcrossProcessesContract(QueueServer server) {
+        this.server = server;
+    }
 
     @BeforeAll
-    static void start() {
-        String url = PostgresServer.newDatabaseUrl();
-        jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
-        locks = QueueProcess.locks(url);
+    void start() {
+        locks = QueueProcess.locks(server.url());
         for (int i = 0; i < PROCESSES; i++) {
-            CHILDREN.add(ChildJvm.start(QueueProcess.class, url));
+            children.add(ChildJvm.start(QueueProcess.class, server.url()));
         }
     }
 
     @AfterAll
-    static void end() {
-        CHILDREN.forEach(ChildJvm::close);
+    void end() {
+        children.forEach(ChildJvm::close);
         locks.close();
+        server.close();
     }
 
     @Test
@@ -120,8 +123,8 @@ class QueueAcrossProcessesTests {
         return BODY.multipliedBy(2 * THREADS).plus(SLACK);
     }
 
-    private static Duration longestWait(String key, String mode, LockRequest minority) {
-        List<ChildJvm> streaming = CHILDREN.subList(0, 2);
+    private Duration longestWait(String key, String mode, LockRequest minority) {
+        List<ChildJvm> streaming = children.subList(0, 2);
         streaming.forEach(child -> child.ask("stream " + key + " " + mode + " " + THREADS + " " + BODY.toMillis()));
         Duration longest = Duration.ZERO;
         for (int i = 0; i < 8; i++) {
@@ -145,19 +148,16 @@ class QueueAcrossProcessesTests {
                 .sum();
     }
 
-    private static ChildJvm child(int number) {
-        return CHILDREN.get(number % PROCESSES);
+    private ChildJvm child(int number) {
+        return children.get(number % PROCESSES);
     }
 
-    private static void awaitPlaces(String key, int count) {
-        eventually()
-                .until(() -> jdbc.queryForObject(
-                                "SELECT count(*) FROM syncguard_locks_waiters WHERE key = ?", Integer.class, key)
-                        == count);
+    private void awaitPlaces(String key, int count) {
+        eventually().until(() -> server.places(key) == count);
     }
 
     /** Who holds it in any of the processes, with the fence. */
-    private static Map<String, Long> held() {
+    private Map<String, Long> held() {
         return IntStream.range(0, PROCESSES)
                 .mapToObj(i -> child(i).ask("held"))
                 .flatMap(answer -> Arrays.stream(answer.split(" ")))

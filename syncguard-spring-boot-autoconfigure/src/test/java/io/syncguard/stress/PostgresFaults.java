@@ -13,9 +13,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * What happens to the workers in and on the way to the database. Whatever it does to a lease or its rows, it writes down.
+ * What happens to the workers in and on the way to PostgreSQL. Whatever it does to a lease or its rows, it writes down.
  */
-final class DatabaseFaults {
+final class PostgresFaults {
 
     /** The sessions of the test are not to be terminated. */
     static final String APPLICATION_NAME = "stress";
@@ -56,19 +56,19 @@ final class DatabaseFaults {
 
     private final JdbcTemplate jdbc;
     private final TransactionTemplate transactions;
-    private final List<PostgresProxy> proxies;
+    private final PostgresProxy proxy;
     private final HistoryRecorder recorder;
     private final Random random;
 
-    DatabaseFaults(
+    PostgresFaults(
             JdbcTemplate jdbc,
             TransactionTemplate transactions,
-            List<PostgresProxy> proxies,
+            PostgresProxy proxy,
             HistoryRecorder recorder,
             Random random) {
         this.jdbc = jdbc;
         this.transactions = transactions;
-        this.proxies = proxies;
+        this.proxy = proxy;
         this.recorder = recorder;
         this.random = random;
     }
@@ -107,7 +107,6 @@ final class DatabaseFaults {
 
     /** Requests get through, their answers do not, and the connections break. */
     private void loseReplies() {
-        PostgresProxy proxy = proxies.get(random.nextInt(proxies.size()));
         proxy.fallSilent();
         pause(1, 20);
         proxy.speakAgain();

@@ -1,0 +1,46 @@
+package io.syncguard.stress;
+
+import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresTables;
+import io.syncguard.testing.PostgresServer;
+import javax.sql.DataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** A new database with the schema. */
+final class PostgresQueueServer implements QueueServer {
+
+    private static final String END_OF_A_LISTENER = """
+            SELECT pg_terminate_backend(pid) FROM (
+                SELECT pid FROM pg_stat_activity
+                WHERE datname = current_database() AND query LIKE 'LISTEN%' ORDER BY random() LIMIT 1) AS victim
+            """;
+
+    private final String url = PostgresServer.newDatabaseUrl();
+    private final JdbcTemplate jdbc;
+
+    PostgresQueueServer() {
+        DataSource dataSource = PostgresServer.dataSource(url);
+        new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
+        jdbc = new JdbcTemplate(dataSource);
+    }
+
+    @Override
+    public String url() {
+        return url;
+    }
+
+    @Override
+    public int places(String key) {
+        return jdbc.queryForObject("SELECT count(*) FROM syncguard_locks_waiters WHERE key = ?", Integer.class, key);
+    }
+
+    @Override
+    public void endListener() {
+        jdbc.queryForList(END_OF_A_LISTENER);
+    }
+
+    @Override
+    public void close() {
+        // The server goes on for other tests.
+    }
+}

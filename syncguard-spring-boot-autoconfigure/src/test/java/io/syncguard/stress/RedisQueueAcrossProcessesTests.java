@@ -1,0 +1,9 @@
+package io.syncguard.stress;
+
+/** Locks in Redis. */
+class RedisQueueAcrossProcessesTests extends QueueAcrossProcessesContract {
+
+    RedisQueueAcrossProcessesTests() {
+        super(new RedisQueueServer());
+    }
+}

@@ -1,0 +1,191 @@
+package io.syncguard.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+
+/**
+ * Stands between clients and a server, whatever they talk: cuts and resets connections, swallows answers, makes them late.
+ * Who knows what they talk forwards it.
+ */
+final class TcpProxy implements AutoCloseable {
+
+    private final String host;
+    private final int port;
+    private final Supplier<Traffic> traffics;
+    private final ServerSocket listener;
+    private final Set<Link> links = ConcurrentHashMap.newKeySet();
+    private volatile boolean silent;
+    private volatile long delayNanos;
+
+    /** What goes to and fro on one connection. Each direction has a thread, which ends with an error when the connection does. */
+    interface Traffic {
+
+        void forwardRequests(Link link) throws IOException;
+
+        void forwardAnswers(Link link) throws IOException;
+    }
+
+    /** @param traffics one for each connection */
+    TcpProxy(String host, int port, Supplier<Traffic> traffics) {
+        this.host = host;
+        this.port = port;
+        this.traffics = traffics;
+        try {
+            this.listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+        start("accept", this::accept);
+    }
+
+    /** Where it listens, on the loopback address. */
+    int port() {
+        return listener.getLocalPort();
+    }
+
+    boolean isSilent() {
+        return silent;
+    }
+
+    /** As long as answers are to be late. */
+    void delay() {
+        LockSupport.parkNanos(delayNanos);
+    }
+
+    void fallSilent() {
+        silent = true;
+    }
+
+    void speakAgain() {
+        // In this order: a connection that comes between the two is heard or cut, and never silent for good.
+        silent = false;
+        cut();
+    }
+
+    void delayAnswers(Duration delay) {
+        delayNanos = delay.toNanos();
+    }
+
+    void cut() {
+        links.forEach(Link::cut);
+        links.clear();
+    }
+
+    void reset() {
+        links.forEach(Link::reset);
+        links.clear();
+    }
+
+    @Override
+    public void close() {
+        closeQuietly(listener);
+        cut();
+    }
+
+    private void accept() throws IOException {
+        while (!listener.isClosed()) {
+            Socket client = listener.accept();
+            try {
+                forward(new Link(client, new Socket(host, port)), traffics.get());
+            } catch (IOException ex) {
+                // The server is away, and may come back; or the client is.
+                closeQuietly(client);
+            }
+        }
+    }
+
+    private void forward(Link link, Traffic traffic) throws IOException {
+        link.client.setTcpNoDelay(true);
+        link.upstream.setTcpNoDelay(true);
+        links.add(link);
+        start("requests", () -> untilOneSideEnds(link, traffic::forwardRequests));
+        start("answers", () -> untilOneSideEnds(link, traffic::forwardAnswers));
+    }
+
+    /** The other side is told, as a network does that has not lost the way. */
+    private void untilOneSideEnds(Link link, Forwarding forwarding) throws IOException {
+        try {
+            forwarding.forward(link);
+        } finally {
+            if (!silent) {
+                link.cut();
+                links.remove(link);
+            }
+        }
+    }
+
+    private static void start(String name, IoTask task) {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        task.run();
+                    } catch (IOException ex) {
+                        // One side closed the connection: that is how each of these threads ends.
+                        Thread.currentThread().interrupt();
+                    }
+                },
+                "proxy-" + name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private static void closeQuietly(AutoCloseable closeable) {
+        try {
+            closeable.close();
+        } catch (Exception ex) {
+            throw new IllegalStateException("A socket could not be closed", ex);
+        }
+    }
+
+    /** One connection of a client, and the one of ours behind it. */
+    static final class Link {
+
+        private final Socket client;
+        private final Socket upstream;
+
+        private Link(Socket client, Socket upstream) {
+            this.client = client;
+            this.upstream = upstream;
+        }
+
+        Socket client() {
+            return client;
+        }
+
+        Socket upstream() {
+            return upstream;
+        }
+
+        void cut() {
+            closeQuietly(client);
+            closeQuietly(upstream);
+        }
+
+        private void reset() {
+            try {
+                client.setSoLinger(true, 0);
+            } catch (IOException ex) {
+                throw new UncheckedIOException(ex);
+            }
+            cut();
+        }
+    }
+
+    @FunctionalInterface
+    private interface Forwarding {
+        void forward(Link link) throws IOException;
+    }
+
+    @FunctionalInterface
+    private interface IoTask {
+        void run() throws IOException;
+    }
+}
