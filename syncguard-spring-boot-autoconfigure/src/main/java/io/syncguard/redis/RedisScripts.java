@@ -27,6 +27,9 @@ final class RedisScripts {
     /** No limit is shorter, in milliseconds: one lost packet alone is sent again after 200 ms, and reported after none. */
     private static final long SHORTEST_TIMEOUT_MILLIS = 100;
 
+    /** So long the driver may take to read what arrived while the process stood still, 100 ms. */
+    private static final long READING_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final RedisConnections connections;
     private final byte[][] keys;
     private final Duration timeout;
@@ -87,30 +90,34 @@ final class RedisScripts {
         byte[][] values = arguments.stream().map(RedisScripts::bytes).toArray(byte[][]::new);
         try {
             RedisFuture<List<?>> known = commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values);
-            return await(known, left(deadline));
+            return await(known, deadline);
         } catch (ExecutionException ex) {
             if (!(ex.getCause() instanceof RedisNoScriptException)) {
                 throw ex;
             }
             // Its first time at this server, or since the server has started. What nobody would wait for is not sent.
-            long left = left(deadline);
+            requireTimeBefore(deadline);
             RedisFuture<List<?>> unknown = commands.eval(script.text(), ScriptOutputType.MULTI, keys, values);
-            return await(unknown, left);
+            return await(unknown, deadline);
         }
     }
 
-    private long left(long deadline) throws TimeoutException {
-        long left = deadline - time.nanoTime();
-        if (left <= 0) {
+    private void requireTimeBefore(long deadline) throws TimeoutException {
+        if (deadline - time.nanoTime() <= 0) {
             throw new TimeoutException();
         }
-        return left;
     }
 
-    private static <T> T await(Future<T> future, long nanos)
+    private <T> T await(Future<T> future, long deadline)
             throws InterruptedException, ExecutionException, TimeoutException {
         try {
-            return future.get(nanos, TimeUnit.NANOSECONDS);
+            return future.get(Math.max(0, deadline - time.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException ex) {
+            if (time.nanoTime() - deadline < READING_NANOS) {
+                throw ex;
+            }
+            // The process stood still, and so did the thread that reads: the answer may have been there all the time.
+            return future.get(READING_NANOS, TimeUnit.NANOSECONDS);
         } finally {
             // What has not been sent yet is not sent any more.
             future.cancel(false);
