@@ -68,6 +68,11 @@ class AcceptedHandOversTests {
     }
 
     @Test
+    void a_waiter_that_hears_of_it_too_late_and_gets_no_answer_when_it_asks_for_it() {
+        accepts(handed().by("b").acquire("waiter", 5200, 6000, UNKNOWN).release("waiter", 5210, OK));
+    }
+
+    @Test
     void a_waiter_that_comes_too_late_for_it_and_queues_again() {
         accepts(secondWaits()
                 .by("b")
