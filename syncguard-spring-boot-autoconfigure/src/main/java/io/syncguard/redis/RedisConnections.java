@@ -3,6 +3,7 @@ package io.syncguard.redis;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.SocketOptions.KeepAliveOptions;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.lettuce.core.cluster.ClusterClientOptions;
@@ -14,11 +15,17 @@ import io.lettuce.core.resource.Delay;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -38,10 +45,15 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 final class RedisConnections implements AutoCloseable {
 
+    private static final Log log = LogFactory.getLog(RedisConnections.class);
+
     /** The pauses before the driver connects again, at random up to so long. */
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private static final int THREADS = 2;
+
+    /** How long a connection that is just being made is waited for when this is closed. */
+    private static final long GRACE_MILLIS = 100;
 
     private final ClientResources resources;
     private final LettuceConnectionFactory factory;
@@ -49,6 +61,11 @@ final class RedisConnections implements AutoCloseable {
     /** The attempt to connect that is under way or has worked; from then on the driver connects again by itself. */
     private final AtomicReference<@Nullable CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>>> attempt =
             new AtomicReference<>();
+
+    /** Who connects at this moment, and when that has ended. */
+    private final Map<Thread, CompletableFuture<@Nullable Void>> connecting = new ConcurrentHashMap<>();
+
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
      * @param application says where the server is, and how to get there
@@ -88,10 +105,12 @@ final class RedisConnections implements AutoCloseable {
 
     /** A new connection for wake-ups. */
     StatefulRedisPubSubConnection<String, String> subscriber() {
-        AbstractRedisClient client = factory.getRequiredNativeClient();
-        return client instanceof RedisClusterClient cluster
-                ? cluster.connectPubSub()
-                : ((RedisClient) client).connectPubSub();
+        return unlessClosed(() -> {
+            AbstractRedisClient client = factory.getRequiredNativeClient();
+            return client instanceof RedisClusterClient cluster
+                    ? cluster.connectPubSub()
+                    : ((RedisClient) client).connectPubSub();
+        });
     }
 
     /** For what is asked once. */
@@ -101,17 +120,51 @@ final class RedisConnections implements AutoCloseable {
 
     @Override
     public void close() {
+        // Two that end the driver at once may wait for ever for what the other one has ended.
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        awaitConnecting();
+        // The driver would never tell whoever still waits for a connection.
+        connecting.keySet().forEach(Thread::interrupt);
         factory.destroy();
         resources.shutdown(0, 1, TimeUnit.SECONDS);
     }
 
     private void connect(CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> mine) {
         try {
-            mine.complete(driver(factory.getConnection().getNativeConnection()));
+            mine.complete(driver(unlessClosed(() -> factory.getConnection().getNativeConnection())));
         } catch (RuntimeException | Error ex) {
             // Whoever comes next tries again.
             attempt.set(null);
             mine.completeExceptionally(ex);
+        }
+    }
+
+    private <T> T unlessClosed(Supplier<T> connector) {
+        CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
+        connecting.put(Thread.currentThread(), ended);
+        try {
+            // Asked after the thread was made known: either close() finds it, or it finds that this is closed.
+            if (closed.get()) {
+                throw new RedisException("The connections are closed");
+            }
+            return connector.get();
+        } finally {
+            connecting.remove(Thread.currentThread());
+            ended.complete(null);
+        }
+    }
+
+    /** While the driver ends, it forgets a connection that has just begun, and that stays open. */
+    private void awaitConnecting() {
+        try {
+            CompletableFuture.allOf(connecting.values().toArray(CompletableFuture[]::new))
+                    .get(GRACE_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException ex) {
+            log.debug("Closed while connecting", ex);
         }
     }
 

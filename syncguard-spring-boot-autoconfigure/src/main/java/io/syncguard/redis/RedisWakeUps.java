@@ -2,7 +2,6 @@ package io.syncguard.redis;
 
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
-import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -47,13 +46,12 @@ final class RedisWakeUps implements AutoCloseable {
     /** Written by the threads of the driver and the listening thread, and read by all. */
     private volatile boolean connected;
 
-    /** Written by the listening thread; closed by the one that closes this. */
-    private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
-
     private volatile boolean started;
     private volatile boolean closed;
 
-    /** Of the listening thread alone. */
+    /** Of the listening thread alone, like the pause. */
+    private @Nullable StatefulRedisPubSubConnection<String, String> connection;
+
     private long pause = FIRST_PAUSE_NANOS;
 
     RedisWakeUps(String channel, RedisConnections connections, WakeUps wakeUps, Time time) {
@@ -81,13 +79,11 @@ final class RedisWakeUps implements AutoCloseable {
         return connected;
     }
 
+    /** The connection ends with the others. */
     @Override
     public void close() {
         closed = true;
         alarm.close();
-        StatefulRedisPubSubConnection<String, String> opened = connection;
-        connection = null;
-        close(opened);
     }
 
     /** Makes sure that it listens; answers when to look again. */
@@ -106,13 +102,16 @@ final class RedisWakeUps implements AutoCloseable {
             }
             pause = FIRST_PAUSE_NANOS;
             return time.nanoTime() + SILENCE_NANOS;
-        } catch (ExecutionException | TimeoutException | RedisException ex) {
+        } catch (ExecutionException | TimeoutException | RuntimeException ex) {
             report(ex);
         } catch (InterruptedException ex) {
             // Nobody has this thread but its owner, who ends it by close().
             log.debug("Interrupted while connecting for wake-ups", ex);
         }
-        close(opened);
+        if (opened != null) {
+            // Not waited for: the driver may be ending.
+            opened.closeAsync();
+        }
         connection = null;
         changeTo(false);
         long next = time.nanoTime() + pause;
@@ -158,12 +157,6 @@ final class RedisWakeUps implements AutoCloseable {
         // Once per loss: from then on it is tried again and again.
         if (!closed && pause == FIRST_PAUSE_NANOS) {
             log.warn("Wake-ups from Redis do not arrive; who waits for a lock asks for it until they do", ex);
-        }
-    }
-
-    private static void close(@Nullable StatefulRedisPubSubConnection<String, String> connection) {
-        if (connection != null) {
-            connection.close();
         }
     }
 }

@@ -1,0 +1,168 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Time;
+import io.syncguard.core.WakeUps;
+import io.syncguard.testing.OwnRedis;
+import io.syncguard.testing.RedisServer;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Connections that are closed leave no thread behind, whatever they were doing, and long before a timeout would end it. */
+class RedisCloseTests {
+
+    private static final RedisSettings SETTINGS =
+            new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofMinutes(10), RedisSettings.PLACE_TTL);
+
+    private static OwnRedis redis;
+
+    /** Those that other tests in this JVM have not seen the end of. */
+    private final Set<Thread> threadsBefore = threads();
+
+    private final RedisConnections connections = new RedisConnections(RedisServer.connections(redis.url()), SETTINGS);
+    private final RedisWakeUps wakeUps = new RedisWakeUps("{syncguard}:wake:1", connections, new Deaf(), Time.SYSTEM);
+
+    @BeforeAll
+    static void startServer() {
+        redis = new OwnRedis();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        redis.close();
+    }
+
+    @Test
+    void closed_while_it_connects_to_a_silent_server() {
+        Runnable thaw = redis.freeze();
+        try {
+            assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> connections.commands(1));
+            wakeUps.start();
+            eventually()
+                    .until(() -> newThreads().stream()
+                                    .filter(thread -> isIn(thread, "io.lettuce."))
+                                    .count()
+                            == 2);
+
+            close();
+
+            assertNoThreadIsLeft();
+        } finally {
+            thaw.run();
+        }
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void closed_while_it_connects_to_a_server_that_answers() {
+        List<RedisConnections> all = IntStream.range(0, 20)
+                .mapToObj(i -> new RedisConnections(RedisServer.connections(redis.url()), SETTINGS))
+                .toList();
+        all.forEach(each -> {
+            RedisWakeUps listener = new RedisWakeUps("{syncguard}:wake:2", each, new Deaf(), Time.SYSTEM);
+            assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> each.commands(0));
+            listener.start();
+
+            listener.close();
+            each.close();
+        });
+
+        close();
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void closed_before_it_connects() {
+        close();
+
+        assertFails(connections::subscriber);
+        assertFails(() -> connections.commands(60_000));
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void closed_by_several_at_once_and_once_more() {
+        wakeUps.start();
+        CompletableFuture<?>[] closing = IntStream.range(0, 4)
+                .mapToObj(i -> CompletableFuture.runAsync(this::close, task -> new Thread(task).start()))
+                .toArray(CompletableFuture[]::new);
+
+        CompletableFuture.allOf(closing).join();
+        close();
+
+        assertNothingIsLeft();
+    }
+
+    private void close() {
+        wakeUps.close();
+        connections.close();
+    }
+
+    private void assertNoThreadIsLeft() {
+        eventually().untilAsserted(() -> assertThat(newThreads()).isEmpty());
+    }
+
+    private void assertNothingIsLeft() {
+        assertNoThreadIsLeft();
+        eventually()
+                .untilAsserted(
+                        () -> assertThat(redis.commands().clientList().lines()).hasSize(1));
+    }
+
+    private static void assertFails(ThrowingCallable call) {
+        assertThatExceptionOfType(Exception.class)
+                .isThrownBy(call)
+                .satisfies(ex -> assertThat(RedisErrors.codeOf(ex)).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE));
+    }
+
+    private Set<Thread> newThreads() {
+        Set<Thread> threads = threads();
+        threads.removeAll(threadsBefore);
+        return threads;
+    }
+
+    private static Set<Thread> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("syncguard-listener")
+                        || thread.getName().equals("syncguard-connect"))
+                .collect(Collectors.toSet());
+    }
+
+    private static boolean isIn(Thread thread, String packagePrefix) {
+        return Arrays.stream(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().startsWith(packagePrefix));
+    }
+
+    private static ConditionFactory eventually() {
+        return Awaitility.await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(5));
+    }
+
+    /** Hears nothing. */
+    private static final class Deaf implements WakeUps {
+
+        @Override
+        public void wake(long waiter) {}
+
+        @Override
+        public void handOver(long waiter, Attempt.Grant grant) {}
+
+        @Override
+        public void lookAtAll() {}
+    }
+}
