@@ -80,15 +80,17 @@ local function place_end(name, place)
     return ends and ends > now and ends or nil
 end
 
--- Has a place that is in the queue live until then.
+-- Has a place that is in the queue live until then. All places of a key are kept until the last one ends: who has died has to be
+-- found to be taken out of the queue.
 local function keep_place(name, lock_id, place, ends)
-    local set = key(PLACES[read_place(place).mode], name)
+    local writers, readers = key(PLACES.EXCLUSIVE, name), key(PLACES.SHARED, name)
     -- First what Redis allows with its memory full: after that it allows the rest of a script as well.
     redis.call('PEXPIREAT', key('id', lock_id), ends)
-    redis.call('ZADD', set, ends, place)
-    redis.call('PEXPIREAT', set, last_end(set))
-    redis.call(
-        'PEXPIREAT', key('queue', name), later(last_end(key(PLACES.EXCLUSIVE, name)), last_end(key(PLACES.SHARED, name))))
+    redis.call('ZADD', key(PLACES[read_place(place).mode], name), ends, place)
+    local last = later(last_end(writers), last_end(readers))
+    redis.call('PEXPIREAT', writers, last)
+    redis.call('PEXPIREAT', readers, last)
+    redis.call('PEXPIREAT', key('queue', name), last)
 end
 
 -- Has a lease live until then.

@@ -2,12 +2,22 @@
 -- 'expired' or 'not_found'.
 local lock_id = ARGV[1]
 
+-- The first place in the queue; nil if there is none. Who died in front keeps nobody from being handed the key.
+local function first_place(name)
+    local first = redis.call('ZRANGE', key('queue', name), 0, 0)[1]
+    if first and not place_end(name, first) then
+        remove_lapsed_places(name)
+        first = redis.call('ZRANGE', key('queue', name), 0, 0)[1]
+    end
+    return first
+end
+
 -- Makes a lease of the first place in the queue, if that one waits for the key alone and may be handed it, and tells its
 -- process. Readers who lapsed are left to the claim.
 local function hand_over(name)
-    local first = redis.call('ZRANGE', key('queue', name), 0, 0)[1]
-    local place = read_place(first)
-    if place.shared or not place_end(name, first) or redis.call('EXISTS', key('readers', name)) == 1 then
+    local first = first_place(name)
+    local place = first and read_place(first)
+    if not place or place.shared or redis.call('EXISTS', key('readers', name)) == 1 then
         return false
     end
     local id = redis.call('HMGET', key('id', place.lock_id), 'first_lease_ms', 'user_key', 'owner')
