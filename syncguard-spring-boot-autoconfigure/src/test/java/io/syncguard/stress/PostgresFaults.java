@@ -117,10 +117,11 @@ final class PostgresFaults {
         jdbc.queryForList(ANY_LEASE).forEach(lease -> {
             HistoryEvent ended = begin(Kind.ENDED, lease);
             String statement = random.nextBoolean()
-                    ? "DELETE FROM " + lease.get("place") + " WHERE lock_id = ?"
-                    : "UPDATE " + lease.get("place")
-                            + " SET expires_at_ms = syncguard_locks_now() - 1000 WHERE lock_id = ?";
-            if (jdbc.update(statement, lease.get("lock_id")) == 1) {
+                    ? "DELETE FROM " + lease.get("place")
+                    : "UPDATE " + lease.get("place") + " SET expires_at_ms = syncguard_locks_now() - 1000";
+            // One that has lapsed is no lease any more, and its waiter may be in the queue again.
+            String live = " WHERE lock_id = ? AND expires_at_ms > syncguard_locks_now() - 1000";
+            if (jdbc.update(statement + live, lease.get("lock_id")) == 1) {
                 recorder.write(ended.answered(System.nanoTime(), Outcome.OK));
             }
         });

@@ -1,6 +1,7 @@
 package io.syncguard.testing;
 
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
@@ -11,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.List;
+import java.util.function.Function;
 import redis.embedded.RedisServer;
 import redis.embedded.core.RedisServerBuilder;
 
@@ -49,10 +51,23 @@ public final class OwnRedis implements AutoCloseable {
     /** What somebody else does there. */
     public RedisCommands<String, String> commands() {
         if (commands == null) {
-            client = RedisClient.create(url());
-            commands = client.connect().sync();
+            commands = client().connect().sync();
         }
         return commands;
+    }
+
+    private RedisClient client() {
+        if (client == null) {
+            client = RedisClient.create(url());
+        }
+        return client;
+    }
+
+    /** On a connection of its own: the other one may not know yet that the server was started again. */
+    private <T> T ask(Function<RedisCommands<String, String>, T> question) {
+        try (StatefulRedisConnection<String, String> connection = client().connect()) {
+            return question.apply(connection.sync());
+        }
     }
 
     /** Has everything that may write wait, scripts among them, until {@link #goOn}. */
@@ -67,7 +82,7 @@ public final class OwnRedis implements AutoCloseable {
     private void client(String... arguments) {
         CommandArgs<String, String> all = new CommandArgs<>(StringCodec.UTF8);
         List.of(arguments).forEach(all::add);
-        commands().dispatch(CommandType.CLIENT, new StatusOutput<>(StringCodec.UTF8), all);
+        ask(commands -> commands.dispatch(CommandType.CLIENT, new StatusOutput<>(StringCodec.UTF8), all));
     }
 
     /** Ends it as a crash does: nothing is saved, and nobody is told. */
@@ -85,8 +100,7 @@ public final class OwnRedis implements AutoCloseable {
     }
 
     private long pid() {
-        return commands()
-                .info("server")
+        return ask(commands -> commands.info("server"))
                 .lines()
                 .filter(line -> line.startsWith("process_id:"))
                 .mapToLong(line -> Long.parseLong(line.substring("process_id:".length())))
