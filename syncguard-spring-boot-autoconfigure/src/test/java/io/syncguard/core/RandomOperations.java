@@ -47,7 +47,7 @@ final class RandomOperations {
             return claims.get(random.nextInt(claims.size()));
         }
         if (what < 60) {
-            return oneOf(holding) + " extends " + millis();
+            return oneOf(holding) + " extends " + ttl();
         }
         if (what < 75) {
             return (random.nextInt(4) == 0 ? oneOf(waiting) : oneOf(holding)) + " releases";
@@ -64,7 +64,7 @@ final class RandomOperations {
     private String newClaim() {
         String mode = random.nextInt(5) < 3 ? "exclusive" : "shared";
         boolean waits = random.nextInt(3) > 0;
-        return "C" + ++callers + (waits ? " waits " : " tries ") + key() + " " + mode + " " + (100 + millis())
+        return "C" + ++callers + (waits ? " waits " : " tries ") + key() + " " + mode + " " + ttl()
                 + (waits && mode.equals("exclusive") && random.nextBoolean() ? " hand-over" : "");
     }
 
@@ -98,6 +98,11 @@ final class RandomOperations {
 
     private String key() {
         return KEYS[random.nextInt(KEYS.length)];
+    }
+
+    /** A request may take a third of it, which has to be enough on a busy machine. */
+    private int ttl() {
+        return 3000 + millis();
     }
 
     private int millis() {
