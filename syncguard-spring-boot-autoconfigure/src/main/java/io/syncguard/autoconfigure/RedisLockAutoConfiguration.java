@@ -7,6 +7,7 @@ import io.syncguard.redis.RedisSettings;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -20,8 +21,8 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Keeps the locks in the Redis of the application's {@link LettuceConnectionFactory}, where that is asked for, or where there
- * is no {@link DataSource}.
+ * Keeps the locks in the Redis of the application's {@link LettuceConnectionFactory}, or of that which is marked with
+ * {@link SyncGuardRedisConnectionFactory}, where that is asked for, or where there is no {@link DataSource}.
  */
 @AutoConfiguration(
         before = PostgresLockAutoConfiguration.class,
@@ -43,10 +44,12 @@ public final class RedisLockAutoConfiguration {
 
     @Bean(BACKEND)
     RedisLockBackend syncGuardRedisLockBackend(
-            SyncGuardProperties properties, ObjectProvider<LettuceConnectionFactory> connections) {
+            SyncGuardProperties properties,
+            @SyncGuardRedisConnectionFactory ObjectProvider<LettuceConnectionFactory> lockConnections,
+            ObjectProvider<LettuceConnectionFactory> connections) {
         SyncGuardProperties.Redis redis = properties.redis();
         RedisLockBackend backend = new RedisLockBackend(
-                connections.getIfAvailable(RedisLockAutoConfiguration::complain),
+                lockConnections.getIfAvailable(() -> theOnlyOne(connections)),
                 new RedisSettings(redis.keyPrefix(), redis.networkTimeout(), RedisSettings.PLACE_TTL));
         backend.warnOfEviction();
         log.info("SyncGuard keeps its locks under '" + redis.keyPrefix()
@@ -54,10 +57,19 @@ public final class RedisLockAutoConfiguration {
         return backend;
     }
 
-    private static LettuceConnectionFactory complain() {
-        throw new IllegalStateException(
-                "SyncGuard has nowhere to keep its locks: no LettuceConnectionFactory was found. Use"
-                        + " spring-boot-starter-data-redis with Lettuce and spring.data.redis.*, or set syncguard.enabled=false");
+    private static LettuceConnectionFactory theOnlyOne(ObjectProvider<LettuceConnectionFactory> connections) {
+        try {
+            return connections.getIfAvailable(() -> {
+                throw new IllegalStateException(
+                        "SyncGuard has nowhere to keep its locks: no LettuceConnectionFactory was found. Use"
+                                + " spring-boot-starter-data-redis with Lettuce and spring.data.redis.*, or set syncguard.enabled=false");
+            });
+        } catch (NoUniqueBeanDefinitionException ex) {
+            throw new IllegalStateException(
+                    "SyncGuard does not know which Redis keeps its locks: there are " + ex.getBeanNamesFound()
+                            + ". Mark one of them with @SyncGuardRedisConnectionFactory, or make one primary",
+                    ex);
+        }
     }
 
     /** Asked for, or alone. */

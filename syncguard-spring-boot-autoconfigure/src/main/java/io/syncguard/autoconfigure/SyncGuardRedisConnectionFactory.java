@@ -1,0 +1,18 @@
+package io.syncguard.autoconfigure;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.beans.factory.annotation.Qualifier;
+
+/**
+ * Marks the {@code LettuceConnectionFactory} whose Redis keeps the locks, where it is not the application's primary one. Declare
+ * that bean with {@code defaultCandidate = false} to keep the auto-configured one beside it.
+ */
+@Target({ElementType.FIELD, ElementType.METHOD, ElementType.PARAMETER, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Qualifier
+public @interface SyncGuardRedisConnectionFactory {}
