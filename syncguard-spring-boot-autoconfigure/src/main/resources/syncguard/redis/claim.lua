@@ -1,3 +1,5 @@
+-- include leases
+
 -- One attempt. Answers 'granted' with fence, start and end; 'refused' or 'queued' with the time left; or 'no_fences' when the
 -- counter is at its end.
 --
@@ -9,6 +11,17 @@ local place_ms, first_lease_ms, waiter, channel = tonumber(ARGV[7]), ARGV[8], AR
 
 local shared = mode == 'SHARED'
 local locks, readers, queue, id = key('lock', name), key('readers', name), key('queue', name), key('id', lock_id)
+
+local function answer(fence, ends)
+    return fence and { 'granted', fence, now, ends } or { 'no_fences' }
+end
+
+-- Most keys: nothing is there, one look tells.
+if redis.call('EXISTS', locks, readers, queue, id) == 0 then
+    return answer(grant(name, mode, lock_id, ttl, user_key, owner))
+end
+
+-- include queue
 
 -- When the first and the last of these places end that are in front of that arrival, or of somebody who has not arrived.
 local function in_front(places, arrival)
@@ -26,33 +39,31 @@ local function in_front(places, arrival)
     return first, last
 end
 
--- Most keys: nothing is there, one look tells.
-local free = redis.call('EXISTS', locks, readers, queue, id) == 0
-
 -- What is in the way: leases, and places in front.
-local leases, place, arrival, soonest, latest
-if not free then
-    leases = last_end(locks)
+local leases = last_end(locks)
+if not shared then
+    leases = later(leases, last_end(readers))
+end
+local place, arrival, soonest, latest
+if redis.call('EXISTS', queue) == 1 then
+    place = redis.call('HGET', id, 'place') or nil
+    arrival = place and place_end(name, place) and read_place(place).arrival
+    soonest, latest = in_front(key(PLACES.EXCLUSIVE, name), arrival)
     if not shared then
-        leases = later(leases, last_end(readers))
-    end
-    if redis.call('EXISTS', queue) == 1 then
-        place = redis.call('HGET', id, 'place') or nil
-        arrival = place and place_end(name, place) and read_place(place).arrival
-        soonest, latest = in_front(key(PLACES.EXCLUSIVE, name), arrival)
-        if not shared then
-            local soonest_reader, latest_reader = in_front(key(PLACES.SHARED, name), arrival)
-            soonest, latest = earlier(soonest, soonest_reader), later(latest, latest_reader)
-        end
+        local soonest_reader, latest_reader = in_front(key(PLACES.SHARED, name), arrival)
+        soonest, latest = earlier(soonest, soonest_reader), later(latest, latest_reader)
     end
 end
 local time_left = (later(leases and leases + TOLERANCE, latest) or now) - now
 
 -- The caller may be in its own way. A release has made a lease of its place, and it does not know yet; or the driver of a cluster
 -- sends again what it had sent to a node that has gone.
-local own = time_left > 0 and lease_of(lock_id)
-if own and own.ends > now - TOLERANCE then
-    keep_lease(own.set, lock_id, now + ttl)
+local own, own_end, _, own_mode
+if time_left > 0 then
+    own, own_end, _, own_mode = lease_of(lock_id)
+end
+if own and own_end > now - TOLERANCE then
+    keep_lease(own, own_mode, lock_id, now + ttl)
     local granted = redis.call('HMGET', id, 'fence', 'acquired_at_ms')
     return { 'granted', tonumber(granted[1]), tonumber(granted[2]), now + ttl }
 end
@@ -88,11 +99,8 @@ if time_left > 0 then
     return { 'queued', earlier(first and first + TOLERANCE, soonest) - now }
 end
 
-local fence, ends = grant(name, mode, lock_id, ttl, user_key, owner, free)
-if not fence then
-    return { 'no_fences' }
-end
-if place then
+local fence, ends = grant(name, mode, lock_id, ttl, user_key, owner, make_way)
+if fence and place then
     remove_place(name, place)
 end
-return { 'granted', fence, now, ends }
+return answer(fence, ends)

@@ -1,23 +1,31 @@
+-- include leases
+
 -- Many leases at once, lock ids and ttls by turns. Answers one by one in the order asked: the new end, 0 for one that had lapsed,
 -- -1 for one that is not there.
 local answers, shortened = {}, {}
 
 for i = 1, #ARGV, 2 do
     local lock_id = ARGV[i]
-    local lease = lease_of(lock_id)
-    if not lease then
+    local leases, old_end, name, mode = lease_of(lock_id)
+    if not leases then
         table.insert(answers, -1)
-    elseif lease.ends <= now - TOLERANCE then
+    elseif old_end <= now - TOLERANCE then
         table.insert(answers, 0)
     else
         local ends = now + ARGV[i + 1]
-        keep_lease(lease.set, lock_id, ends)
+        keep_lease(leases, mode, lock_id, ends)
         table.insert(answers, ends)
-        if ends < lease.ends then
-            shortened[lease.name] = true
+        if ends < old_end then
+            shortened[name] = true
         end
     end
 end
+
+if not next(shortened) then
+    return answers
+end
+
+-- include queue
 
 -- Who waits for a lease that ends earlier now has to know.
 for name in pairs(shortened) do

@@ -1,3 +1,5 @@
+-- include leases
+
 -- The live leases of a key, or the one with a lock id: lock id, mode, end, start, fence, key and owner of each.
 local name, lock_id = ARGV[1], ARGV[2]
 local answers = {}
@@ -10,9 +12,9 @@ local function add(lock_id, mode, ends)
 end
 
 if lock_id then
-    local lease = lease_of(lock_id)
-    if lease and lease.ends > now - TOLERANCE then
-        add(lock_id, lease.mode, text(lease.ends))
+    local leases, ends, _, mode = lease_of(lock_id)
+    if leases and ends > now - TOLERANCE then
+        add(lock_id, mode, text(ends))
     end
     return answers
 end

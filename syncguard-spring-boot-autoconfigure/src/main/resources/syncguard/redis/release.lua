@@ -1,6 +1,22 @@
+-- include leases
+
 -- Ends what has this lock id: a lease, or a place in the queue. Answers 'released', 'left', or why there is nothing to end:
 -- 'expired' or 'not_found'.
 local lock_id = ARGV[1]
+
+local leases, ends, name = lease_of(lock_id)
+if leases and ends <= now - TOLERANCE then
+    return 'expired'
+end
+if leases then
+    redis.call('ZREM', leases, lock_id)
+    redis.call('DEL', key('id', lock_id))
+    if redis.call('EXISTS', key('queue', name)) == 0 then
+        return 'released'
+    end
+end
+
+-- include queue
 
 -- The first place in the queue; nil if there is none. Who died in front keeps nobody from being handed the key.
 local function first_place(name)
@@ -24,7 +40,7 @@ local function hand_over(name)
     if not id[1] then
         return false
     end
-    local fence, ends = grant(name, place.mode, place.lock_id, tonumber(id[1]), id[2], id[3])
+    local fence, ends = grant(name, place.mode, place.lock_id, tonumber(id[1]), id[2], id[3], make_way)
     if not fence then
         return false
     end
@@ -33,15 +49,9 @@ local function hand_over(name)
     return true
 end
 
-local lease = lease_of(lock_id)
-if lease then
-    if lease.ends <= now - TOLERANCE then
-        return 'expired'
-    end
-    redis.call('ZREM', lease.set, lock_id)
-    redis.call('DEL', key('id', lock_id))
-    if redis.call('EXISTS', key('queue', lease.name)) == 1 and not hand_over(lease.name) then
-        wake(lease.name)
+if leases then
+    if not hand_over(name) then
+        wake(name)
     end
     return 'released'
 end

@@ -5,6 +5,7 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.SocketOptions.KeepAliveOptions;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -228,9 +229,10 @@ final class RedisConnections implements AutoCloseable {
                 ? cluster.mutate()
                 : ClusterClientOptions.builder(application);
         return builder.autoReconnect(true)
-                // Also fails what is under way when the connection is lost, which the driver would send again
-                // otherwise.
+                // Also fails what is under way when the connection is lost: the driver would send it again.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                // Whoever waits for an answer knows how long; the driver would keep a timer for each.
+                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
                 .socketOptions(application
                         .getSocketOptions()
                         .mutate()

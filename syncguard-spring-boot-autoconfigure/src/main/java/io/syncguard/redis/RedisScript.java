@@ -8,17 +8,22 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
- * A Lua script of {@code syncguard/redis}, with what all have in common in front.
+ * A Lua script of {@code syncguard/redis}, with what it includes in the place where it says so.
  *
  * @param text what the server runs
  * @param digest by which the server knows it when it has run it before
  */
 record RedisScript(String text, String digest) {
 
+    private static final Pattern INCLUDE = Pattern.compile("^-- include (\\w+)$", Pattern.MULTILINE);
+
     static RedisScript named(String name) {
-        String text = read("common") + read(name);
+        String text =
+                INCLUDE.matcher(read(name)).replaceAll(include -> Matcher.quoteReplacement(read(include.group(1))));
         return new RedisScript(text, sha1(text));
     }
 

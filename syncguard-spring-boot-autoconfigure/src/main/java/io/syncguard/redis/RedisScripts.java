@@ -44,8 +44,7 @@ final class RedisScripts {
     RedisScripts(RedisConnections connections, String start, Duration timeout, Time time) {
         this.connections = connections;
         // Both are never there. A node from which a slot is moving asks for a key that is missing at the other node,
-        // which
-        // knows no lease yet; and that one refuses whoever names several keys of which one is missing.
+        // which knows no lease yet; and that one refuses whoever names several keys of which one is missing.
         this.keys = new byte[][] {bytes(start), bytes(start + "none")};
         this.timeout = timeout;
         this.time = time;

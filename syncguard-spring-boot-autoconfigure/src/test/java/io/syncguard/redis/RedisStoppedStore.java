@@ -23,7 +23,8 @@ import org.springframework.data.redis.core.script.RedisScript;
  */
 public final class RedisStoppedStore implements StoppedStore {
 
-    private static final String COMMON = "syncguard/redis/common.lua";
+    private static final String LEASES = "syncguard/redis/leases.lua";
+    private static final String QUEUE = "syncguard/redis/queue.lua";
     private static final String CLOCK = "redis.call('TIME')";
     private static final String STOPPED_CLOCK =
             "(function(ms) return { math.floor(ms / 1000), ms % 1000 * 1000 } end)(redis.call('GET', KEYS[1] .. 'clock'))";
@@ -91,7 +92,8 @@ public final class RedisStoppedStore implements StoppedStore {
 
     @Override
     public void sweep(String key) {
-        redis.execute(RedisScript.of(stopped.common() + SWEEP, Void.class), List.of(prefix), key);
+        String script = stopped.leases() + stopped.text(QUEUE) + SWEEP;
+        redis.execute(RedisScript.of(script, Void.class), List.of(prefix), key);
     }
 
     @Override
@@ -119,15 +121,19 @@ public final class RedisStoppedStore implements StoppedStore {
 
         @Override
         public InputStream getResourceAsStream(String name) {
-            return name.equals(COMMON)
-                    ? new ByteArrayInputStream(common().getBytes(StandardCharsets.UTF_8))
+            return name.equals(LEASES)
+                    ? new ByteArrayInputStream(leases().getBytes(StandardCharsets.UTF_8))
                     : super.getResourceAsStream(name);
         }
 
-        String common() {
-            String script = new String(read(COMMON), StandardCharsets.UTF_8);
+        String leases() {
+            String script = text(LEASES);
             assertThat(script).containsOnlyOnce(CLOCK);
             return script.replace(CLOCK, STOPPED_CLOCK);
+        }
+
+        String text(String name) {
+            return new String(read(name), StandardCharsets.UTF_8);
         }
 
         private Class<?> define(String name) {
