@@ -13,6 +13,8 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import java.time.Duration;
@@ -79,6 +81,13 @@ final class RedisConnections implements AutoCloseable {
         this.resources = DefaultClientResources.builder()
                 .ioThreadPoolSize(THREADS)
                 .computationThreadPoolSize(THREADS)
+                .nettyCustomizer(new NettyCustomizer() {
+                    @Override
+                    public void afterChannelInitialized(Channel channel) {
+                        // In front of TLS, too.
+                        channel.pipeline().addFirst(new RedisSilence(settings.timeout()));
+                    }
+                })
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(1), LONGEST_PAUSE, 10, TimeUnit.MILLISECONDS))
                 .build();
         this.factory = new LettuceConnectionFactory(

@@ -200,10 +200,13 @@ public final class RedisLockBackend implements LockBackend {
                 .findFirst();
     }
 
-    /** What was sent on a connection is done in the order in which it was sent; the rest is for one that was lost. */
+    /**
+     * What was sent on a connection is done in the order in which it was sent; the rest is for one that was lost: two timeouts
+     * until its silence is noticed, one for the next connection, and one for the release.
+     */
     @Override
     public Duration settlingTime() {
-        return settings.timeout().multipliedBy(2);
+        return settings.timeout().multipliedBy(4);
     }
 
     @Override

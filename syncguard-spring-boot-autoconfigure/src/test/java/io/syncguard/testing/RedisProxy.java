@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.URI;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Stands between a client and a Redis, byte by byte: it does not know where an answer ends. */
 public final class RedisProxy implements ServerProxy {
@@ -12,6 +13,7 @@ public final class RedisProxy implements ServerProxy {
     private static final int BUFFER = 8192;
 
     private final TcpProxy connections;
+    private final AtomicBoolean losesNextAnswer = new AtomicBoolean();
 
     /** @param url of the server */
     public RedisProxy(String url) {
@@ -32,6 +34,26 @@ public final class RedisProxy implements ServerProxy {
     @Override
     public void speakAgain() {
         connections.speakAgain();
+    }
+
+    /** Has the connections that there are lose what comes back from the server, while new ones are served. */
+    public void loseWaysBack() {
+        connections.loseWaysBack();
+    }
+
+    /** The same for both directions: neither side hears of the other one again. */
+    public void loseWays() {
+        connections.loseWays();
+    }
+
+    /** Does that when the server answers the next time: it has done what it was asked. */
+    public void loseWaysAtNextAnswer() {
+        losesNextAnswer.set(true);
+    }
+
+    /** How many clients have reset a connection on which the way was lost, and not closed it. */
+    public int resets() {
+        return connections.resets();
     }
 
     @Override
@@ -58,7 +80,14 @@ public final class RedisProxy implements ServerProxy {
 
         @Override
         public void forwardRequests(TcpProxy.Link link) throws IOException {
-            link.client().getInputStream().transferTo(link.upstream().getOutputStream());
+            InputStream requests = link.client().getInputStream();
+            OutputStream out = link.upstream().getOutputStream();
+            byte[] buffer = new byte[BUFFER];
+            for (int read = requests.read(buffer); read >= 0; read = requests.read(buffer)) {
+                if (!link.losesRequests()) {
+                    out.write(buffer, 0, read);
+                }
+            }
         }
 
         @Override
@@ -69,8 +98,11 @@ public final class RedisProxy implements ServerProxy {
             boolean lost = false;
             for (int read = answers.read(buffer); read >= 0; read = answers.read(buffer)) {
                 connections.delay();
+                if (losesNextAnswer.compareAndSet(true, false)) {
+                    connections.loseWays();
+                }
                 // Who misses a part must not see what comes after it.
-                lost |= connections.isSilent();
+                lost |= connections.isSilent() || link.losesAnswers();
                 if (!lost) {
                     out.write(buffer, 0, read);
                 }

@@ -5,9 +5,11 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
@@ -24,6 +26,7 @@ final class TcpProxy implements AutoCloseable {
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
     private volatile boolean silent;
     private volatile long delayNanos;
+    private final AtomicInteger resets = new AtomicInteger();
 
     /** What goes to and fro on one connection. Each direction has a thread, which ends with an error when the connection does. */
     interface Traffic {
@@ -70,6 +73,22 @@ final class TcpProxy implements AutoCloseable {
         cut();
     }
 
+    /** Has the connections that there are lose what comes back from the server, while new ones are served. */
+    void loseWaysBack() {
+        links.forEach(link -> link.losesAnswers = true);
+    }
+
+    /** The same for both directions: neither side hears of the other one again. */
+    void loseWays() {
+        loseWaysBack();
+        links.forEach(link -> link.losesRequests = true);
+    }
+
+    /** How many clients have reset a connection on which the way was lost, and not closed it. */
+    int resets() {
+        return resets.get();
+    }
+
     void delayAnswers(Duration delay) {
         delayNanos = delay.toNanos();
     }
@@ -106,7 +125,7 @@ final class TcpProxy implements AutoCloseable {
         link.client.setTcpNoDelay(true);
         link.upstream.setTcpNoDelay(true);
         links.add(link);
-        start("requests", () -> untilOneSideEnds(link, traffic::forwardRequests));
+        start("requests", () -> untilOneSideEnds(link, counting(traffic::forwardRequests)));
         start("answers", () -> untilOneSideEnds(link, traffic::forwardAnswers));
     }
 
@@ -115,11 +134,24 @@ final class TcpProxy implements AutoCloseable {
         try {
             forwarding.forward(link);
         } finally {
-            if (!silent) {
+            if (!silent && !link.losesAnswers) {
                 link.cut();
                 links.remove(link);
             }
         }
+    }
+
+    private Forwarding counting(Forwarding requests) {
+        return link -> {
+            try {
+                requests.forward(link);
+            } catch (SocketException ex) {
+                if (link.losesAnswers) {
+                    resets.incrementAndGet();
+                }
+                throw ex;
+            }
+        };
     }
 
     private static void start(String name, IoTask task) {
@@ -150,6 +182,8 @@ final class TcpProxy implements AutoCloseable {
 
         private final Socket client;
         private final Socket upstream;
+        private volatile boolean losesRequests;
+        private volatile boolean losesAnswers;
 
         private Link(Socket client, Socket upstream) {
             this.client = client;
@@ -162,6 +196,14 @@ final class TcpProxy implements AutoCloseable {
 
         Socket upstream() {
             return upstream;
+        }
+
+        boolean losesRequests() {
+            return losesRequests;
+        }
+
+        boolean losesAnswers() {
+            return losesAnswers;
         }
 
         void cut() {

@@ -1,0 +1,165 @@
+package io.syncguard.redis;
+
+import static io.syncguard.LockErrorCode.NETWORK_TIMEOUT;
+import static io.syncguard.LockErrorCode.SERVICE_UNAVAILABLE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockRequest;
+import io.syncguard.core.EngineSettings;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.TransactionBoundary;
+import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.OwnRedis;
+import io.syncguard.testing.RedisProxy;
+import io.syncguard.testing.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A connection on which the server is silent is ended, and nothing that was sent on it is left behind. */
+class RedisSilenceTests {
+
+    private static final Duration TIMEOUT = Duration.ofMillis(500);
+    private static final EngineSettings SETTINGS = new EngineSettings(
+            "test", Duration.ofMinutes(10), Duration.ZERO, Duration.ofHours(1), Duration.ofHours(1), Duration.ZERO);
+
+    private static OwnRedis redis;
+
+    private final RedisProxy proxy = new RedisProxy(redis.url());
+    private final LockEngine engine = new LockEngine(
+            new RedisLockBackend(
+                    RedisServer.connections(proxy.url()),
+                    new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.PLACE_TTL)),
+            SETTINGS,
+            TransactionBoundary.NONE,
+            List.of());
+
+    @BeforeAll
+    static void startServer() {
+        redis = new OwnRedis();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        redis.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        redis.commands().flushall();
+        // From here on the server knows both scripts, and answers once.
+        eventually()
+                .ignoreExceptions()
+                .until(() -> engine.acquire(LockRequest.of("first")).release());
+    }
+
+    @AfterEach
+    void close() {
+        engine.close();
+        proxy.close();
+    }
+
+    @Test
+    void operations_go_on_over_a_new_connection_when_the_way_was_lost() {
+        try (CapturedLog log = new CapturedLog()) {
+            proxy.loseWays();
+            assertFails(NETWORK_TIMEOUT, "order:42");
+
+            awaitService();
+            assertThat(log.messages()).filteredOn(each -> each.contains("Redis is silent on a connection")).hasSize(1);
+        }
+    }
+
+    /** What the system still has to send must not arrive after what is sent on the new one. */
+    @Test
+    void the_silent_connection_is_reset_and_not_closed() {
+        proxy.loseWays();
+        assertFails(NETWORK_TIMEOUT, "order:42");
+
+        awaitService();
+        eventually().untilAsserted(() -> assertThat(proxy.resets()).isEqualTo(1));
+    }
+
+    @Test
+    void operations_go_on_over_a_new_connection_when_the_answers_alone_are_lost() {
+        proxy.loseWaysBack();
+        assertFails(NETWORK_TIMEOUT, "order:42");
+
+        awaitService();
+        assertNothingIsHeld("order:42");
+    }
+
+    @Test
+    void a_lock_that_was_granted_into_the_silence_is_released_over_the_new_connection() {
+        proxy.loseWaysAtNextAnswer();
+        assertFails(NETWORK_TIMEOUT, "order:42");
+
+        assertNothingIsHeld("order:42");
+    }
+
+    @Test
+    void a_server_that_stood_still_grants_nothing_that_stays_when_it_goes_on() {
+        Runnable thaw = redis.freeze();
+        try {
+            assertFails(NETWORK_TIMEOUT, "order:42");
+            // This one is still sent on the connection that is about to be ended, its release is not any more.
+            codeOf("order:43");
+            eventually().until(() -> codeOf("order:44") == SERVICE_UNAVAILABLE);
+        } finally {
+            thaw.run();
+        }
+
+        awaitService();
+        assertNothingIsHeld("order:42");
+        eventually().untilAsserted(() -> assertThat(redis.commands().keys("{syncguard}:lock:*"))
+                .isEmpty());
+    }
+
+    @Test
+    void a_server_that_lets_writes_wait_grants_nothing_that_stays_when_it_goes_on() {
+        redis.pauseWrites();
+        try {
+            assertFails(NETWORK_TIMEOUT, "order:42");
+            codeOf("order:43");
+            eventually().until(() -> codeOf("order:44") == SERVICE_UNAVAILABLE);
+        } finally {
+            redis.goOn();
+        }
+
+        awaitService();
+        eventually().untilAsserted(() -> assertThat(redis.commands().keys("{syncguard}:lock:*"))
+                .isEmpty());
+    }
+
+    private static void assertNothingIsHeld(String key) {
+        eventually().untilAsserted(() -> {
+            assertThat(redis.commands().get("{syncguard}:fence:" + key)).isEqualTo("1");
+            assertThat(redis.commands().exists("{syncguard}:lock:" + key)).isZero();
+        });
+    }
+
+    private void assertFails(LockErrorCode code, String key) {
+        assertThat(codeOf(key)).isEqualTo(code);
+    }
+
+    private LockErrorCode codeOf(String key) {
+        return catchThrowableOfType(LockException.class, () -> engine.acquire(LockRequest.of(key))).code();
+    }
+
+    private void awaitService() {
+        eventually().ignoreExceptions().until(() -> !engine.isLocked("order:1"));
+    }
+
+    private static ConditionFactory eventually() {
+        return Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(5));
+    }
+}
