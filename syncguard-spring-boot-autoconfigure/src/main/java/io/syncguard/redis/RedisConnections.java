@@ -31,6 +31,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.DirectFieldAccessor;
+import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -54,6 +55,9 @@ final class RedisConnections implements AutoCloseable {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private static final int THREADS = 2;
+
+    /** So often it connects where the driver cannot tell why it failed. */
+    private static final int ATTEMPTS = 10;
 
     /** How long a connection that is just being made is waited for when this is closed. */
     private static final long GRACE_MILLIS = 100;
@@ -143,11 +147,24 @@ final class RedisConnections implements AutoCloseable {
 
     private void connect(CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> mine) {
         try {
-            mine.complete(driver(unlessClosed(() -> factory.getConnection().getNativeConnection())));
+            mine.complete(driver(unlessClosed(this::nativeConnection)));
         } catch (RuntimeException | Error ex) {
             // Whoever comes next tries again.
             attempt.set(null);
             mine.completeExceptionally(ex);
+        }
+    }
+
+    private Object nativeConnection() {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return factory.getConnection().getNativeConnection();
+            } catch (RedisConnectionFailureException ex) {
+                // The server refused, and the driver had closed the connection before this thread could look why.
+                if (attempt == ATTEMPTS || !(ex.getMostSpecificCause() instanceof IllegalStateException)) {
+                    throw ex;
+                }
+            }
         }
     }
 
@@ -222,7 +239,8 @@ final class RedisConnections implements AutoCloseable {
                 ssl.startTls();
             }
         }
-        application.getRedisCredentialsProviderFactory().ifPresent(builder::redisCredentialsProviderFactory);
+        builder.redisCredentialsProviderFactory(
+                application.getRedisCredentialsProviderFactory().orElseGet(RedisStaticCredentials::new));
         ClientOptions options = application.getClientOptions().orElseGet(ClientOptions::create);
         return builder.clientName(application.getClientName().orElse("syncguard"))
                 .clientResources(resources)

@@ -88,8 +88,7 @@ final class RedisSilence extends ChannelDuplexHandler {
     private void end(Channel channel) {
         log.warn("Redis is silent on a connection, which is closed and made again: " + channel.remoteAddress());
         try {
-            // Resets it, and throws away what the system would go on sending: that must not arrive after what is sent on
-            // the next one.
+            // Resets it. What the system would go on sending must not arrive after what is sent on the next one.
             channel.config().setOption(ChannelOption.SO_LINGER, 0);
         } finally {
             channel.close();

@@ -40,6 +40,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** What goes wrong at a real server, with which code it is told, and what is left of the locks. */
 class RedisServerErrorsTests {
@@ -86,7 +88,26 @@ class RedisServerErrorsTests {
                         .allChannels()
                         .allCommands());
 
-        assertFails(AUTH_FAILED, () -> open(redis.url("wrong", "wrong")).acquire(claim));
+        LockBackend refused = open(redis.url("wrong", "wrong"));
+
+        // It connects each time anew, and the driver is not always quick enough to note why the server refuses.
+        for (int i = 0; i < 300; i++) {
+            assertFails(AUTH_FAILED, () -> refused.acquire(claim));
+        }
+    }
+
+    @Test
+    void a_user_who_needs_no_password_is_not_the_default_user() {
+        user(
+                "open",
+                AclSetuserArgs.Builder.on().nopass().allKeys().allChannels().allCommands());
+
+        RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("127.0.0.1", redis.port());
+        server.setUsername("open");
+
+        open(new LettuceConnectionFactory(server)).acquire(claim);
+
+        assertThat(redis.commands().clientList()).contains("name=syncguard").contains("user=open");
     }
 
     @Test
@@ -305,8 +326,12 @@ class RedisServerErrorsTests {
     }
 
     private LockBackend open(String url) {
+        return open(RedisServer.connections(url));
+    }
+
+    private LockBackend open(LettuceConnectionFactory application) {
         LockBackend another = new RedisLockBackend(
-                RedisServer.connections(url),
+                application,
                 new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(2), RedisSettings.PLACE_TTL));
         opened.add(another);
         return another;

@@ -75,7 +75,9 @@ class RedisSilenceTests {
             assertFails(NETWORK_TIMEOUT, "order:42");
 
             awaitService();
-            assertThat(log.messages()).filteredOn(each -> each.contains("Redis is silent on a connection")).hasSize(1);
+            assertThat(log.messages())
+                    .filteredOn(each -> each.contains("Redis is silent on a connection"))
+                    .hasSize(1);
         }
     }
 
@@ -120,8 +122,9 @@ class RedisSilenceTests {
 
         awaitService();
         assertNothingIsHeld("order:42");
-        eventually().untilAsserted(() -> assertThat(redis.commands().keys("{syncguard}:lock:*"))
-                .isEmpty());
+        eventually()
+                .untilAsserted(() ->
+                        assertThat(redis.commands().keys("{syncguard}:lock:*")).isEmpty());
     }
 
     @Test
@@ -136,8 +139,9 @@ class RedisSilenceTests {
         }
 
         awaitService();
-        eventually().untilAsserted(() -> assertThat(redis.commands().keys("{syncguard}:lock:*"))
-                .isEmpty());
+        eventually()
+                .untilAsserted(() ->
+                        assertThat(redis.commands().keys("{syncguard}:lock:*")).isEmpty());
     }
 
     private static void assertNothingIsHeld(String key) {
@@ -152,7 +156,8 @@ class RedisSilenceTests {
     }
 
     private LockErrorCode codeOf(String key) {
-        return catchThrowableOfType(LockException.class, () -> engine.acquire(LockRequest.of(key))).code();
+        return catchThrowableOfType(LockException.class, () -> engine.acquire(LockRequest.of(key)))
+                .code();
     }
 
     private void awaitService() {
