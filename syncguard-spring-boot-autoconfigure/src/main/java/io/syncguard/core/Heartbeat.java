@@ -162,6 +162,7 @@ final class Heartbeat implements AutoCloseable {
         try {
             return server.apply(new Extension(hold.lockId(), ttl));
         } catch (LockBackendException ex) {
+            hold.extensionFailed(ttl);
             throw new LockBackendException(
                     ex.code(), "Lock '" + hold.key() + "' could not be extended. " + ex.getMessage(), ex.getCause());
         }
@@ -222,8 +223,9 @@ final class Heartbeat implements AutoCloseable {
                     "The heartbeat could not extend " + holds.size() + " lock(s) and will try again soon; they are held"
                             + " until their ttl is over",
                     ex);
-            for (Hold hold : holds) {
-                hold.renewAt(time.nanoTime() + rest(hold));
+            for (int i = 0; i < holds.size(); i++) {
+                holds.get(i).extensionFailed(extensions.get(i).ttl());
+                holds.get(i).renewAt(time.nanoTime() + rest(holds.get(i)));
             }
             events.later(holds, (listener, event) -> listener.failed(event, LockOperation.EXTEND, ex));
         }

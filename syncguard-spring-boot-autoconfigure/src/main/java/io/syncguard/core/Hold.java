@@ -6,6 +6,7 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
+import io.syncguard.LockLimits;
 import io.syncguard.LockLostException;
 import io.syncguard.LockMode;
 import io.syncguard.LockReason;
@@ -44,7 +45,7 @@ final class Hold implements LockHandle {
      * What the server confirmed last.
      *
      * @param sentAt the time before the request was sent
-     * @param length how long the lease lives from then on
+     * @param length how long the lease lives from then on, at least
      * @param ttl how long it is to live when it is extended next
      */
     record Lease(long sentAt, Duration length, Duration ttl, Instant expiresAt) {
@@ -55,6 +56,10 @@ final class Hold implements LockHandle {
 
         long deadline() {
             return sentAt + length.toNanos();
+        }
+
+        Lease atMost(Duration longest) {
+            return length.compareTo(longest) <= 0 ? this : new Lease(sentAt, longest, ttl, expiresAt);
         }
     }
 
@@ -74,6 +79,12 @@ final class Hold implements LockHandle {
 
     /** Written by whoever holds {@link #extending}, read by all. */
     private volatile Lease lease;
+
+    /**
+     * The shortest ttl of the extensions that failed. The server may be sent one of them after any later one, however long ago that
+     * was, and have the lease end so long from then on. Guarded by {@link #extending}.
+     */
+    private Duration longestLength = LockLimits.MAX_DURATION;
 
     /**
      * When the heartbeat wants to extend next. Written by whoever holds {@link #extending}, and by the heartbeat when another
@@ -303,6 +314,11 @@ final class Hold implements LockHandle {
         return before;
     }
 
+    /** The server may have done it, or may yet do it. The caller holds {@link #extending}. */
+    void extensionFailed(Duration ttl) {
+        longestLength = ttl.compareTo(longestLength) < 0 ? ttl : longestLength;
+    }
+
     /** The server did nothing. The caller holds {@link #extending}. */
     void restore(Lease before) {
         lease = before;
@@ -314,7 +330,7 @@ final class Hold implements LockHandle {
      */
     boolean extended(Lease confirmed) {
         loseIfOver();
-        lease = confirmed;
+        lease = confirmed.atMost(longestLength);
         renewAt = confirmed.sentAt() + renewalInterval();
         loseIfOver();
         return phase() == Phase.HELD;

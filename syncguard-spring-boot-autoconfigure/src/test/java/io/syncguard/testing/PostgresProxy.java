@@ -1,5 +1,6 @@
 package io.syncguard.testing;
 
+import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -13,8 +14,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /**
- * Stands between a client and the test server, counts round trips, can fall silent, be slow, lose one answer, and shows what the
- * client sends.
+ * Stands between a client and the test server, counts round trips, can fall silent, be slow, lose one answer, keep one request
+ * back, and shows what the client sends.
  *
  * <p>A round trip is one {@code ReadyForQuery} message of the server: with it, it gives the word back to the client. Only
  * connections without encryption are understood.
@@ -24,6 +25,7 @@ public final class PostgresProxy implements ServerProxy {
     private static final int READY_FOR_QUERY = 'Z';
     private static final int PARSE = 'P';
     private static final int BIND = 'B';
+    private static final int SYNC = 'S';
     private static final int DATA_ROW = 'D';
 
     private final URI server;
@@ -97,6 +99,16 @@ public final class PostgresProxy implements ServerProxy {
     }
 
     @Override
+    public void keepBack(String words) {
+        connections.keepBack(words);
+    }
+
+    @Override
+    public void letThrough() {
+        connections.letThrough();
+    }
+
+    @Override
     public void cut() {
         connections.cut();
     }
@@ -151,6 +163,17 @@ public final class PostgresProxy implements ServerProxy {
                 }
                 if (type == BIND) {
                     parameterWatcher.accept(text);
+                }
+                if (type == BIND && connections.isKeptBack(text)) {
+                    ByteArrayOutputStream rest = new ByteArrayOutputStream();
+                    write(rest, type, body);
+                    while (type != SYNC) {
+                        type = messages.readUnsignedByte();
+                        write(rest, type, readBody(messages));
+                    }
+                    connections.awaitLetThrough(link);
+                    rest.writeTo(out);
+                    continue;
                 }
                 write(out, type, body);
             }

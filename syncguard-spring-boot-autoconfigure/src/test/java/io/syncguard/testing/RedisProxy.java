@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -62,6 +63,16 @@ public final class RedisProxy implements ServerProxy {
     }
 
     @Override
+    public void keepBack(String words) {
+        connections.keepBack(words);
+    }
+
+    @Override
+    public void letThrough() {
+        connections.letThrough();
+    }
+
+    @Override
     public void cut() {
         connections.cut();
     }
@@ -84,6 +95,10 @@ public final class RedisProxy implements ServerProxy {
             OutputStream out = link.upstream().getOutputStream();
             byte[] buffer = new byte[BUFFER];
             for (int read = requests.read(buffer); read >= 0; read = requests.read(buffer)) {
+                // A short request comes in one piece.
+                if (connections.isKeptBack(new String(buffer, 0, read, StandardCharsets.ISO_8859_1))) {
+                    connections.awaitLetThrough(link);
+                }
                 if (!link.losesRequests()) {
                     out.write(buffer, 0, read);
                 }

@@ -17,6 +17,15 @@ public interface ServerProxy extends AutoCloseable {
     /** Has each answer be so late, from now on. */
     void delayAnswers(Duration delay);
 
+    /**
+     * Keeps the next request with these words in it back and cuts its client off, which is told so at once. The server is told
+     * nothing.
+     */
+    void keepBack(String words);
+
+    /** Has the server be sent what was kept back. */
+    void letThrough();
+
     /** Cuts all connections. */
     void cut();
 

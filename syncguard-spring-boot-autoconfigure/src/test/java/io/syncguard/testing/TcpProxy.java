@@ -9,13 +9,15 @@ import java.net.SocketException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Stands between clients and a server, whatever they talk: cuts and resets connections, swallows answers, makes them late.
- * Who knows what they talk forwards it.
+ * Stands between clients and a server, whatever they talk: cuts and resets connections, swallows answers, makes them and requests
+ * late. Who knows what they talk forwards it.
  */
 final class TcpProxy implements AutoCloseable {
 
@@ -27,6 +29,8 @@ final class TcpProxy implements AutoCloseable {
     private volatile boolean silent;
     private volatile long delayNanos;
     private final AtomicInteger resets = new AtomicInteger();
+    private final AtomicReference<String> nextToKeepBack = new AtomicReference<>();
+    private final Semaphore letThrough = new Semaphore(0);
 
     /** What goes to and fro on one connection. Each direction has a thread, which ends with an error when the connection does. */
     interface Traffic {
@@ -93,6 +97,26 @@ final class TcpProxy implements AutoCloseable {
         delayNanos = delay.toNanos();
     }
 
+    void keepBack(String words) {
+        nextToKeepBack.set(words);
+    }
+
+    /** Whether that is the request to be kept back. */
+    boolean isKeptBack(String request) {
+        String words = nextToKeepBack.get();
+        return words != null && request.contains(words) && nextToKeepBack.compareAndSet(words, null);
+    }
+
+    /** Cuts the client off, all of whose request has been read, and waits until the server may be sent it. */
+    void awaitLetThrough(Link link) {
+        closeQuietly(link.client);
+        letThrough.acquireUninterruptibly();
+    }
+
+    void letThrough() {
+        letThrough.release();
+    }
+
     void cut() {
         links.forEach(Link::cut);
         links.clear();
@@ -106,6 +130,7 @@ final class TcpProxy implements AutoCloseable {
     @Override
     public void close() {
         closeQuietly(listener);
+        letThrough();
         cut();
     }
 

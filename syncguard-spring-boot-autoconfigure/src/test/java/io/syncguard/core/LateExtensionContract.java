@@ -1,0 +1,105 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockRequest;
+import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.testing.ServerProxy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * An extension that a real server is sent on a connection whose client has gone, after a later one has been confirmed on another
+ * connection: it ends the lease earlier, and the holder has reckoned with that.
+ */
+public abstract class LateExtensionContract {
+
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private final LockRequest request = LockRequest.of(new LockIds().next());
+
+    private ServerProxy proxy;
+    private EngineFixture fixture;
+    private LockBackend elsewhere;
+    private LockHandle lock;
+
+    /** A new one to the server, where others may have keys, too. */
+    protected abstract ServerProxy newProxy();
+
+    /** Past the proxy. */
+    protected abstract String url();
+
+    @BeforeEach
+    void acquire() {
+        elsewhere = ApplicationBackend.on(url());
+        // To a Redis that does not know the scripts yet the first of each would be sent twice.
+        Extension nobody = new Extension("warm up", EngineFixture.TTL);
+        elsewhere.extend(List.of(nobody));
+        elsewhere.rotate(nobody);
+        proxy = newProxy();
+        fixture = new EngineFixture(ApplicationBackend.on(proxy.url()));
+        lock = fixture.engine.acquire(request);
+        proxy.keepBack(lock.lockId());
+    }
+
+    @AfterEach
+    void close() {
+        fixture.close();
+        proxy.close();
+        elsewhere.close();
+    }
+
+    @Test
+    void a_heartbeat_that_comes_after_a_longer_extension_by_hand() {
+        fixture.time.advance(Duration.ofSeconds(10));
+        eventually().until(() -> fixture.events.contains("failed EXTEND SERVICE_UNAVAILABLE"));
+
+        extendTo(HOUR);
+        letThrough();
+
+        assertThat(lock.remaining()).isEqualTo(EngineFixture.TTL);
+    }
+
+    @Test
+    void an_extension_by_hand_that_comes_after_a_longer_one() {
+        assertThatThrownBy(() -> lock.extend(Duration.ofSeconds(20))).isInstanceOf(LockBackendException.class);
+
+        extendTo(HOUR);
+        letThrough();
+
+        assertThat(lock.remaining()).isEqualTo(Duration.ofSeconds(20));
+    }
+
+    @Test
+    void a_rotation_that_comes_after_a_longer_extension_by_hand() {
+        assertThatThrownBy(lock::rotateFence).isInstanceOf(LockBackendException.class);
+
+        extendTo(HOUR);
+        letThrough();
+
+        assertThat(lock.remaining()).isEqualTo(EngineFixture.TTL);
+    }
+
+    /** The driver may still be about to connect again. */
+    private void extendTo(Duration ttl) {
+        eventually().ignoreExceptionsInstanceOf(LockBackendException.class).until(() -> lock.extend(ttl));
+        assertThat(endAtServer()).isEqualTo(lock.expiresAt());
+    }
+
+    private void letThrough() {
+        proxy.letThrough();
+        eventually().until(() -> endAtServer().isBefore(lock.expiresAt()));
+    }
+
+    private Instant endAtServer() {
+        return elsewhere.lookupById(lock.lockId()).orElseThrow().expiresAt();
+    }
+}
