@@ -60,7 +60,7 @@ public final class LeaderProcess {
         observer.start();
     }
 
-    /** @param arguments the JDBC URL, and the file for the proofs. Takes part from the first question on */
+    /** @param arguments the URL of the server, and the file for the proofs. Takes part from the first question on */
     public static void main(String[] arguments) throws IOException {
         AtomicReference<LeaderProcess> process = new AtomicReference<>();
         ChildJvm.serve(question -> {

@@ -4,8 +4,7 @@ import static java.util.function.Predicate.not;
 
 import io.syncguard.stress.StressSettings;
 import io.syncguard.testing.ChildJvm;
-import io.syncguard.testing.OwnPostgres;
-import io.syncguard.testing.PostgresProxy;
+import io.syncguard.testing.ServerProxy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,20 +62,26 @@ final class LeadershipRun {
     }
 
     /** @param name with the number of its process */
-    private record Member(int index, String name, PostgresProxy proxy, ChildJvm process, Path proofs) {}
+    private record Member(int index, String name, ServerProxy proxy, ChildJvm process, Path proofs) {}
 
-    private final StressSettings settings = StressSettings.fromSystemProperties();
-    private final Random random = new Random(settings.seed());
-    private final Path directory = Path.of("target", "leadership", Long.toString(settings.seed()));
-    private final OwnPostgres server = new OwnPostgres();
+    private final StressSettings settings;
+    private final Random random;
+    private final Path directory;
+    private final LeadershipServer server;
     private final List<Member> members = new ArrayList<>();
     private final List<Member> all = new ArrayList<>();
 
     /** The moments at which they happened. */
     private final Map<Fault, List<Long>> faults = new EnumMap<>(Fault.class);
 
+    LeadershipRun(StressSettings settings, LeadershipServer.Starter starter) throws IOException {
+        this.settings = settings;
+        this.random = new Random(settings.seed());
+        this.directory = Files.createDirectories(Path.of("target", "leadership", Long.toString(settings.seed())));
+        this.server = starter.start(directory);
+    }
+
     LeadershipHistory run() throws Exception {
-        Files.createDirectories(directory);
         long end = System.nanoTime() + settings.seconds() * SECOND;
         for (int i = 0; i < settings.workers(); i++) {
             members.add(start(i));
@@ -182,7 +187,7 @@ final class LeadershipRun {
 
     private Member start(int index) {
         String name = index + "." + all.size();
-        PostgresProxy proxy = new PostgresProxy(server.url());
+        ServerProxy proxy = server.newProxy();
         Path proofs = directory.resolve(name);
         ChildJvm process = ChildJvm.start(LeaderProcess.class, proxy.url(), proofs.toString());
         Member member = new Member(index, name, proxy, process, proofs);
@@ -218,9 +223,7 @@ final class LeadershipRun {
     /** All but the leader wait for their turn. */
     private void awaitQueue() {
         awaitLeader(members);
-        eventually()
-                .until(() -> server.jdbc().queryForObject("SELECT count(*) FROM syncguard_locks_waiters", Integer.class)
-                        == members.size() - 1);
+        eventually().until(() -> server.waiters() == members.size() - 1);
     }
 
     /** A campaign may rest for seconds after errors. */

@@ -3,12 +3,14 @@ package io.syncguard.leader;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.leader.LeadershipRun.Fault;
+import io.syncguard.stress.StressSettings;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
 /**
  * Several processes campaign while the leader is stopped, killed and cut off and the server restarts, and no two of them can
@@ -17,14 +19,20 @@ import org.junit.jupiter.api.Test;
  * <p>{@code -Dsyncguard.stress.seed}, {@code .seconds} and {@code .workers} change the run, in which each fault happens at least
  * once.
  */
-class LeadershipStressTests {
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class LeadershipStressContract {
 
-    private static LeadershipRun run;
-    private static LeadershipHistory history;
+    private final LeadershipServer.Starter starter;
+    private LeadershipRun run;
+    private LeadershipHistory history;
+
+    LeadershipStressContract(LeadershipServer.Starter starter) {
+        this.starter = starter;
+    }
 
     @BeforeAll
-    static void work() throws Exception {
-        run = new LeadershipRun();
+    void work() throws Exception {
+        run = new LeadershipRun(StressSettings.fromSystemProperties(), starter);
         history = run.run();
         System.out.println("leadership with -Dsyncguard.stress.seed=" + run.seed() + ": "
                 + history.terms().size() + " terms, " + history.proofs()
@@ -33,7 +41,7 @@ class LeadershipStressTests {
     }
 
     @AfterAll
-    static void end() throws Exception {
+    void end() throws Exception {
         run.stop();
         if (history != null && history.violations().isEmpty()) {
             run.deleteFiles();
@@ -54,21 +62,17 @@ class LeadershipStressTests {
     }
 
     /** After those faults that end every term. */
-    private static Map<Fault, List<Long>> failOvers() {
+    private Map<Fault, List<Long>> failOvers() {
         Map<Fault, List<Long>> millis = new EnumMap<>(Fault.class);
         run.faults().forEach((fault, moments) -> {
             if (fault.endsTerm()) {
-                millis.put(
-                        fault,
-                        moments.stream()
-                                .map(LeadershipStressTests::millisToNextTerm)
-                                .toList());
+                millis.put(fault, moments.stream().map(this::millisToNextTerm).toList());
             }
         });
         return millis;
     }
 
-    private static long millisToNextTerm(long moment) {
+    private long millisToNextTerm(long moment) {
         return history.nanosToNextTerm(moment).orElseThrow() / 1_000_000;
     }
 }

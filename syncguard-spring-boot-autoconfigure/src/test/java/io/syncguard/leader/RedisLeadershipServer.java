@@ -1,0 +1,47 @@
+package io.syncguard.leader;
+
+import io.syncguard.redis.RedisSettings;
+import io.syncguard.testing.OwnRedis;
+import io.syncguard.testing.RedisProxy;
+import io.syncguard.testing.ServerProxy;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** A Redis of the run's own, which is killed: it has each grant on disk before it answers. */
+final class RedisLeadershipServer implements LeadershipServer {
+
+    private static final String QUEUE = RedisSettings.KEY_PREFIX + "queue:leader:" + LeaderProcess.ELECTION;
+
+    private final OwnRedis server;
+
+    RedisLeadershipServer(Path directory) throws IOException {
+        Path files = Files.createDirectories(directory.resolve("redis")).toAbsolutePath();
+        server = new OwnRedis("appendonly yes", "appendfsync always", "dir \"" + files + "\"");
+    }
+
+    @Override
+    public ServerProxy newProxy() {
+        return new RedisProxy(server.url());
+    }
+
+    @Override
+    public int waiters() {
+        return server.commands().zcard(QUEUE).intValue();
+    }
+
+    @Override
+    public void stop() {
+        server.kill();
+    }
+
+    @Override
+    public void start() {
+        server.start();
+    }
+
+    @Override
+    public void close() {
+        server.close();
+    }
+}
