@@ -70,9 +70,10 @@ final class LeaderFixture implements AfterEachCallback {
         return elected(STEADY);
     }
 
+    /** It leads, and its election has been told: whoever listens from now on is told what comes next. */
     LeaderMember elected(LeaderSettings settings) {
         LeaderMember member = election.join(NAME, settings);
-        eventually().until(member::isLeader);
+        eventually().until(() -> member.isLeader() && news.stream().anyMatch(each -> each.startsWith("elected")));
         return member;
     }
 

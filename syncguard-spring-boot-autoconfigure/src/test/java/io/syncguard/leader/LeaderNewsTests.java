@@ -2,6 +2,7 @@ package io.syncguard.leader;
 
 import static io.syncguard.core.EngineFixture.eventually;
 import static io.syncguard.leader.LeaderFixture.NAME;
+import static io.syncguard.leader.LeaderFixture.STEADY;
 import static io.syncguard.leader.LeaderFixture.TTL;
 import static io.syncguard.leader.LeaderFixture.hangUntil;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -127,7 +128,8 @@ class LeaderNewsTests {
                 hangUntil(goOn);
             }
         });
-        LeaderMember member = fixture.elected();
+        LeaderMember member = fixture.election.join(NAME, STEADY);
+        eventually().until(member::isLeader);
 
         member.pause();
         goOn.countDown();
