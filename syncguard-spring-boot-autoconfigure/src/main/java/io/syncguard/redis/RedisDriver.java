@@ -1,0 +1,149 @@
+package io.syncguard.redis;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.SocketOptions.KeepAliveOptions;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.springframework.beans.DirectFieldAccessor;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * The driver, made from the connection details of the application's connection factory: where the server is and how to get there
+ * is the application's, everything else the library's own.
+ *
+ * <p>It makes a connection again that was lost, but sends nothing again: an acquisition that is granted twice would be in its own
+ * way.
+ */
+final class RedisDriver implements AutoCloseable {
+
+    /** The pauses before it connects again, at random up to so long. */
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+    private static final int THREADS = 2;
+
+    private final ClientResources resources;
+    private final LettuceConnectionFactory factory;
+
+    /**
+     * @param application says where the server is, and how to get there
+     */
+    RedisDriver(LettuceConnectionFactory application, RedisSettings settings) {
+        if (application.isClusterAware()) {
+            settings.checkForCluster();
+        }
+        RedisConfiguration details = detailsOf(application);
+        this.resources = DefaultClientResources.builder()
+                .ioThreadPoolSize(THREADS)
+                .computationThreadPoolSize(THREADS)
+                .nettyCustomizer(new NettyCustomizer() {
+                    @Override
+                    public void afterChannelInitialized(Channel channel) {
+                        // In front of TLS, too.
+                        channel.pipeline().addFirst(new RedisSilence(settings.timeout()));
+                    }
+                })
+                .reconnectDelay(Delay.fullJitter(Duration.ofMillis(1), LONGEST_PAUSE, 10, TimeUnit.MILLISECONDS))
+                .build();
+        this.factory = new LettuceConnectionFactory(
+                details, configuration(application.getClientConfiguration(), resources, settings.timeout()));
+        factory.afterPropertiesSet();
+        factory.start();
+    }
+
+    LettuceConnectionFactory factory() {
+        return factory;
+    }
+
+    @Override
+    public void close() {
+        factory.destroy();
+        resources.shutdown(0, 1, TimeUnit.SECONDS);
+    }
+
+    private static RedisConfiguration detailsOf(LettuceConnectionFactory application) {
+        if (application.getClusterConfiguration() != null) {
+            return application.getClusterConfiguration();
+        }
+        if (application.getSentinelConfiguration() != null) {
+            return application.getSentinelConfiguration();
+        }
+        if (application.getSocketConfiguration() != null) {
+            return application.getSocketConfiguration();
+        }
+        RedisStandaloneConfiguration details = application.getStandaloneConfiguration();
+        if (!isMadeFrom(details, application)) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "The connection details of the LettuceConnectionFactory cannot be read: make it from a"
+                            + " RedisStandaloneConfiguration, RedisSentinelConfiguration or RedisClusterConfiguration");
+        }
+        return details;
+    }
+
+    /**
+     * A factory that was made from any other kind of configuration, such as static master and replicas, answers a default one,
+     * which means localhost. Only its field tells.
+     */
+    private static boolean isMadeFrom(RedisStandaloneConfiguration details, LettuceConnectionFactory application) {
+        return new DirectFieldAccessor(application).getPropertyValue("configuration") == details;
+    }
+
+    /** All but from where to read: a replica may not know of a grant yet. */
+    private static LettuceClientConfiguration configuration(
+            LettuceClientConfiguration application, ClientResources resources, Duration timeout) {
+        LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder();
+        if (application.isUseSsl()) {
+            var ssl = builder.useSsl().verifyPeer(application.getVerifyMode());
+            if (application.isStartTls()) {
+                ssl.startTls();
+            }
+        }
+        builder.redisCredentialsProviderFactory(
+                application.getRedisCredentialsProviderFactory().orElseGet(RedisStaticCredentials::new));
+        ClientOptions options = application.getClientOptions().orElseGet(ClientOptions::create);
+        return builder.clientName(application.getClientName().orElse("syncguard"))
+                .clientResources(resources)
+                .clientOptions(options(options, timeout))
+                .commandTimeout(timeout)
+                .shutdownTimeout(Duration.ZERO)
+                .build();
+    }
+
+    /** Always those of a cluster, which are good for one server as well; others are not heeded in a cluster. */
+    private static ClientOptions options(ClientOptions application, Duration timeout) {
+        ClusterClientOptions.Builder builder = application instanceof ClusterClientOptions cluster
+                ? cluster.mutate()
+                : ClusterClientOptions.builder(application);
+        return builder.autoReconnect(true)
+                // Also fails what is under way when the connection is lost: the driver would send it again.
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                // Whoever waits for an answer knows how long; the driver would keep a timer for each.
+                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
+                .socketOptions(application
+                        .getSocketOptions()
+                        .mutate()
+                        .connectTimeout(timeout)
+                        // A server that went away without a word must not hold an idle connection for ever.
+                        .keepAlive(KeepAliveOptions.builder()
+                                .enable()
+                                .idle(Duration.ofSeconds(5))
+                                .interval(Duration.ofSeconds(2))
+                                .count(3)
+                                .build())
+                        .build())
+                .build();
+    }
+}
