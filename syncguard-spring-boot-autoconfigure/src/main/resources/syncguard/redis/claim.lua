@@ -1,24 +1,22 @@
--- include leases
-
 -- One attempt. Answers 'granted' with fence, start and end; 'refused' or 'queued' with the time left; or 'no_fences' when the
 -- counter is at its end.
 --
 -- With place_ms it is the attempt of a waiter: it takes a place in the queue, or keeps the one that it has, for so long, and the
 -- time left says when to look again. Without, it is a try that does not queue, and writes nothing if it is refused; who has a place
 -- gives it up.
+
+-- include leases
+
 local name, mode, lock_id, ttl, user_key, owner = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local place_ms, first_lease_ms, waiter, channel = tonumber(ARGV[7]), ARGV[8], ARGV[9], ARGV[10]
 
 local shared = mode == 'SHARED'
 local locks, readers, queue, id = key('lock', name), key('readers', name), key('queue', name), key('id', lock_id)
 
-local function answer(fence, ends)
-    return fence and { 'granted', fence, now, ends } or { 'no_fences' }
-end
-
 -- Most keys: nothing is there, one look tells.
 if redis.call('EXISTS', locks, readers, queue, id) == 0 then
-    return answer(grant(name, mode, lock_id, ttl, user_key, owner))
+    local fence = next_fence(name)
+    return fence and { 'granted', fence, now, write_lease(name, mode, lock_id, fence, ttl, user_key, owner) } or { 'no_fences' }
 end
 
 -- include queue
@@ -40,9 +38,9 @@ local function in_front(places, arrival)
 end
 
 -- What is in the way: leases, and places in front.
-local leases = last_end(locks)
+local last_lease = last_end(locks)
 if not shared then
-    leases = later(leases, last_end(readers))
+    last_lease = later(last_lease, last_end(readers))
 end
 local place, arrival, soonest, latest
 if redis.call('EXISTS', queue) == 1 then
@@ -54,7 +52,7 @@ if redis.call('EXISTS', queue) == 1 then
         soonest, latest = earlier(soonest, soonest_reader), later(latest, latest_reader)
     end
 end
-local time_left = (later(leases and leases + TOLERANCE, latest) or now) - now
+local time_left = (later(last_lease and last_lease + TOLERANCE, latest) or now) - now
 
 -- The caller may be in its own way. A release has made a lease of its place, and it does not know yet; or the driver of a cluster
 -- sends again what it had sent to a node that has gone.
@@ -99,8 +97,13 @@ if time_left > 0 then
     return { 'queued', earlier(first and first + TOLERANCE, soonest) - now }
 end
 
-local fence, ends = grant(name, mode, lock_id, ttl, user_key, owner, make_way)
-if fence and place then
+local fence = next_fence(name)
+if not fence then
+    return { 'no_fences' }
+end
+remove_lapsed_leases(name)
+if place then
     remove_place(name, place)
 end
-return answer(fence, ends)
+redis.call('DEL', id)
+return { 'granted', fence, now, write_lease(name, mode, lock_id, fence, ttl, user_key, owner) }

@@ -1,8 +1,9 @@
+-- Keeps places for so long from now, and answers in the order asked in how many milliseconds to look again: 0 for who can go on,
+-- and for who has lost the place.
+
 -- include leases
 -- include queue
 
--- Keeps places for so long from now, and answers in the order asked in how many milliseconds to look again: 0 for who can go on,
--- and for who has lost the place.
 local place_ms = tonumber(ARGV[1])
 
 -- The places that are asked for and not lost, by lock id; and their keys, once each.

@@ -66,19 +66,17 @@ local function has_fences(name)
     return (tonumber(redis.call('GET', key('fence', name)) or 0) or 0) < LAST_FENCE
 end
 
--- Grants a key for which nothing live is in the way, and before that has what is left there make way, if anything is. Answers fence
--- and end; nothing when the counter is at its end.
-local function grant(name, mode, lock_id, ttl, user_key, owner, make_way)
-    if not has_fences(name) then
-        return nil
-    end
-    local fence, ends = redis.call('INCR', key('fence', name)), now + ttl
-    if make_way then
-        make_way(name, lock_id)
-    end
+-- The next fence of the key; nil when the counter is at its end.
+local function next_fence(name)
+    return has_fences(name) and redis.call('INCR', key('fence', name)) or nil
+end
+
+-- Writes a lease that begins now, and answers its end.
+local function write_lease(name, mode, lock_id, fence, ttl, user_key, owner)
+    local ends = now + ttl
     redis.call(
         'HSET', key('id', lock_id), 'name', name, 'mode', mode, 'acquired_at_ms', now, 'fence', string.format('%015.0f', fence),
         'user_key', user_key, 'owner', owner)
     keep_lease(key(LEASES[mode], name), mode, lock_id, ends)
-    return fence, ends
+    return ends
 end

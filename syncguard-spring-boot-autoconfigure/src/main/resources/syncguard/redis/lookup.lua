@@ -1,6 +1,7 @@
+-- The live leases of a key, or the one with a lock id: lock id, mode, end, start, fence, key and owner of each.
+
 -- include leases
 
--- The live leases of a key, or the one with a lock id: lock id, mode, end, start, fence, key and owner of each.
 local name, lock_id = ARGV[1], ARGV[2]
 local answers = {}
 
@@ -12,8 +13,8 @@ local function add(lock_id, mode, ends)
 end
 
 if lock_id then
-    local leases, ends, _, mode = lease_of(lock_id)
-    if leases and ends > now - TOLERANCE then
+    local set, ends, _, mode = lease_of(lock_id)
+    if set and ends > now - TOLERANCE then
         add(lock_id, mode, text(ends))
     end
     return answers

@@ -7,6 +7,12 @@ local function is_live(set)
     return last ~= nil and last > now - TOLERANCE
 end
 
+-- Never passed over: an extension would revive one beside the lease that comes next.
+local function remove_lapsed_leases(name)
+    redis.call('ZREMRANGEBYSCORE', key('lock', name), '-inf', now - TOLERANCE)
+    redis.call('ZREMRANGEBYSCORE', key('readers', name), '-inf', now - TOLERANCE)
+end
+
 -- The first end in the set that is later than that; nil if there is none.
 local function first_end(set, after)
     return tonumber(redis.call('ZRANGEBYSCORE', set, '(' .. text(after), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2])
@@ -52,14 +58,6 @@ end
 local function remove_place(name, place)
     redis.call('ZREM', key('queue', name), place)
     return redis.call('ZREM', key(PLACES[read_place(place).mode], name), place) == 1
-end
-
--- Lapsed leases are deleted, never passed over: an extension would revive one beside that which is granted. And the lock id stands
--- for a place no more.
-local function make_way(name, lock_id)
-    redis.call('ZREMRANGEBYSCORE', key('lock', name), '-inf', now - TOLERANCE)
-    redis.call('ZREMRANGEBYSCORE', key('readers', name), '-inf', now - TOLERANCE)
-    redis.call('DEL', key('id', lock_id))
 end
 
 -- Thousands may have died at once: a command takes a few thousand arguments.

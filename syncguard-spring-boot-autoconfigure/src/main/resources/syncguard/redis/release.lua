@@ -1,15 +1,16 @@
--- include leases
-
 -- Ends what has this lock id: a lease, or a place in the queue. Answers 'released', 'left', or why there is nothing to end:
 -- 'expired' or 'not_found'.
+
+-- include leases
+
 local lock_id = ARGV[1]
 
-local leases, ends, name = lease_of(lock_id)
-if leases and ends <= now - TOLERANCE then
+local set, ends, name = lease_of(lock_id)
+if set and ends <= now - TOLERANCE then
     return 'expired'
 end
-if leases then
-    redis.call('ZREM', leases, lock_id)
+if set then
+    redis.call('ZREM', set, lock_id)
     redis.call('DEL', key('id', lock_id))
     if redis.call('EXISTS', key('queue', name)) == 0 then
         return 'released'
@@ -40,16 +41,19 @@ local function hand_over(name)
     if not id[1] then
         return false
     end
-    local fence, ends = grant(name, place.mode, place.lock_id, tonumber(id[1]), id[2], id[3], make_way)
+    local fence = next_fence(name)
     if not fence then
         return false
     end
+    remove_lapsed_leases(name)
     remove_place(name, first)
+    redis.call('DEL', key('id', place.lock_id))
+    local ends = write_lease(name, place.mode, place.lock_id, fence, tonumber(id[1]), id[2], id[3])
     tell(place, table.concat({ place.waiter, text(fence), text(now), text(ends) }, ' '))
     return true
 end
 
-if leases then
+if set then
     if not hand_over(name) then
         wake(name)
     end

@@ -1,10 +1,11 @@
--- include leases
-
 -- Extends one exclusive lease, which also takes the next fence of its key. Answers 'rotated' with the new end and fence, or
 -- 'no_fences', 'expired' or 'not_found', and then nothing was written.
+
+-- include leases
+
 local lock_id, ttl = ARGV[1], tonumber(ARGV[2])
 
-local leases, old_end, name, mode = lease_of(lock_id)
+local set, old_end, name, mode = lease_of(lock_id)
 if mode ~= 'EXCLUSIVE' then
     return { 'not_found' }
 end
@@ -16,7 +17,7 @@ if not has_fences(name) then
 end
 
 local ends = now + ttl
-keep_lease(leases, mode, lock_id, ends)
+keep_lease(set, mode, lock_id, ends)
 local fence = redis.call('INCR', key('fence', name))
 redis.call('HSET', key('id', lock_id), 'fence', string.format('%015.0f', fence))
 local answer = { 'rotated', ends, fence }
