@@ -68,8 +68,8 @@ public interface LockHandle extends AutoCloseable {
      *
      * @return whether the lock is still held; {@code false} is final
      * @throws LockBackendException when the server cannot be asked, or its answer was lost: the lock is held until its old
-     *     deadline or the one asked for, whichever is earlier. The server may still be sent it, however late, and have the lease end
-     *     earlier by it: later extensions last no longer than this one would have, as {@link #remaining} says
+     *     deadline or the one asked for, whichever is earlier. If nobody knows what became of it, it may reach the server after a
+     *     later one and have the lease end earlier: later extensions then last no longer than this one, as {@link #remaining} says
      */
     boolean extend(Duration ttl);
 

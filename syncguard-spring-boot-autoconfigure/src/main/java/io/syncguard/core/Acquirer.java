@@ -1,7 +1,6 @@
 package io.syncguard.core;
 
 import io.syncguard.Fence;
-import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
@@ -187,7 +186,7 @@ final class Acquirer {
             try {
                 return backend.acquire(claim);
             } catch (RuntimeException | Error ex) {
-                unknown = outcomeIsUnknown(ex);
+                unknown = UnknownOutcome.is(ex);
                 // A driver or pool that was interrupted reports a broken connection.
                 if (Thread.currentThread().isInterrupted()) {
                     throw interrupted(ex);
@@ -203,14 +202,6 @@ final class Acquirer {
                 Thread.currentThread().interrupt();
                 throw interrupted(ex);
             }
-        }
-
-        private boolean outcomeIsUnknown(Throwable ex) {
-            return !(ex instanceof LockBackendException known)
-                    || switch (known.code()) {
-                        case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, ABORTED, INTERNAL -> true;
-                        default -> false;
-                    };
         }
 
         private Hold hold(Attempt.Grant grant, Hold.Lease lease) {

@@ -162,7 +162,7 @@ final class Heartbeat implements AutoCloseable {
         try {
             return server.apply(new Extension(hold.lockId(), ttl));
         } catch (LockBackendException ex) {
-            hold.extensionFailed(ttl);
+            hold.extensionFailed(ttl, ex);
             throw new LockBackendException(
                     ex.code(), "Lock '" + hold.key() + "' could not be extended. " + ex.getMessage(), ex.getCause());
         }
@@ -224,7 +224,7 @@ final class Heartbeat implements AutoCloseable {
                             + " until their ttl is over",
                     ex);
             for (int i = 0; i < holds.size(); i++) {
-                holds.get(i).extensionFailed(extensions.get(i).ttl());
+                holds.get(i).extensionFailed(extensions.get(i).ttl(), ex);
                 holds.get(i).renewAt(time.nanoTime() + rest(holds.get(i)));
             }
             events.later(holds, (listener, event) -> listener.failed(event, LockOperation.EXTEND, ex));

@@ -81,10 +81,10 @@ final class Hold implements LockHandle {
     private volatile Lease lease;
 
     /**
-     * The shortest ttl of the extensions that failed. The server may be sent one of them after any later one, however long ago that
-     * was, and have the lease end so long from then on. Guarded by {@link #extending}.
+     * No lease is believed in for longer: the shortest ttl of the extensions whose outcome is unknown. One of them may still reach
+     * the server after any later one, and have the lease end that long from then on. Guarded by {@link #extending}.
      */
-    private Duration longestLength = LockLimits.MAX_DURATION;
+    private Duration believedAtMost = LockLimits.MAX_DURATION;
 
     /**
      * When the heartbeat wants to extend next. Written by whoever holds {@link #extending}, and by the heartbeat when another
@@ -314,9 +314,11 @@ final class Hold implements LockHandle {
         return before;
     }
 
-    /** The server may have done it, or may yet do it. The caller holds {@link #extending}. */
-    void extensionFailed(Duration ttl) {
-        longestLength = ttl.compareTo(longestLength) < 0 ? ttl : longestLength;
+    /** The caller holds {@link #extending}. */
+    void extensionFailed(Duration ttl, LockBackendException error) {
+        if (UnknownOutcome.is(error) && ttl.compareTo(believedAtMost) < 0) {
+            believedAtMost = ttl;
+        }
     }
 
     /** The server did nothing. The caller holds {@link #extending}. */
@@ -330,7 +332,7 @@ final class Hold implements LockHandle {
      */
     boolean extended(Lease confirmed) {
         loseIfOver();
-        lease = confirmed.atMost(longestLength);
+        lease = confirmed.atMost(believedAtMost);
         renewAt = confirmed.sentAt() + renewalInterval();
         loseIfOver();
         return phase() == Phase.HELD;

@@ -98,6 +98,18 @@ class LateExtensionTests {
         assertThat(lock.remaining()).isEqualTo(Duration.ofHours(1));
     }
 
+    @Test
+    void an_extension_that_was_never_sent_does_not_come_late() {
+        LockHandle lock = locks.acquire(REQUEST.noHeartbeat());
+        fixture.backend.beforeExtend = InterceptedBackend.failing(LockErrorCode.RATE_LIMITED);
+        assertThatThrownBy(() -> lock.extend(Duration.ofSeconds(1))).isInstanceOf(LockBackendException.class);
+        endFailures();
+
+        assertThat(lock.extend(EngineFixture.TTL)).isTrue();
+
+        assertThat(lock.remaining()).isEqualTo(EngineFixture.TTL);
+    }
+
     private void failToExtend(LockHandle lock, Duration ttl) {
         failExtensions();
         assertThatThrownBy(() -> lock.extend(ttl)).isInstanceOf(LockBackendException.class);

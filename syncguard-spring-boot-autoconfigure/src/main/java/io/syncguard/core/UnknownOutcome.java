@@ -1,0 +1,17 @@
+package io.syncguard.core;
+
+import io.syncguard.LockBackendException;
+
+/** An error after which the server may have done, or may yet do, what it was asked. */
+final class UnknownOutcome {
+
+    private UnknownOutcome() {}
+
+    static boolean is(Throwable error) {
+        return !(error instanceof LockBackendException known)
+                || switch (known.code()) {
+                    case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, ABORTED, INTERNAL -> true;
+                    default -> false;
+                };
+    }
+}
