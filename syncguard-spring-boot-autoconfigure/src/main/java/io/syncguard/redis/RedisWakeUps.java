@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -49,9 +50,12 @@ final class RedisWakeUps implements AutoCloseable {
     private volatile boolean started;
     private volatile boolean closed;
 
-    /** Of the listening thread alone, like the pause. */
+    private final ReentrantLock changing = new ReentrantLock();
+
+    /** Written by the listening thread, and guarded by {@link #changing} for all others. */
     private @Nullable StatefulRedisPubSubConnection<String, String> connection;
 
+    /** Of the listening thread alone. */
     private long pause = FIRST_PAUSE_NANOS;
 
     RedisWakeUps(String channel, RedisConnections connections, WakeUps wakeUps, Time time) {
@@ -95,7 +99,7 @@ final class RedisWakeUps implements AutoCloseable {
         try {
             if (opened == null) {
                 opened = connections.subscriber();
-                connection = opened;
+                use(opened);
                 subscribe(opened);
             } else {
                 await(opened.async().ping());
@@ -112,8 +116,7 @@ final class RedisWakeUps implements AutoCloseable {
             // Not waited for: the driver may be ending.
             opened.closeAsync();
         }
-        connection = null;
-        changeTo(false);
+        use(null);
         long next = time.nanoTime() + pause;
         pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
         return next;
@@ -124,7 +127,7 @@ final class RedisWakeUps implements AutoCloseable {
         opened.addListener(new RedisPubSubAdapter<>() {
             @Override
             public void subscribed(String subscribed, long count) {
-                changeTo(true);
+                changeTo(true, opened);
             }
 
             @Override
@@ -135,7 +138,7 @@ final class RedisWakeUps implements AutoCloseable {
         opened.addListener(new RedisConnectionStateListener() {
             @Override
             public void onRedisDisconnected(RedisChannelHandler<?, ?> lost) {
-                changeTo(false);
+                changeTo(false, opened);
             }
         });
         await(opened.async().subscribe(channel));
@@ -145,11 +148,27 @@ final class RedisWakeUps implements AutoCloseable {
         answer.get(ANSWER_SECONDS, TimeUnit.SECONDS);
     }
 
-    private void changeTo(boolean now) {
-        if (connected != now) {
-            connected = now;
-            log.debug(now ? "Wake-ups arrive" : "Wake-ups do not arrive");
-            wakeUps.lookAtAll();
+    /** From now on nothing counts that is told of the one before. */
+    private void use(@Nullable StatefulRedisPubSubConnection<String, String> next) {
+        changing.lock();
+        try {
+            connection = next;
+            changeTo(false, next);
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    private void changeTo(boolean now, @Nullable StatefulRedisPubSubConnection<String, String> told) {
+        changing.lock();
+        try {
+            if (told == connection && connected != now) {
+                connected = now;
+                log.debug(now ? "Wake-ups arrive" : "Wake-ups do not arrive");
+                wakeUps.lookAtAll();
+            }
+        } finally {
+            changing.unlock();
         }
     }
 
