@@ -25,7 +25,7 @@ final class RedisErrors {
                     + "|ACL failure in script|user executing the script can't|max number of clients");
 
     /** A lock id in a key: the server quotes the keys to which a user has no access. */
-    private static final Pattern LOCK_ID = Pattern.compile(":id:[A-Za-z0-9_-]{22}");
+    private static final Pattern LOCK_ID = Pattern.compile("id:[A-Za-z0-9_-]{22}");
 
     private RedisErrors() {}
 
@@ -108,7 +108,7 @@ final class RedisErrors {
             return error;
         }
         Throwable copy = new RedisCommandExecutionException(
-                LOCK_ID.matcher(String.valueOf(answer.getMessage())).replaceAll(":id:..."));
+                LOCK_ID.matcher(String.valueOf(answer.getMessage())).replaceAll("id:..."));
         copy.setStackTrace(answer.getStackTrace());
         return copy;
     }

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
 /** What an error of Redis or of its driver means, by the words of several versions of the server. */
@@ -70,16 +71,17 @@ class RedisErrorsTests {
     }
 
     /** Redis 7 quotes the key to which a user has no access. */
-    @Test
-    void a_lock_id_that_the_server_quotes_is_not_passed_on() {
+    @ParameterizedTest
+    @ValueSource(strings = {"{syncguard}:", "", "locks"})
+    void a_lock_id_that_the_server_quotes_is_not_passed_on(String prefix) {
         String lockId = "A".repeat(22);
         Throwable error = new RedisCommandExecutionException(
-                "NOPERM User limited has no permissions to access the '{syncguard}:id:" + lockId + "' key");
+                "NOPERM User limited has no permissions to access the '" + prefix + "id:" + lockId + "' key");
 
         LockBackendException told = RedisErrors.translate("releasing a lock", error);
 
         assertThat(told.code()).isEqualTo(LockErrorCode.AUTH_FAILED);
-        assertThat(told).hasStackTraceContaining("no permissions to access the '{syncguard}:id:...' key");
+        assertThat(told).hasStackTraceContaining("no permissions to access the '" + prefix + "id:...' key");
         assertThat(told).asString().doesNotContain(lockId);
         assertThat(told.getCause()).asString().doesNotContain(lockId);
     }
