@@ -67,7 +67,14 @@ final class RedisConnections implements AutoCloseable {
         }
         Thread connector = new Thread(() -> connect(mine), "syncguard-connect");
         connector.setDaemon(true);
-        connector.start();
+        try {
+            connector.start();
+        } catch (Error ex) {
+            // No thread could be made. Whoever comes next tries again.
+            attempt.set(null);
+            mine.completeExceptionally(ex);
+            throw ex;
+        }
         return mine.get(limit, TimeUnit.MILLISECONDS);
     }
 
@@ -100,7 +107,7 @@ final class RedisConnections implements AutoCloseable {
 
     private void connect(CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> mine) {
         try {
-            mine.complete(commands(unlessClosed(this::nativeConnection)));
+            mine.complete(asCommands(unlessClosed(this::nativeConnection)));
         } catch (RuntimeException | Error ex) {
             // Whoever comes next tries again.
             attempt.set(null);
@@ -109,12 +116,12 @@ final class RedisConnections implements AutoCloseable {
     }
 
     private Object nativeConnection() {
-        for (int attempt = 1; ; attempt++) {
+        for (int tries = 1; ; tries++) {
             try {
                 return driver.factory().getConnection().getNativeConnection();
             } catch (RedisConnectionFailureException ex) {
                 // The server refused, and the driver had closed the connection before this thread could look why.
-                if (attempt == ATTEMPTS || !(ex.getMostSpecificCause() instanceof IllegalStateException)) {
+                if (tries == ATTEMPTS || !(ex.getMostSpecificCause() instanceof IllegalStateException)) {
                     throw ex;
                 }
             }
@@ -150,7 +157,7 @@ final class RedisConnections implements AutoCloseable {
 
     /** The same for one server, behind sentinels and in a cluster. */
     @SuppressWarnings("unchecked")
-    private static RedisScriptingAsyncCommands<byte[], byte[]> commands(Object connection) {
+    private static RedisScriptingAsyncCommands<byte[], byte[]> asCommands(Object connection) {
         return (RedisScriptingAsyncCommands<byte[], byte[]>) connection;
     }
 }

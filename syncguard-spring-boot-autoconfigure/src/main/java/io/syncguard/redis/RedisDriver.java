@@ -21,8 +21,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The driver, made from the connection details of the application's connection factory: where the server is and how to get there
- * is the application's, everything else the library's own.
+ * The driver, made from the connection details of the application's connection factory: server, credentials, TLS, name and client
+ * options are the application's; threads, timeouts and what becomes of a lost connection are the library's own.
  *
  * <p>It makes a connection again that was lost, but sends nothing again: an acquisition that is granted twice would be in its own
  * way.
@@ -30,7 +30,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 final class RedisDriver implements AutoCloseable {
 
     /** The pauses before it connects again, at random up to so long. */
-    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private static final int THREADS = 2;
 
@@ -101,7 +101,7 @@ final class RedisDriver implements AutoCloseable {
         return new DirectFieldAccessor(application).getPropertyValue("configuration") == details;
     }
 
-    /** All but from where to read: a replica may not know of a grant yet. */
+    /** Without the pool, and without where to read from: a replica may not know of a grant yet. */
     private static LettuceClientConfiguration configuration(
             LettuceClientConfiguration application, ClientResources resources, Duration timeout) {
         LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder();

@@ -202,11 +202,11 @@ public final class RedisLockBackend implements LockBackend {
 
     /**
      * What was sent on a connection is done in the order in which it was sent; the rest is for one that was lost: two timeouts
-     * until its silence is noticed, one for the next connection, and one for the release.
+     * until its silence is noticed, a pause and one for the next connection, and one for the release.
      */
     @Override
     public Duration settlingTime() {
-        return settings.timeout().multipliedBy(4);
+        return settings.timeout().multipliedBy(4).plus(RedisDriver.LONGEST_PAUSE);
     }
 
     @Override

@@ -27,7 +27,7 @@ final class RedisSilence extends ChannelDuplexHandler {
     /** Something was written, and nothing read since. */
     private boolean awaiting;
 
-    /** At the last look, too, and a timeout had passed. */
+    /** A look has found nothing read for a timeout; the next one that does ends the connection. */
     private boolean suspected;
 
     /** One look at most is due. */
@@ -76,7 +76,7 @@ final class RedisSilence extends ChannelDuplexHandler {
             suspected = true;
             lookIn(timeoutNanos, ctx);
         } else {
-            end(ctx.channel());
+            end(ctx);
         }
     }
 
@@ -85,13 +85,15 @@ final class RedisSilence extends ChannelDuplexHandler {
         return ctx.executor().ticker().nanoTime();
     }
 
-    private void end(Channel channel) {
+    private static void end(ChannelHandlerContext ctx) {
+        Channel channel = ctx.channel();
         log.warn("Redis is silent on a connection, which is closed and made again: " + channel.remoteAddress());
         try {
             // Resets it. What the system would go on sending must not arrive after what is sent on the next one.
             channel.config().setOption(ChannelOption.SO_LINGER, 0);
         } finally {
-            channel.close();
+            // From here, not from the other end: TLS would say good-bye first, to whom nothing arrives.
+            ctx.close();
         }
     }
 }

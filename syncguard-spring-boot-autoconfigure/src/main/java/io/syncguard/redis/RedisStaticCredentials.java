@@ -7,6 +7,7 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisPassword;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+import org.springframework.util.StringUtils;
 
 /**
  * User and password of the connection details, in a form that the driver takes in its event loop. Otherwise it goes through the
@@ -28,8 +29,9 @@ final class RedisStaticCredentials implements RedisCredentialsProviderFactory {
     }
 
     private static RedisCredentialsProvider credentials(@Nullable String user, RedisPassword password) {
+        String named = StringUtils.hasText(user) ? user : null;
         // A user who needs no password has to send one all the same, or would be the default user.
-        char[] none = user == null ? null : new char[0];
-        return new StaticCredentialsProvider(user, password.toOptional().orElse(none));
+        char[] none = named == null ? null : new char[0];
+        return new StaticCredentialsProvider(named, password.toOptional().orElse(none));
     }
 }
