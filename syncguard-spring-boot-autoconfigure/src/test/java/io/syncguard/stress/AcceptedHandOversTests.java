@@ -192,6 +192,35 @@ class AcceptedHandOversTests {
                 .held("waiter", 40, 4960));
     }
 
+    @Test
+    void a_key_that_was_handed_over_by_the_first_holder_of_whom_nobody_heard() {
+        accepts(script().acquire("holder", 0, 1000, UNKNOWN)
+                .by("b")
+                .line("waiter", 10)
+                .by("a")
+                .release("holder", 30, UNKNOWN)
+                .by("b")
+                .handed("waiter", 2, 30, 35)
+                .held("waiter", 40, 4960));
+    }
+
+    @Test
+    void a_key_that_was_handed_over_by_the_first_reader_of_whom_nobody_heard() {
+        accepts(script().reading()
+                .acquire("one", 0, 1000, UNKNOWN)
+                .grant("two", 2, 2, 1000)
+                .by("b")
+                .writing()
+                .line("waiter", 10)
+                .by("people")
+                .ended("two", 20)
+                .by("a")
+                .release("one", 30, UNKNOWN)
+                .by("b")
+                .handed("waiter", 3, 30, 35)
+                .held("waiter", 40, 4960));
+    }
+
     /** Somebody holds the key, one waits for it, and the holder has gone. */
     private static HistoryScript released() {
         return script().grant("holder", 1, 0, 1000)

@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 final class HandOverRules {
 
     private static final long MILLI = 1_000_000;
+    private static final long FIRST_FENCE = 1;
 
     private final KeyHistory history;
     private final ProcessTimes processes;
@@ -124,8 +125,10 @@ final class HandOverRules {
         List<LeaseHistory> grants = history.grants();
         List<HistoryEvent> releases = new ArrayList<>();
         LeaseHistory before = handed;
-        for (int i = grants.indexOf(handed) - 1; i >= 0 && (before == handed || before.isShared()); i--) {
-            if (grants.get(i).fence() != before.fence() - 1) {
+        int i = grants.indexOf(handed);
+        while (before.fence() > FIRST_FENCE && (before == handed || before.isShared())) {
+            i--;
+            if (i < 0 || grants.get(i).fence() != before.fence() - 1) {
                 // By one of whom nothing is known.
                 return;
             }

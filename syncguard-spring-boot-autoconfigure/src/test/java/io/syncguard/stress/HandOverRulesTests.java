@@ -140,6 +140,14 @@ class HandOverRulesTests {
     }
 
     @Test
+    void a_key_that_nobody_had() {
+        rejects(
+                Rule.HAND_OVER,
+                "that nobody released",
+                script().by("b").line("waiter", 10).handed("waiter", 1, 30, 35));
+    }
+
+    @Test
     void a_key_that_is_handed_over_beside_its_holder() {
         rejects(
                 Rule.ONE_LIVE_GRANT,

@@ -103,21 +103,27 @@ final class HandOvers {
                 .orElse(0);
         for (HistoryEvent event : others) {
             boolean ends = event.is(Kind.RELEASE) || event.is(Kind.ENDED);
-            boolean isOfAnother =
-                    event.lease().fence() != 0 && fence != 0 && event.lease().fence() != fence;
+            boolean isOfAnother = tellsFenceOf(event, next)
+                    || event.lease().fence() != 0 && fence != 0 && event.lease().fence() != fence;
             if (ends && (overlaps(event, first) || overlaps(event, next))) {
                 part.add(event.answered(event.end(), Outcome.UNKNOWN));
             } else if ((first == null
                             || event.start() >= latestEffect(first)
-                            || event.is(Kind.KEEP) && overlaps(event, first))
+                            || (event.is(Kind.KEEP) || tellsFenceOf(event, first)) && overlaps(event, first))
                     && (next == null || event.start() < latestEffect(next) && !isOfAnother)) {
                 part.add(event);
             }
         }
     }
 
+    private static boolean tellsFenceOf(HistoryEvent event, HistoryEvent claim) {
+        return claim != null
+                && event.lease().fence() != 0
+                && event.lease().fence() == claim.lease().fence();
+    }
+
     private static boolean overlaps(HistoryEvent event, HistoryEvent claim) {
-        return claim != null && event.end() > claim.start() && event.start() < latestEffect(claim);
+        return claim != null && event.end() >= claim.start() && event.start() <= latestEffect(claim);
     }
 
     private static long latestEffect(HistoryEvent claim) {
@@ -201,12 +207,12 @@ final class HandOvers {
 
     private Stream<HistoryEvent> during(HistoryEvent claim, HistoryEvent next) {
         return others.stream()
-                .filter(event -> event.end() > claim.start() && (next == null || event.start() < next.end()));
+                .filter(event -> event.end() >= claim.start() && (next == null || event.start() <= next.end()));
     }
 
     /**
-     * A grant would have been found by what was asked after it, as long as it was there: until its first lease lapsed, or somebody
-     * else ended it.
+     * A grant would have been found by what was asked after it and answered, as long as it was there: until its first lease lapsed,
+     * or somebody else ended it.
      */
     private boolean mayHaveBeenHanded(HistoryEvent claim, HistoryEvent next) {
         long placeTtl = processes.placeTtlOf(claim.source().process());
@@ -214,18 +220,16 @@ final class HandOvers {
             return false;
         }
         long longest = (placeTtl + LeaseHistory.TOLERANCE_MILLIS) * MILLI - LeaseHistory.INACCURACY_NANOS;
-        return during(claim, next).anyMatch(event -> showsLease(event, next))
+        return next != null && next.outcome() == Outcome.UNKNOWN
+                || during(claim, next).anyMatch(event -> showsLease(event, next))
                 || lastSeen(claim, next) == NEVER
                 || lastSeen(claim, next) - confirmedAt(claim, next, NEVER) > longest;
     }
 
     private static boolean showsLease(HistoryEvent event, HistoryEvent next) {
-        boolean isOfNext = next != null
-                && event.lease().fence() != 0
-                && event.lease().fence() == next.lease().fence();
         return event.is(Kind.ENDED)
                 || event.is(Kind.PINNED)
-                || event.is(Kind.LOOKUP, Outcome.OK) && !isOfNext
+                || event.is(Kind.LOOKUP, Outcome.OK) && !tellsFenceOf(event, next)
                 || (event.is(Kind.RELEASE) || event.is(Kind.EXTEND))
                         && (event.mayHaveHappened() || event.outcome() == Outcome.BUSY);
     }

@@ -33,6 +33,15 @@ class SimulatedHistoriesTests {
         assertThat(check(HistorySimulator.simulate(seed, STEPS))).isEmpty();
     }
 
+    /** Where the first grants are of unknown outcome, too. */
+    @Test
+    void what_the_model_does_with_many_new_keys_is_accepted() {
+        assertThat(LongStream.rangeClosed(1, 20_000)
+                        .mapToObj(seed -> check(HistorySimulator.simulate(seed, 40)))
+                        .flatMap(List::stream))
+                .isEmpty();
+    }
+
     @ParameterizedTest
     @MethodSource("seeds")
     void a_fence_that_is_repeated_is_rejected(long seed) {
