@@ -46,10 +46,13 @@ local place, arrival, soonest, latest
 if redis.call('EXISTS', queue) == 1 then
     place = redis.call('HGET', id, 'place') or nil
     arrival = place and place_end(name, place) and read_place(place).arrival
-    soonest, latest = in_front(key(PLACES.EXCLUSIVE, name), arrival)
-    if not shared then
-        local soonest_reader, latest_reader = in_front(key(PLACES.SHARED, name), arrival)
-        soonest, latest = earlier(soonest, soonest_reader), later(latest, latest_reader)
+    -- Nobody is in front of the first, as who was woken nearly always is.
+    if not arrival or redis.call('ZRANGE', queue, 0, 0)[1] ~= place then
+        soonest, latest = in_front(key(PLACES.EXCLUSIVE, name), arrival)
+        if not shared then
+            local soonest_reader, latest_reader = in_front(key(PLACES.SHARED, name), arrival)
+            soonest, latest = earlier(soonest, soonest_reader), later(latest, latest_reader)
+        end
     end
 end
 local time_left = (later(last_lease and last_lease + TOLERANCE, latest) or now) - now
