@@ -6,7 +6,6 @@ import io.syncguard.stress.StressSettings;
 import io.syncguard.testing.ChildJvm;
 import io.syncguard.testing.ServerProxy;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -77,7 +76,7 @@ final class LeadershipRun {
     LeadershipRun(StressSettings settings, LeadershipServer.Starter starter) throws IOException {
         this.settings = settings;
         this.random = new Random(settings.seed());
-        this.directory = Files.createDirectories(Path.of("target", "leadership", Long.toString(settings.seed())));
+        this.directory = settings.newDirectory("leadership");
         this.server = starter.start(directory);
     }
 

@@ -64,7 +64,7 @@ final class StressRun {
     StressRun(StressSettings settings, StressServer.Starter starter) throws IOException {
         this.settings = settings;
         this.random = new Random(settings.seed());
-        this.directory = Files.createDirectories(Path.of("target", "stress", Long.toString(settings.seed())));
+        this.directory = settings.newDirectory("stress");
         this.recorder = new HistoryRecorder("test", directory.resolve("test.history"));
         String url = PostgresServer.newDatabaseUrl();
         dataSource.setJdbcUrl(url);

@@ -1,5 +1,8 @@
 package io.syncguard.stress;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Random;
 
 /**
@@ -19,5 +22,10 @@ public record StressSettings(long seed, int seconds, int workers, int clients) {
                 Integer.getInteger("syncguard.stress.seconds", 13),
                 Integer.getInteger("syncguard.stress.workers", 3),
                 Integer.getInteger("syncguard.stress.clients", 4));
+    }
+
+    /** Makes a directory for the files of one run, in {@code target}; several may have the same seed. */
+    public Path newDirectory(String of) throws IOException {
+        return Files.createTempDirectory(Files.createDirectories(Path.of("target", of)), seed + "-");
     }
 }
