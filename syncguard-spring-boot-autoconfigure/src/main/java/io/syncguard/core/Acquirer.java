@@ -150,7 +150,7 @@ final class Acquirer {
                 Claim next = sentAt < deadline ? waiter.nextClaim() : claim;
                 Attempt answer = attempt(queued ? next.fromQueue() : next);
                 if (answer instanceof Attempt.Grant grant) {
-                    return hold(grant, new Hold.Lease(sentAt, claim.ttl(), grant.expiresAt()));
+                    return hold(grant, new Belief.Lease(sentAt, claim.ttl(), grant.expiresAt()));
                 }
                 if (answer instanceof Attempt.Refusal) {
                     return null;
@@ -166,8 +166,8 @@ final class Acquirer {
                 }
                 Attempt.Grant grant = sleep(waiter, sentAt, ((Attempt.Queued) answer).nextLook());
                 if (grant != null) {
-                    Hold.Lease first =
-                            new Hold.Lease(waiter.confirmedAt(), backend.placeTtl(), claim.ttl(), grant.expiresAt());
+                    Belief.Lease first =
+                            new Belief.Lease(waiter.confirmedAt(), backend.placeTtl(), claim.ttl(), grant.expiresAt());
                     // After that nobody may rely on it, but a claim may find it alive.
                     if (engine.grantsLocks() && time.nanoTime() < first.deadline()) {
                         return hold(grant, first);
@@ -204,7 +204,7 @@ final class Acquirer {
             }
         }
 
-        private Hold hold(Attempt.Grant grant, Hold.Lease lease) {
+        private Hold hold(Attempt.Grant grant, Belief.Lease lease) {
             if (time.nanoTime() >= lease.deadline()) {
                 unknown = true;
                 throw new LockLostException(

@@ -34,9 +34,6 @@ final class Heartbeat implements AutoCloseable {
     /** How many locks one statement extends at most. */
     static final int CHUNK = 500;
 
-    /** A lock is taken along when no more than a quarter of its interval is missing; a failed one rests as long. */
-    private static final int SLACK_DIVISOR = 4;
-
     /** The pause before a lock that somebody has pinned is tried again, 10 ms. */
     private static final long BUSY_NANOS = 10_000_000L;
 
@@ -59,8 +56,8 @@ final class Heartbeat implements AutoCloseable {
 
     /** Takes notice of a hold that wants to be extended. */
     void schedule(Hold hold) {
-        if (hold.hasHeartbeat()) {
-            alarm.ringAt(hold.renewAt());
+        if (hold.belief().hasHeartbeat()) {
+            alarm.ringAt(hold.belief().renewAt());
         }
     }
 
@@ -124,31 +121,33 @@ final class Heartbeat implements AutoCloseable {
     }
 
     private boolean rotateAlone(Hold hold) {
-        hold.extending.lock();
+        Belief belief = hold.belief();
+        belief.extending.lock();
         try {
-            return extendAlone(hold, hold.ttl(), backend::rotate);
+            return extendAlone(hold, belief.ttl(), backend::rotate);
         } finally {
-            hold.extending.unlock();
+            belief.extending.unlock();
         }
     }
 
     private boolean extendAlone(Hold hold, Duration ttl, Function<Extension, ExtendOutcome> server) {
-        hold.extending.lock();
+        Belief belief = hold.belief();
+        belief.extending.lock();
         try {
             for (int tries = 1; hold.isHeld(); tries++) {
                 long sentAt = time.nanoTime();
-                Hold.Lease before = hold.expectAtMost(sentAt, ttl);
+                Belief.Lease before = belief.expectAtMost(sentAt, ttl);
                 held.watch(hold);
                 ExtendOutcome outcome = ask(hold, ttl, server);
                 if (!(outcome instanceof ExtendOutcome.Busy)) {
                     return accept(hold, outcome, sentAt, ttl);
                 }
-                hold.restore(before);
+                belief.restore(before);
                 pauseWhileBusy("lock '" + hold.key() + "'", tries);
             }
             return false;
         } finally {
-            hold.extending.unlock();
+            belief.extending.unlock();
             schedule(hold);
         }
     }
@@ -162,7 +161,7 @@ final class Heartbeat implements AutoCloseable {
         try {
             return server.apply(new Extension(hold.lockId(), ttl));
         } catch (LockBackendException ex) {
-            hold.extensionFailed(ttl, ex);
+            hold.belief().extensionFailed(ttl, ex);
             throw new LockBackendException(
                     ex.code(), "Lock '" + hold.key() + "' could not be extended. " + ex.getMessage(), ex.getCause());
         }
@@ -171,7 +170,7 @@ final class Heartbeat implements AutoCloseable {
     private long tick() {
         long now = time.nanoTime();
         List<Hold> due = held.all().stream()
-                .filter(hold -> hold.hasHeartbeat() && hold.renewAt() <= now + rest(hold) && hold.isHeld())
+                .filter(hold -> hold.belief().isDue(now) && hold.isHeld())
                 .toList();
         for (int from = 0; from < due.size(); from += CHUNK) {
             extendAll(due.subList(from, Math.min(due.size(), from + CHUNK)));
@@ -182,14 +181,14 @@ final class Heartbeat implements AutoCloseable {
     private void extendAll(List<Hold> due) {
         List<Hold> holds = new ArrayList<>();
         for (Hold hold : due) {
-            if (!hold.extending.tryLock()) {
+            if (!hold.belief().extending.tryLock()) {
                 // Its holder is asking for itself right now, and two answers must not overtake each other.
-                hold.renewAt(time.nanoTime() + rest(hold));
+                hold.belief().restFrom(time.nanoTime());
             } else if (hold.isHeld()) {
                 holds.add(hold);
             } else {
                 // Ended since the tick began: its release may have set the rest of the time to hold at least.
-                hold.extending.unlock();
+                hold.belief().extending.unlock();
             }
         }
         if (holds.isEmpty()) {
@@ -198,13 +197,13 @@ final class Heartbeat implements AutoCloseable {
         try {
             send(holds);
         } finally {
-            holds.forEach(hold -> hold.extending.unlock());
+            holds.forEach(hold -> hold.belief().extending.unlock());
         }
     }
 
     private void send(List<Hold> holds) {
         List<Extension> extensions = holds.stream()
-                .map(hold -> new Extension(hold.lockId(), hold.ttl()))
+                .map(hold -> new Extension(hold.lockId(), hold.belief().ttl()))
                 .toList();
         long sentAt = time.nanoTime();
         try {
@@ -224,23 +223,19 @@ final class Heartbeat implements AutoCloseable {
                             + " until their ttl is over",
                     ex);
             for (int i = 0; i < holds.size(); i++) {
-                holds.get(i).extensionFailed(extensions.get(i).ttl(), ex);
-                holds.get(i).renewAt(time.nanoTime() + rest(holds.get(i)));
+                holds.get(i).belief().extensionFailed(extensions.get(i).ttl(), ex);
+                holds.get(i).belief().restFrom(time.nanoTime());
             }
             events.later(holds, (listener, event) -> listener.failed(event, LockOperation.EXTEND, ex));
         }
     }
 
-    private static long rest(Hold hold) {
-        return hold.renewalInterval() / SLACK_DIVISOR;
-    }
-
     private boolean accept(Hold hold, ExtendOutcome outcome, long sentAt, Duration ttl) {
         if (outcome instanceof ExtendOutcome.Extended extended) {
-            return accept(hold, new Hold.Lease(sentAt, ttl, extended.expiresAt()));
+            return accept(hold, new Belief.Lease(sentAt, ttl, extended.expiresAt()));
         }
         if (outcome instanceof ExtendOutcome.Rotated rotated) {
-            boolean stillHeld = accept(hold, new Hold.Lease(sentAt, ttl, rotated.expiresAt()));
+            boolean stillHeld = accept(hold, new Belief.Lease(sentAt, ttl, rotated.expiresAt()));
             if (stillHeld) {
                 hold.rotated(rotated.fence());
             }
@@ -254,11 +249,11 @@ final class Heartbeat implements AutoCloseable {
             hold.lose(LockReason.NOT_FOUND, "the server does not know it any more");
             return false;
         }
-        hold.renewAt(time.nanoTime() + Math.min(BUSY_NANOS, hold.renewalInterval()));
+        hold.belief().busyAt(time.nanoTime(), BUSY_NANOS);
         return hold.isHeld();
     }
 
-    private boolean accept(Hold hold, Hold.Lease confirmed) {
+    private boolean accept(Hold hold, Belief.Lease confirmed) {
         boolean stillHeld = hold.extended(confirmed);
         if (stillHeld) {
             held.watch(hold);
@@ -286,8 +281,8 @@ final class Heartbeat implements AutoCloseable {
     private long nextTick() {
         long next = Time.NEVER;
         for (Hold hold : held.all()) {
-            if (hold.hasHeartbeat() && hold.isHeld()) {
-                next = Math.min(next, hold.renewAt());
+            if (hold.belief().hasHeartbeat() && hold.isHeld()) {
+                next = Math.min(next, hold.belief().renewAt());
             }
         }
         return next;

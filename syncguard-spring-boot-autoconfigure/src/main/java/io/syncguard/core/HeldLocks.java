@@ -34,7 +34,7 @@ final class HeldLocks implements AutoCloseable {
 
     /** Takes notice of the deadline of a hold, which may be earlier than it was. */
     void watch(Hold hold) {
-        alarm.ringAt(hold.deadline());
+        alarm.ringAt(hold.belief().deadline());
     }
 
     void remove(Hold hold) {
@@ -83,7 +83,7 @@ final class HeldLocks implements AutoCloseable {
         for (Hold hold : holds.values()) {
             // Whoever looks at a hold past its deadline makes it lost.
             if (hold.isHeld()) {
-                next = Math.min(next, hold.deadline());
+                next = Math.min(next, hold.belief().deadline());
             }
         }
         return next;

@@ -6,7 +6,6 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
-import io.syncguard.LockLimits;
 import io.syncguard.LockLostException;
 import io.syncguard.LockMode;
 import io.syncguard.LockReason;
@@ -21,15 +20,11 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The holder's side of one grant: what it believes, and until when it may.
- *
- * <p>It believes in the lease until one ttl after the moment <em>before the last confirmed request was sent</em>, on the
- * local monotonic clock. The server's lease ends later than that, by the time that the request travelled, and is kept from
- * others for {@link LockBackend#TOLERANCE_MILLIS} more.
+ * The holder's side of one grant: it is held until it is released or lost, once and for good. Its {@link Belief} says until when it
+ * may be held at most.
  */
 final class Hold implements LockHandle {
 
@@ -41,79 +36,31 @@ final class Hold implements LockHandle {
         LOST
     }
 
-    /**
-     * What the server confirmed last.
-     *
-     * @param sentAt the time before the request was sent
-     * @param length how long the lease lives from then on, at least
-     * @param ttl how long it is to live when it is extended next
-     */
-    record Lease(long sentAt, Duration length, Duration ttl, Instant expiresAt) {
-
-        Lease(long sentAt, Duration ttl, Instant expiresAt) {
-            this(sentAt, ttl, ttl, expiresAt);
-        }
-
-        long deadline() {
-            return sentAt + length.toNanos();
-        }
-
-        Lease atMost(Duration longest) {
-            return length.compareTo(longest) <= 0 ? this : new Lease(sentAt, longest, ttl, expiresAt);
-        }
-    }
-
-    /** Held while a request to extend this lease is under way, so that answers cannot overtake each other. */
-    final ReentrantLock extending = new ReentrantLock();
-
     private final LockEngine engine;
     private final Time time;
     private final LockRequest request;
     private final String lockId;
+    private final Belief belief;
     private final long grantedAt;
 
     private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.HELD);
 
-    /** Written by whoever holds {@link #extending}, read by all. It only grows. */
+    /** Written by whoever holds {@link Belief#extending}, read by all. It only grows. */
     private volatile Fence fence;
-
-    /** Written by whoever holds {@link #extending}, read by all. */
-    private volatile Lease lease;
-
-    /**
-     * No lease is believed in for longer: the shortest ttl of the extensions whose outcome is unknown. One of them may still reach
-     * the server after any later one, and have the lease end that long from then on. Guarded by {@link #extending}.
-     */
-    private Duration believedAtMost = LockLimits.MAX_DURATION;
-
-    /**
-     * When the heartbeat wants to extend next. Written by whoever holds {@link #extending}, and by the heartbeat when another
-     * thread has that; read by the heartbeat.
-     */
-    private volatile long renewAt;
-
-    /** Switched on by a nested request; read by the heartbeat. */
-    private volatile boolean heartbeat;
-
-    /** The longest time between two heartbeats. Made shorter by a nested request; read by all who extend. */
-    private volatile long longestInterval;
 
     private final Set<RunningBody> bodies = ConcurrentHashMap.newKeySet(1);
 
     /** Guarded by itself. */
     private final List<Runnable> callbacks = new ArrayList<>(0);
 
-    Hold(LockEngine engine, Time time, LockRequest request, String lockId, Fence fence, Lease lease) {
+    Hold(LockEngine engine, Time time, LockRequest request, String lockId, Fence fence, Belief.Lease lease) {
         this.engine = engine;
         this.time = time;
         this.request = request;
         this.lockId = lockId;
         this.fence = fence;
-        this.lease = lease;
+        this.belief = new Belief(request, lease);
         this.grantedAt = time.nanoTime();
-        this.heartbeat = request.heartbeat();
-        this.longestInterval = intervalOf(request);
-        this.renewAt = lease.sentAt() + renewalInterval();
     }
 
     @Override
@@ -153,12 +100,12 @@ final class Hold implements LockHandle {
 
     @Override
     public Duration remaining() {
-        return isHeld() ? Duration.ofNanos(Math.max(0, deadline() - time.nanoTime())) : Duration.ZERO;
+        return isHeld() ? Duration.ofNanos(Math.max(0, belief.deadline() - time.nanoTime())) : Duration.ZERO;
     }
 
     @Override
     public Instant expiresAt() {
-        return lease.expiresAt();
+        return belief.expiresAt();
     }
 
     @Override
@@ -255,42 +202,8 @@ final class Hold implements LockHandle {
         return this.engine == engine;
     }
 
-    boolean hasHeartbeat() {
-        return heartbeat;
-    }
-
-    /** For a nested request. The shorter of two intervals counts, also where two threads join at once. */
-    synchronized void switchHeartbeatOn(LockRequest nested) {
-        longestInterval = Math.min(longestInterval, intervalOf(nested));
-        renewAt = Math.min(renewAt, lease.sentAt() + renewalInterval());
-        heartbeat = true;
-    }
-
-    private static long intervalOf(LockRequest request) {
-        return request.heartbeatInterval() == null
-                ? Long.MAX_VALUE
-                : request.heartbeatInterval().toNanos();
-    }
-
-    long deadline() {
-        return lease.deadline();
-    }
-
-    Duration ttl() {
-        return lease.ttl();
-    }
-
-    long renewAt() {
-        return renewAt;
-    }
-
-    void renewAt(long nanoTime) {
-        renewAt = nanoTime;
-    }
-
-    /** A third of what the lease lives, so that two more tries fit in before it is over; less if that was asked for. */
-    long renewalInterval() {
-        return Math.max(1, Math.min(longestInterval, lease.length().toNanos() / 3));
+    Belief belief() {
+        return belief;
     }
 
     /** The time since the grant. */
@@ -299,46 +212,17 @@ final class Hold implements LockHandle {
     }
 
     /**
-     * Believes in no more than a request leaves that is about to be sent: one that shortens the lease may take effect, and
-     * its answer be lost. The caller holds {@link #extending}.
-     *
-     * @return what was believed before, to be {@link #restore restored} if the server leaves it
-     */
-    Lease expectAtMost(long sentAt, Duration ttl) {
-        Lease before = lease;
-        Lease asked = new Lease(sentAt, ttl, before.expiresAt());
-        if (asked.deadline() < before.deadline()) {
-            lease = asked;
-            renewAt = sentAt + renewalInterval();
-        }
-        return before;
-    }
-
-    /** The caller holds {@link #extending}. */
-    void extensionFailed(Duration ttl, LockBackendException error) {
-        if (UnknownOutcome.is(error) && ttl.compareTo(believedAtMost) < 0) {
-            believedAtMost = ttl;
-        }
-    }
-
-    /** The server did nothing. The caller holds {@link #extending}. */
-    void restore(Lease before) {
-        lease = before;
-    }
-
-    /**
      * Takes over what the server confirmed, unless that came too late: past its deadline a handle is lost, whatever the
-     * server says. The caller holds {@link #extending}.
+     * server says. The caller holds {@link Belief#extending}.
      */
-    boolean extended(Lease confirmed) {
+    boolean extended(Belief.Lease confirmed) {
         loseIfOver();
-        lease = confirmed.atMost(believedAtMost);
-        renewAt = confirmed.sentAt() + renewalInterval();
+        belief.extended(confirmed);
         loseIfOver();
         return phase() == Phase.HELD;
     }
 
-    /** Takes over the next fence. The caller holds {@link #extending}. */
+    /** Takes over the next fence. The caller holds {@link Belief#extending}. */
     void rotated(Fence next) {
         if (next.compareTo(fence) <= 0) {
             throw new LockBackendException(
@@ -352,7 +236,7 @@ final class Hold implements LockHandle {
 
     /** Loses the lock if its deadline has passed. */
     void loseIfOver() {
-        if (phase() == Phase.HELD && time.nanoTime() >= deadline()) {
+        if (phase() == Phase.HELD && time.nanoTime() >= belief.deadline()) {
             lose(LockReason.EXPIRED, "no extension was confirmed in time");
         }
     }

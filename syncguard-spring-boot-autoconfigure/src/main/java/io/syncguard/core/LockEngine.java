@@ -277,7 +277,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         JoinedHold joined = new JoinedHold(outer, request);
         outer.requireHeld(joined);
         if (request.heartbeat()) {
-            outer.switchHeartbeatOn(request);
+            outer.belief().switchHeartbeatOn(request);
             heartbeat.schedule(outer);
         }
         return joined;

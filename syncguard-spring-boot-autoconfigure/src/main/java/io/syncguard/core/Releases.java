@@ -71,7 +71,10 @@ final class Releases implements AutoCloseable {
     void releaseLate(Hold hold) {
         add(
                 hold.lockId(),
-                new Late(hold.key(), ending(hold), time.nanoTime() + hold.ttl().toNanos()));
+                new Late(
+                        hold.key(),
+                        ending(hold),
+                        time.nanoTime() + hold.belief().ttl().toNanos()));
     }
 
     /**
@@ -179,13 +182,13 @@ final class Releases implements AutoCloseable {
             return backend.release(hold.lockId());
         }
         // A heartbeat that is under way must not overtake this and lengthen the lease again.
-        hold.extending.lock();
+        hold.belief().extending.lock();
         try {
             Extension rest = new Extension(hold.lockId(), Duration.ofMillis(missing.toMillis() + 1));
             ExtendOutcome outcome = backend.extend(List.of(rest)).get(0);
             return asRelease(outcome);
         } finally {
-            hold.extending.unlock();
+            hold.belief().extending.unlock();
         }
     }
 
