@@ -31,7 +31,7 @@ public final class OwnRedisCluster implements AutoCloseable {
                     .commands()
                     .clusterAddSlots(IntStream.range(SLOTS * i / nodes.size(), SLOTS * (i + 1) / nodes.size())
                             .toArray());
-            nodes.get(i).commands().clusterMeet("127.0.0.1", nodes.get(0).port());
+            meet(nodes.get(i), nodes.subList(0, i));
         }
         eventually()
                 .until(() -> nodes.stream()
@@ -47,7 +47,7 @@ public final class OwnRedisCluster implements AutoCloseable {
     public OwnRedis addReplica(OwnRedis master) {
         OwnRedis replica = node(nodes.size() + replicas.size());
         replicas.add(replica);
-        replica.commands().clusterMeet("127.0.0.1", master.port());
+        meet(replica, nodes);
         String id = master.commands().clusterMyId();
         eventually().until(() -> replica.commands().clusterNodes().contains(id));
         replica.commands().clusterReplicate(id);
@@ -72,6 +72,11 @@ public final class OwnRedisCluster implements AutoCloseable {
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
+    }
+
+    /** All of them: to hear of the others from one may take ten seconds. */
+    private static void meet(OwnRedis node, List<OwnRedis> others) {
+        others.forEach(other -> node.commands().clusterMeet("127.0.0.1", other.port()));
     }
 
     private static ConditionFactory eventually() {
