@@ -55,14 +55,14 @@ class RedisClusterChangesTests {
     void hold() {
         backend = store.emptied().newBackend();
         assertThat(backend.acquire(held)).isInstanceOf(Attempt.Grant.class);
-        slot = SlotHash.getSlot(store.key("lock", "order:42"));
-        List<RedisCommands<String, String>> nodes =
-                cluster.nodes().stream().map(OwnRedis::commands).toList();
-        owner = nodes.stream()
-                .filter(node -> node.clusterCountKeysInSlot(slot) > 0)
+        String key = store.key("lock", "order:42");
+        slot = SlotHash.getSlot(key);
+        owner = cluster.nodeWith(key).commands();
+        other = cluster.nodes().stream()
+                .map(OwnRedis::commands)
+                .filter(node -> node != owner)
                 .findFirst()
                 .orElseThrow();
-        other = nodes.stream().filter(node -> node != owner).findFirst().orElseThrow();
     }
 
     @AfterEach

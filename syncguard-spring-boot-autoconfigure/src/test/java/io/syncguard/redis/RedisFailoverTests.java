@@ -3,7 +3,6 @@ package io.syncguard.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.api.sync.RedisCommands;
-import io.lettuce.core.cluster.SlotHash;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.core.Attempt;
@@ -23,7 +22,7 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The master is killed and a replica takes over: locks go on there, as far as it has heard of them. */
+/** The master is killed or stands still, and a replica takes over: locks go on there, as far as it has heard of them. */
 class RedisFailoverTests {
 
     private static final Duration TTL = Duration.ofMinutes(10);
@@ -63,11 +62,7 @@ class RedisFailoverTests {
         try (OwnRedisCluster cluster = new OwnRedisCluster();
                 LockBackend backend = open(cluster.connections())) {
             assertThat(fence(backend, held)).isEqualTo(1);
-            int slot = SlotHash.getSlot(RedisSettings.KEY_PREFIX);
-            OwnRedis master = cluster.nodes().stream()
-                    .filter(node -> node.commands().clusterCountKeysInSlot(slot) > 0)
-                    .findFirst()
-                    .orElseThrow();
+            OwnRedis master = cluster.nodeWith(RedisSettings.KEY_PREFIX);
             RedisCommands<String, String> replica = cluster.addReplica(master).commands();
             assertThat(master.commands().waitForReplication(1, 30_000)).isEqualTo(1);
 
@@ -78,6 +73,27 @@ class RedisFailoverTests {
             eventually().until(() -> isExtended(backend, held));
             assertThat(backend.release(held.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
             assertThat(fence(backend, claim("order:42", "C"))).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void a_master_that_stands_still_is_left_for_the_one_that_sentinel_names() {
+        try (OwnRedis master = new OwnRedis();
+                OwnRedis replica = new OwnRedis("replicaof 127.0.0.1 " + master.port());
+                OwnSentinel sentinel = new OwnSentinel(master, 1);
+                LockBackend holder = open(sentinel.connections());
+                LockBackend backend = open(sentinel.connections(), Duration.ofMillis(500))) {
+            assertThat(fence(holder, held)).isEqualTo(1);
+            eventually().until(() -> isExtended(backend, held));
+            assertThat(master.commands().waitForReplication(1, 30_000)).isEqualTo(1);
+
+            Runnable thaw = master.freeze();
+            try {
+                eventually().until(() -> isExtended(backend, held));
+                assertThat(sentinel.master()).isEqualTo(replica.port());
+            } finally {
+                thaw.run();
+            }
         }
     }
 
@@ -106,9 +122,12 @@ class RedisFailoverTests {
     }
 
     private static LockBackend open(LettuceConnectionFactory connections) {
+        return open(connections, Duration.ofSeconds(5));
+    }
+
+    private static LockBackend open(LettuceConnectionFactory connections, Duration timeout) {
         return new RedisLockBackend(
-                connections,
-                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), RedisSettings.PLACE_TTL));
+                connections, new RedisSettings(RedisSettings.KEY_PREFIX, timeout, RedisSettings.PLACE_TTL));
     }
 
     private static ConditionFactory eventually() {

@@ -1,5 +1,6 @@
 package io.syncguard.testing;
 
+import io.lettuce.core.cluster.SlotHash;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -41,6 +42,15 @@ public final class OwnRedisCluster implements AutoCloseable {
 
     public List<OwnRedis> nodes() {
         return nodes;
+    }
+
+    /** The one that has this key. */
+    public OwnRedis nodeWith(String key) {
+        int slot = SlotHash.getSlot(key);
+        return nodes.stream()
+                .filter(node -> node.commands().clusterCountKeysInSlot(slot) > 0)
+                .findFirst()
+                .orElseThrow();
     }
 
     /** One more node, which has what that one has when this returns. */
