@@ -10,10 +10,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.lettuce.core.AclSetuserArgs;
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.ProtocolVersion;
 import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
@@ -41,6 +43,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** What goes wrong at a real server, with which code it is told, and what is left of the locks. */
@@ -108,6 +111,24 @@ class RedisServerErrorsTests {
         open(new LettuceConnectionFactory(server)).acquire(claim);
 
         assertThat(redis.commands().clientList()).contains("name=syncguard").contains("user=open");
+    }
+
+    @Test
+    void an_empty_user_name_means_the_default_user() {
+        try (OwnRedis secret = new OwnRedis("requirepass secret")) {
+            RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("127.0.0.1", secret.port());
+            server.setUsername("");
+            server.setPassword("secret");
+            // In the newer protocol the driver itself takes it for none.
+            ClientOptions older = ClientOptions.builder()
+                    .protocolVersion(ProtocolVersion.RESP2)
+                    .build();
+            LettuceConnectionFactory application = new LettuceConnectionFactory(
+                    server,
+                    LettuceClientConfiguration.builder().clientOptions(older).build());
+
+            assertThat(open(application).acquire(claim)).isInstanceOf(Attempt.Grant.class);
+        }
     }
 
     @Test
