@@ -110,32 +110,27 @@ class RedisSilenceTests {
 
     @Test
     void a_server_that_stood_still_grants_nothing_that_stays_when_it_goes_on() {
-        Runnable thaw = redis.freeze();
+        assertNothingStaysAfter(redis.freeze());
+
+        assertNothingIsHeld("order:42");
+    }
+
+    @Test
+    void a_server_that_lets_writes_wait_grants_nothing_that_stays_when_it_goes_on() {
+        redis.pauseWrites();
+
+        assertNothingStaysAfter(redis::goOn);
+    }
+
+    /** @param goOn ends the silence of the server */
+    private void assertNothingStaysAfter(Runnable goOn) {
         try {
             assertFails(NETWORK_TIMEOUT, "order:42");
             // This one is still sent on the connection that is about to be ended, its release is not any more.
             codeOf("order:43");
             eventually().until(() -> codeOf("order:44") == SERVICE_UNAVAILABLE);
         } finally {
-            thaw.run();
-        }
-
-        awaitService();
-        assertNothingIsHeld("order:42");
-        eventually()
-                .untilAsserted(() ->
-                        assertThat(redis.commands().keys("{syncguard}:lock:*")).isEmpty());
-    }
-
-    @Test
-    void a_server_that_lets_writes_wait_grants_nothing_that_stays_when_it_goes_on() {
-        redis.pauseWrites();
-        try {
-            assertFails(NETWORK_TIMEOUT, "order:42");
-            codeOf("order:43");
-            eventually().until(() -> codeOf("order:44") == SERVICE_UNAVAILABLE);
-        } finally {
-            redis.goOn();
+            goOn.run();
         }
 
         awaitService();
