@@ -24,9 +24,10 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.script.DefaultRedisScript;
 
-/** What is in Redis: when each key expires, what a refusal writes, and how thousands that died are cleared away at once. */
+/** What is in Redis: when each key expires, what is written and read, and how thousands that died are cleared away at once. */
 class RedisKeysTests extends ContractFixture {
 
     /** Redis before version 7 does not tell when a key expires, only how long it has. */
@@ -201,6 +202,17 @@ class RedisKeysTests extends ContractFixture {
     }
 
     @Test
+    void who_is_first_claims_without_reading_the_places_of_the_others() {
+        Claim holder = held(writer());
+        Claim first = queuedWriter();
+        Claim second = queuedWriter();
+        assertThat(commandsOf(() -> queued(second))).contains("cmdstat_zrangebyscore");
+        release(holder);
+
+        assertThat(commandsOf(() -> granted(first))).isNotEmpty().doesNotContain("cmdstat_zrangebyscore");
+    }
+
+    @Test
     void a_key_that_is_too_long_is_kept_under_its_hash_in_every_family() {
         RedisKeys keys = new RedisKeys(new StorageKeys("p".repeat(500), 1000, 26));
 
@@ -227,6 +239,18 @@ class RedisKeysTests extends ContractFixture {
 
     private long end(Claim claim) {
         return backend().lookupById(claim.lockId()).orElseThrow().expiresAt().toEpochMilli();
+    }
+
+    /** Also those that scripts call. */
+    private static Set<String> commandsOf(Runnable operation) {
+        store.redis().execute((RedisCallback<?>) connection -> {
+            connection.serverCommands().resetConfigStats();
+            return null;
+        });
+        operation.run();
+        Properties commands =
+                store.redis().execute(connection -> connection.serverCommands().info("commandstats"), false);
+        return commands.stringPropertyNames();
     }
 
     /** Whether the key expires then, give or take what passes between two looks at the clock. */
