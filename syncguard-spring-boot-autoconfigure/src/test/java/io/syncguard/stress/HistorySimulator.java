@@ -52,6 +52,9 @@ final class HistorySimulator {
     /** Who asked, by lock id. */
     private final Map<String, Client> clients = new HashMap<>();
 
+    /** The number of the last claim, by lock id. */
+    private final Map<String, Long> lastClaims = new HashMap<>();
+
     /** When the last request was sent that was answered that a place is there, by lock id. */
     private final Map<String, Long> confirmed = new HashMap<>();
 
@@ -167,6 +170,7 @@ final class HistorySimulator {
         boolean shared = client.shared;
         HistoryEvent asked = event(client.process, Kind.ACQUIRE, lock, start)
                 .with(Lease.ofTtl(ttl).shared(shared));
+        lastClaims.put(lock, asked.source().number());
         long travels = random.nextInt(5);
         if (random.nextInt(100) < (waits ? 1 : 5)) {
             events.add(asked.answered((start + travels) * MILLI, Outcome.UNKNOWN));
@@ -268,17 +272,18 @@ final class HistorySimulator {
         }
     }
 
-    /** Who sleeps believes it; who is just asking will find it. */
+    /** Who sleeps believes it, unless it is of an earlier claim; who is just asking will find it. */
     private void tell(SimulatedServer.Place place, SimulatedServer.Row row) {
         Client client = clients.get(place.lock());
         HistoryEvent news = event(client.process, Kind.HANDED_OVER, place.lock(), clock);
         events.add(news.answered(news.start(), Outcome.OK)
                 .with(new Lease(row.fence(), SimulatedServer.PLACE_TTL, row.acquiredAt(), row.expiresAt(), false))
                 .with(place.claim()));
-        Runnable sleeper = sleepers.remove(place.lock());
-        if (sleeper == null) {
+        Runnable sleeper = sleepers.get(place.lock());
+        if (sleeper == null || place.claim() != lastClaims.get(place.lock())) {
             return;
         }
+        sleepers.remove(place.lock());
         boolean late = bug == Bug.FIRST_LEASES_COUNT_FROM_THE_NEWS;
         long deadline = (late ? clock : confirmed.get(place.lock())) + SimulatedServer.PLACE_TTL;
         if (clock < deadline) {
