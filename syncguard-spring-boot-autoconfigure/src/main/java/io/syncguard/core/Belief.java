@@ -16,6 +16,9 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class Belief {
 
+    /** A lease is extended along with others when no more than a quarter of its interval is missing; a failed one rests as long. */
+    private static final int SLACK_DIVISOR = 4;
+
     /**
      * What the server confirmed last.
      *
@@ -38,9 +41,6 @@ final class Belief {
         }
     }
 
-    /** A lease is extended along with others when no more than a quarter of its interval is missing; a failed one rests as long. */
-    private static final int SLACK_DIVISOR = 4;
-
     /** Held while a request to extend this lease is under way, so that answers cannot overtake each other. */
     final ReentrantLock extending = new ReentrantLock();
 
@@ -51,7 +51,7 @@ final class Belief {
      * No lease is believed in for longer: the shortest ttl of the extensions whose outcome is unknown. One of them may still reach
      * the server after any later one, and have the lease end that long from then on. Guarded by {@link #extending}.
      */
-    private Duration longest = LockLimits.MAX_DURATION;
+    private Duration believedAtMost = LockLimits.MAX_DURATION;
 
     /**
      * When the heartbeat wants to extend next. Written by whoever holds {@link #extending}, and by the heartbeat when another
@@ -137,14 +137,14 @@ final class Belief {
 
     /** The caller holds {@link #extending}. */
     void extensionFailed(Duration ttl, LockBackendException error) {
-        if (UnknownOutcome.is(error) && ttl.compareTo(longest) < 0) {
-            longest = ttl;
+        if (UnknownOutcome.is(error) && ttl.compareTo(believedAtMost) < 0) {
+            believedAtMost = ttl;
         }
     }
 
     /** Takes over what the server confirmed. The caller holds {@link #extending}. */
     void extended(Lease confirmed) {
-        lease = confirmed.atMost(longest);
+        lease = confirmed.atMost(believedAtMost);
         renewAt = confirmed.sentAt() + interval();
     }
 

@@ -221,6 +221,45 @@ class AcceptedHandOversTests {
                 .held("waiter", 40, 4960));
     }
 
+    @Test
+    void a_waiter_that_gets_no_answer_when_it_asks_for_what_it_never_heard_of() {
+        accepts(released()
+                .by("b")
+                .acquire("waiter", 1700, 6000, UNKNOWN)
+                .release("waiter", 1710, OK)
+                .counter(3, 2000));
+    }
+
+    @Test
+    void a_look_at_the_next_grant_of_somebody_whose_first_one_was_ended() {
+        accepts(released()
+                .by("people")
+                .ended("waiter", 33)
+                .by("b")
+                .taking(10)
+                .grant("waiter", 3, 1700, 6000)
+                .taking(1)
+                .by("c")
+                .found("waiter", 3, 1700, 1705));
+    }
+
+    @Test
+    void a_grant_that_was_ended_when_its_holder_had_just_asked_for_it_anew() {
+        accepts(released()
+                .by("people")
+                .ended("waiter", 33)
+                .by("c")
+                .grant("next", 3, 33, 1000)
+                .by("b")
+                .line("waiter", 32)
+                .by("c")
+                .release("next", 100, OK)
+                .by("b")
+                .handed("waiter", 4, 100, 105)
+                .release("waiter", 110, OK)
+                .counter(4, 200));
+    }
+
     /** Somebody holds the key, one waits for it, and the holder has gone. */
     private static HistoryScript released() {
         return script().grant("holder", 1, 0, 1000)
