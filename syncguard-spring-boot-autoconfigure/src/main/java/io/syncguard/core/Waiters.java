@@ -8,6 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 /**
  * The callers of this process who wait for a lock. Each has a place in the queue of its key and sleeps until it is woken.
@@ -17,6 +19,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * {@value #CHUNK}, which keeps their places, too. While wake-ups do not arrive it asks more often.
  */
 final class Waiters implements WakeUps, AutoCloseable {
+
+    private static final Log log = LogFactory.getLog(Waiters.class);
 
     /** How many places one statement keeps at most. */
     static final int CHUNK = 500;
@@ -132,12 +136,22 @@ final class Waiters implements WakeUps, AutoCloseable {
                 looks.stream().map(look -> look.waiter().claim().lockId()).toList();
         long sentAt = time.nanoTime();
         try {
-            List<Duration> answers = backend.keepPlaces(lockIds);
+            List<Duration> answers = keepPlaces(lockIds);
             for (int i = 0; i < looks.size(); i++) {
                 looks.get(i).waiter().looked(looks.get(i).sleep(), sentAt, answers.get(i));
             }
         } catch (LockBackendException ex) {
             looks.forEach(look -> look.waiter().fail(ex));
+        }
+    }
+
+    /** One broken connection does not end the wait of all: a look that failed is repeated once, on another connection. */
+    private List<Duration> keepPlaces(List<String> lockIds) {
+        try {
+            return backend.keepPlaces(lockIds);
+        } catch (LockBackendException ex) {
+            log.debug("A look at " + lockIds.size() + " waiter(s) failed and is repeated once", ex);
+            return backend.keepPlaces(lockIds);
         }
     }
 

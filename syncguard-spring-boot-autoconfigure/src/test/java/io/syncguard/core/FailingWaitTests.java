@@ -66,6 +66,23 @@ class FailingWaitTests {
         assertThat(fixture.backend.acquires).hasValue(1);
     }
 
+    /** The server had ended one session, and everybody who waited got an error. */
+    @Test
+    void one_failed_look_is_repeated_and_ends_no_wait() throws Exception {
+        Claim other = fixture.holdElsewhere("order:42", LONG);
+        FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST.waitTime(LONG));
+        fixture.backend.beforeKeep = () -> {
+            fixture.backend.beforeKeep = () -> {};
+            throw InterceptedBackend.failure(LockErrorCode.SERVICE_UNAVAILABLE);
+        };
+        fixture.advanceSlowly(Duration.ofSeconds(6), Duration.ofMillis(500));
+        assertThat(fixture.store.queue("order:42")).as("the place is kept").hasSize(1);
+
+        fixture.releaseElsewhere(other);
+
+        assertThat(EngineFixture.got(waiter).isHeld()).isTrue();
+    }
+
     @Test
     void an_error_at_the_last_attempt_is_thrown_and_not_taken_for_a_refusal() {
         fixture.holdElsewhere("order:42", LONG);

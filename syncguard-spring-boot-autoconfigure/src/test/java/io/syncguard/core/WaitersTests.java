@@ -214,7 +214,9 @@ class WaitersTests {
 
         assertFailed(first, KEY);
         assertFailed(second, "order:43");
-        assertThat(fixture.backend.keepStatements).as("asked once for both").hasValue(1);
+        assertThat(fixture.backend.keepStatements)
+                .as("asked for both, and repeated once")
+                .hasValue(2);
         assertThat(fixture.backend.acquires).as("and nobody claims again").hasValue(2);
         eventually().until(() -> queuedAnywhere().isEmpty());
     }
