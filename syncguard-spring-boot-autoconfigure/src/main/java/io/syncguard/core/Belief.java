@@ -20,6 +20,12 @@ final class Belief {
     private static final int SLACK_DIVISOR = 4;
 
     /**
+     * When a lease that a release handed over is extended first: 250 ms after the grant was heard. It is shorter than its ttl. A body
+     * that is over by then costs no extension.
+     */
+    private static final long FIRST_EXTENSION_NANOS = Duration.ofMillis(250).toNanos();
+
+    /**
      * What the server confirmed last.
      *
      * @param sentAt the time before the request was sent
@@ -65,11 +71,14 @@ final class Belief {
     /** The longest time between two heartbeats. Made shorter by a nested request; read by all who extend. */
     private volatile long longestInterval;
 
-    Belief(LockRequest request, Lease granted) {
+    /** @param now when the grant arrived */
+    Belief(LockRequest request, Lease granted, long now) {
         this.lease = granted;
         this.heartbeat = request.heartbeat();
         this.longestInterval = intervalOf(request);
-        this.renewAt = granted.sentAt() + interval();
+        boolean handedOver = granted.length().compareTo(granted.ttl()) < 0;
+        long next = granted.sentAt() + interval();
+        this.renewAt = handedOver ? Math.min(next, now + FIRST_EXTENSION_NANOS) : next;
     }
 
     long deadline() {

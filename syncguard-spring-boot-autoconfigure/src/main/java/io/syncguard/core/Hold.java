@@ -59,8 +59,8 @@ final class Hold implements LockHandle {
         this.request = request;
         this.lockId = lockId;
         this.fence = fence;
-        this.belief = new Belief(request, lease);
         this.grantedAt = time.nanoTime();
+        this.belief = new Belief(request, lease, grantedAt);
     }
 
     @Override

@@ -87,7 +87,23 @@ class DirectHandOverTests {
 
         fixture.advanceSlowly(PLACE.dividedBy(2), Duration.ofMillis(100));
 
-        eventually().until(() -> waiter.get().remaining().compareTo(TTL.minusSeconds(2)) > 0);
+        eventually().until(() -> waiter.get().remaining().compareTo(TTL.minus(PLACE.dividedBy(2))) > 0);
+        assertThat(fixture.backend.extendStatements).hasValue(1);
+    }
+
+    /** Until then the lease is short: a store that stands still must not cost a lock with a long ttl. */
+    @Test
+    void the_first_heartbeat_comes_within_250_ms_of_the_grant_and_costs_a_shorter_body_nothing() throws Exception {
+        Claim other = fixture.holdElsewhere(KEY, LONG);
+        FutureTask<LockHandle> waiter = waiting(REQUEST);
+        fixture.releaseElsewhere(other);
+        eventually().until(waiter::isDone);
+
+        fixture.advanceSlowly(Duration.ofMillis(249), Duration.ofMillis(83));
+        assertThat(fixture.backend.extendStatements).hasValue(0);
+        fixture.time.advance(Duration.ofMillis(1));
+
+        eventually().until(() -> waiter.get().remaining().equals(TTL));
         assertThat(fixture.backend.extendStatements).hasValue(1);
     }
 
