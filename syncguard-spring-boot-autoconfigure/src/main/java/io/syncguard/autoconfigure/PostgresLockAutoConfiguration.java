@@ -91,8 +91,7 @@ public final class PostgresLockAutoConfiguration {
             prepare(new PostgresSchema(pools.operations(), tables), management, leftToFlyway);
             log.info("SyncGuard keeps its locks in the table '" + tables.locks() + "' of PostgreSQL, on up to "
                     + postgres.poolSize() + (postgres.wakeUps() ? " + 2" : " + 1") + " connections of its own");
-            return new PostgresLockBackend(
-                    pools.operations(), pools.heartbeats(), pools.wakeUps(), settings, pools::close);
+            return new PostgresLockBackend(pools.operations(), pools.engine(), pools.wakeUps(), settings, pools::close);
         } catch (RuntimeException ex) {
             pools.close();
             throw ex;

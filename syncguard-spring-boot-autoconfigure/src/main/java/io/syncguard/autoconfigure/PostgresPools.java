@@ -19,9 +19,9 @@ import org.springframework.boot.jdbc.UnsupportedDataSourcePropertyException;
 import org.springframework.util.ClassUtils;
 
 /**
- * The library's own connections, made from the connection details of the application's {@code DataSource}: a few for lock
- * operations, one for heartbeats, and one for wake-ups as soon as somebody waits. An application that has used up its pool
- * cannot starve them, and callers who acquire cannot starve the heartbeat.
+ * The library's own connections, made from the connection details of the application's {@code DataSource}: a few for what callers
+ * ask, one for each thread of the engine, and one for wake-ups as soon as somebody waits. An application that has used up its pool
+ * cannot starve them, and callers cannot starve the heartbeat.
  */
 final class PostgresPools implements AutoCloseable {
 
@@ -30,12 +30,15 @@ final class PostgresPools implements AutoCloseable {
     /** The pool accepts no shorter time to wait for a connection, in milliseconds. */
     private static final long SHORTEST_WAIT_MILLIS = 250;
 
+    /** The threads of the engine that send something: heartbeats, looks of waiters, late releases; and the thread that stops it. */
+    private static final int ENGINE_THREADS = 4;
+
     /** Far more than a lock operation may take, and far less than the server and the driver can count in milliseconds. */
     private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(10);
 
     private final Duration timeout;
     private final HikariDataSource operations;
-    private final HikariDataSource heartbeats;
+    private final HikariDataSource engine;
     private final @Nullable HikariDataSource wakeUps;
 
     /**
@@ -52,9 +55,9 @@ final class PostgresPools implements AutoCloseable {
                             + " and " + networkTimeout);
         }
         this.timeout = networkTimeout.dividedBy(2);
-        HikariConfig details = detailsOf(application, size + (wakeUps ? 2 : 1));
+        HikariConfig details = detailsOf(application, size + ENGINE_THREADS + (wakeUps ? 1 : 0));
         this.operations = pool(details, "syncguard", size);
-        this.heartbeats = pool(details, "syncguard-heartbeat", 1);
+        this.engine = pool(details, "syncguard-engine", ENGINE_THREADS);
         this.wakeUps = wakeUps ? wakeUpPool(details) : null;
     }
 
@@ -62,8 +65,9 @@ final class PostgresPools implements AutoCloseable {
         return operations;
     }
 
-    DataSource heartbeats() {
-        return heartbeats;
+    /** One connection for each thread of the engine: none of them waits for another. */
+    DataSource engine() {
+        return engine;
     }
 
     /** Gives out one connection, when it is asked for; {@code null} where nobody is to be woken. */
@@ -80,7 +84,7 @@ final class PostgresPools implements AutoCloseable {
     @Override
     public void close() {
         operations.close();
-        heartbeats.close();
+        engine.close();
         if (wakeUps != null) {
             wakeUps.close();
         }

@@ -78,7 +78,7 @@ record SyncGuardProperties(
      * @param locksTable Table of the locks, with an optional schema in front. A plain identifier of at most 48 bytes and no reserved word; the functions are named after it.
      * @param fenceCountersTable Table of the fence counters, with an optional schema in front. Never delete rows from it.
      * @param schemaManagement Who makes the tables and functions.
-     * @param poolSize Maximum number of connections for lock operations, besides one for heartbeats. At least 1; not taken from the application's pool.
+     * @param poolSize Maximum number of connections for what callers ask, besides those of the library's own threads. At least 1; not taken from the application's pool.
      * @param networkTimeout How long an operation waits, half for a connection and half for the answer. From 500 ms to 10 minutes; the answer to a lock with a short ttl has less.
      * @param wakeUps Whether waiting callers are woken by LISTEN and NOTIFY, on one more connection. Off, they ask again and again: for a proxy that pools transactions.
      * @param cleanupInterval How often lapsed locks are deleted that nobody has taken over. At least 1 minute; 0 turns it off.

@@ -46,6 +46,12 @@ final class Heartbeat implements AutoCloseable {
     private final Time time;
     private final Alarm alarm;
 
+    /** The statements that failed since one did not. Used by the heartbeat's thread alone. */
+    private int failures;
+
+    /** Whether the log has a warning of them. Used by the heartbeat's thread alone. */
+    private boolean warned;
+
     Heartbeat(LockBackend backend, HeldLocks held, Events events, Time time) {
         this.backend = backend;
         this.held = held;
@@ -68,7 +74,7 @@ final class Heartbeat implements AutoCloseable {
      */
     boolean extend(Hold hold, Duration ttl) {
         LockLimits.ttl(ttl);
-        return telling(hold, () -> extendAlone(hold, ttl, this::extendOne));
+        return telling(hold, () -> extendAlone(hold, ttl, backend::extend));
     }
 
     /**
@@ -90,7 +96,7 @@ final class Heartbeat implements AutoCloseable {
      */
     Optional<Instant> extend(Extension extension) {
         for (int tries = 1; ; tries++) {
-            ExtendOutcome outcome = extendOne(extension);
+            ExtendOutcome outcome = backend.extend(extension);
             if (outcome instanceof ExtendOutcome.Extended extended) {
                 return Optional.of(extended.expiresAt());
             }
@@ -152,10 +158,6 @@ final class Heartbeat implements AutoCloseable {
         }
     }
 
-    private ExtendOutcome extendOne(Extension extension) {
-        return backend.extend(List.of(extension)).get(0);
-    }
-
     /** The backend knows no key here, only the lock id. */
     private ExtendOutcome ask(Hold hold, Duration ttl, Function<Extension, ExtendOutcome> server) {
         try {
@@ -208,6 +210,7 @@ final class Heartbeat implements AutoCloseable {
         long sentAt = time.nanoTime();
         try {
             List<ExtendOutcome> outcomes = backend.extend(extensions);
+            succeeded();
             List<Hold> extended = new ArrayList<>();
             for (int i = 0; i < holds.size(); i++) {
                 boolean held = accept(
@@ -218,16 +221,38 @@ final class Heartbeat implements AutoCloseable {
             }
             events.later(extended, LockListener::extended);
         } catch (LockBackendException ex) {
-            log.warn(
-                    "The heartbeat could not extend " + holds.size() + " lock(s) and will try again soon; they are held"
-                            + " until their ttl is over",
-                    ex);
             for (int i = 0; i < holds.size(); i++) {
                 holds.get(i).belief().extensionFailed(extensions.get(i).ttl(), ex);
                 holds.get(i).belief().restFrom(time.nanoTime());
             }
+            failed(holds, ex);
             events.later(holds, (listener, event) -> listener.failed(event, LockOperation.EXTEND, ex));
         }
+    }
+
+    /** Warns once per outage, and only of locks that can still be saved: the loss of the others is a warning of its own. */
+    private void failed(List<Hold> holds, LockBackendException error) {
+        failures++;
+        long held = holds.stream().filter(Hold::isHeld).count();
+        if (!warned && held > 0) {
+            warned = true;
+            log.warn(
+                    "The heartbeat could not extend " + held + " lock(s) and tries again; each is held until its ttl is"
+                            + " over",
+                    error);
+        } else {
+            log.debug(
+                    "The heartbeat could not extend " + holds.size() + " lock(s), " + held + " of them still held",
+                    error);
+        }
+    }
+
+    private void succeeded() {
+        if (warned) {
+            log.info("The heartbeat extends locks again, after " + failures + " failed attempt(s)");
+        }
+        warned = false;
+        failures = 0;
     }
 
     private boolean accept(Hold hold, ExtendOutcome outcome, long sentAt, Duration ttl) {

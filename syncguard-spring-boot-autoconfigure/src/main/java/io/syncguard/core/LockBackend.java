@@ -15,7 +15,10 @@ import java.util.Optional;
  *
  * <p>Contention is an answer. Every failure is a {@link LockBackendException}. Its outcome is unknown with the codes
  * {@code SERVICE_UNAVAILABLE}, {@code NETWORK_TIMEOUT}, {@code ABORTED} and {@code INTERNAL}, and the engine sees to it that
- * nothing stays behind; with every other code nothing was done.
+ * nothing stays behind; with every other code, and with a {@link RequestNotSentException}, nothing was done.
+ *
+ * <p>The operations that take a list are sent by threads of the engine, one thread per operation: they keep leases and queues in
+ * order for all callers. They use connections for which callers do not compete.
  */
 public interface LockBackend extends AutoCloseable {
 
@@ -45,6 +48,12 @@ public interface LockBackend extends AutoCloseable {
     ReleaseOutcome release(String lockId);
 
     /**
+     * Does the same for many lock ids in one round trip, each answered by itself and in the order of the request. It wakes and
+     * never hands over.
+     */
+    List<ReleaseOutcome> releaseAll(List<String> lockIds);
+
+    /**
      * Keeps places in queues for another {@link #placeTtl}, all in one round trip.
      *
      * @return in the order asked, how long until it is worth to claim again if nobody wakes the waiter: zero for one who can
@@ -71,8 +80,11 @@ public interface LockBackend extends AutoCloseable {
      */
     List<ExtendOutcome> extend(List<Extension> extensions);
 
+    /** Does the same for one lease, at the request of its holder. */
+    ExtendOutcome extend(Extension extension);
+
     /**
-     * Does the same with one exclusive lease, which also takes the next fence of its key: {@link ExtendOutcome.Rotated}. It is
+     * Does the same with one exclusive lease, at the request of its holder, which also takes the next fence of its key: {@link ExtendOutcome.Rotated}. It is
      * durable like a grant, and the grant stays the same one: lock id and start are as before, and nobody in the queue is
      * passed or woken by the new fence. To a shared lease it does nothing: {@link ExtendOutcome.NotFound}.
      *

@@ -6,25 +6,39 @@ import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
 import io.syncguard.LockReason;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives locks back: at once on the caller's thread, and what did not get through again and again in the background, until
- * it is of no use any more.
+ * it is of no use any more. What is due in the background goes out in one statement, or one per {@value #CHUNK}, on a connection
+ * for which callers do not compete.
  */
 final class Releases implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(Releases.class);
 
-    /** The first pause before a release is sent again, 20 ms; it doubles up to two seconds. */
+    /** How many releases one statement of the background sends at most. */
+    static final int CHUNK = 500;
+
+    /** How many interrupts may break a release before the background takes it over. */
+    private static final int MAX_INTERRUPTS = 1000;
+
+    /** The first pause before a release is sent again, 20 ms. It doubles with each further one. */
     private static final long FIRST_PAUSE_NANOS = 20_000_000L;
 
-    private static final long LONGEST_PAUSE_NANOS = 2_000_000_000L;
+    /** The longest pause after an answer, 200 ms: a transaction that had the row locked may have ended. */
+    private static final long LONGEST_PAUSE_NANOS = 200_000_000L;
+
+    /** The longest pause after an error, two seconds. */
+    private static final long LONGEST_ERROR_PAUSE_NANOS = 2_000_000_000L;
 
     private final LockBackend backend;
     private final Events events;
@@ -40,99 +54,14 @@ final class Releases implements AutoCloseable {
     }
 
     /**
-     * Sends the release of a hold that has begun to end. Interrupts do not keep it from being sent.
+     * Sends the release of a hold that has begun to end. It ignores interrupts, whenever they come.
      *
      * @return whether it was held until now
      */
     boolean release(Hold hold) {
-        return uninterrupted(() -> send(hold));
-    }
-
-    /**
-     * Sends the release of a lock that was acquired elsewhere. Interrupts do not keep it from being sent.
-     *
-     * @param patience how long it is sent again while a transaction of somebody else has the row locked
-     * @return whether it was held until now
-     */
-    boolean release(String lockId, Duration patience) {
-        ReleaseOutcome outcome = uninterrupted(() -> backend.release(lockId));
-        if (outcome == ReleaseOutcome.BUSY) {
-            add(
-                    lockId,
-                    new Late(
-                            "released by its lock id",
-                            () -> backend.release(lockId) != ReleaseOutcome.BUSY,
-                            time.nanoTime() + patience.toNanos()));
-        }
-        return outcome == ReleaseOutcome.RELEASED || outcome == ReleaseOutcome.BUSY;
-    }
-
-    /** Releases in the background what nobody holds any more, until it has got through or the ttl is over. */
-    void releaseLate(Hold hold) {
-        add(
-                hold.lockId(),
-                new Late(
-                        hold.key(),
-                        ending(hold),
-                        time.nanoTime() + hold.belief().ttl().toNanos()));
-    }
-
-    /**
-     * Releases in the background what may have been granted, or may be at any moment: "not held" is no final answer until
-     * the server must have ended the request by itself.
-     */
-    void releaseUnknown(Claim claim) {
-        String lockId = claim.lockId();
-        Ending release = () -> backend.release(lockId) == ReleaseOutcome.RELEASED;
-        add(
-                lockId,
-                new Late(
-                        claim.key(),
-                        release,
-                        time.nanoTime() + backend.settlingTime().toNanos()));
-    }
-
-    /** Gives up a place in the queue in the background: nobody waits for that. */
-    void leaveQueue(Claim claim) {
-        String lockId = claim.lockId();
-        add(
-                lockId,
-                new Late(
-                        claim.key(),
-                        () -> backend.release(lockId) != ReleaseOutcome.BUSY,
-                        time.nanoTime() + backend.placeTtl().toNanos()));
-    }
-
-    /**
-     * Tries everything that is left once more, on the thread of the caller. No try begins after the settling time: with a
-     * server that is away, each takes a network timeout.
-     */
-    void flush() {
-        long deadline = time.nanoTime() + backend.settlingTime().toNanos();
-        late.values().removeIf(each -> time.nanoTime() < deadline && each.send());
-    }
-
-    @Override
-    public void close() {
-        alarm.close();
-    }
-
-    /** A pool gives no connection to an interrupted thread. */
-    private static <T> T uninterrupted(Supplier<T> work) {
-        boolean interrupted = Thread.interrupted();
-        try {
-            return work.get();
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private boolean send(Hold hold) {
         ReleaseOutcome outcome;
         try {
-            outcome = end(hold);
+            outcome = uninterrupted(() -> end(hold));
         } catch (RuntimeException ex) {
             log.warn("Lock '" + hold.key() + "' could not be released; trying again", ex);
             // Like busy: the lease is as it was, and the release is sent again. Listeners may block, and are told after
@@ -142,6 +71,81 @@ final class Releases implements AutoCloseable {
             return ended(hold);
         }
         return accept(hold, outcome);
+    }
+
+    /**
+     * Sends the release of a lock that was acquired elsewhere. It ignores interrupts, whenever they come.
+     *
+     * @param patience how long it is sent again while a transaction of somebody else has the row locked
+     * @return whether it was held until now
+     */
+    boolean release(String lockId, Duration patience) {
+        ReleaseOutcome outcome = uninterrupted(() -> backend.release(lockId));
+        if (outcome == ReleaseOutcome.BUSY) {
+            add(new Late(lockId, null, Releases::isEnded, patience));
+        }
+        return outcome == ReleaseOutcome.RELEASED || outcome == ReleaseOutcome.BUSY;
+    }
+
+    /** Releases in the background what nobody holds any more, until it has got through or the ttl is over. */
+    void releaseLate(Hold hold) {
+        add(new Late(hold.lockId(), hold, Releases::isEnded, hold.belief().ttl()));
+    }
+
+    /**
+     * Releases in the background what may have been granted, or may be at any moment: "not held" is no final answer until
+     * the server must have ended the request by itself.
+     */
+    void releaseUnknown(Claim claim) {
+        add(new Late(claim.lockId(), null, outcome -> outcome == ReleaseOutcome.RELEASED, backend.settlingTime()));
+    }
+
+    /** Gives up a place in the queue in the background: nobody waits for that. */
+    void leaveQueue(Claim claim) {
+        add(new Late(claim.lockId(), null, Releases::isEnded, backend.placeTtl()));
+    }
+
+    /**
+     * Tries everything that is left once more, on the thread of the caller. No try begins after the settling time: with a
+     * server that is away, each takes a network timeout.
+     */
+    void flush() {
+        send(
+                List.copyOf(late.values()),
+                time.nanoTime() + backend.settlingTime().toNanos());
+    }
+
+    @Override
+    public void close() {
+        alarm.close();
+    }
+
+    /**
+     * A pool gives no connection to an interrupted thread, and an interrupt may break the connection of a virtual one. So the flag
+     * is down while the release is sent, and a release that was broken by an interrupt is sent again.
+     */
+    private static ReleaseOutcome uninterrupted(Supplier<ReleaseOutcome> release) {
+        boolean interrupted = false;
+        boolean inDoubt = false;
+        try {
+            for (int tries = 0; ; tries++) {
+                interrupted |= Thread.interrupted();
+                try {
+                    ReleaseOutcome outcome = release.get();
+                    // What is gone by now was ended by the release whose answer was lost.
+                    return inDoubt && outcome == ReleaseOutcome.NOT_FOUND ? ReleaseOutcome.RELEASED : outcome;
+                } catch (RuntimeException | Error ex) {
+                    if (!Thread.currentThread().isInterrupted() || tries == MAX_INTERRUPTS) {
+                        throw ex;
+                    }
+                    inDoubt |= UnknownOutcome.is(ex);
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     private static LockBackendException failure(RuntimeException ex) {
@@ -171,13 +175,17 @@ final class Releases implements AutoCloseable {
         return true;
     }
 
-    private Ending ending(Hold hold) {
-        return () -> end(hold) != ReleaseOutcome.BUSY;
+    private static boolean isEnded(ReleaseOutcome outcome) {
+        return outcome != ReleaseOutcome.BUSY;
+    }
+
+    private static Duration missing(Hold hold) {
+        return hold.request().holdAtLeast().minus(hold.held());
     }
 
     /** A release that comes too early leaves the key taken for the time that is missing. No thread waits for that. */
     private ReleaseOutcome end(Hold hold) {
-        Duration missing = hold.request().holdAtLeast().minus(hold.held());
+        Duration missing = missing(hold);
         if (missing.compareTo(Duration.ZERO) <= 0) {
             return backend.release(hold.lockId());
         }
@@ -202,21 +210,53 @@ final class Releases implements AutoCloseable {
         return outcome instanceof ExtendOutcome.Expired ? ReleaseOutcome.EXPIRED : ReleaseOutcome.NOT_FOUND;
     }
 
-    private void add(String lockId, Late release) {
-        late.put(lockId, release);
+    private void add(Late release) {
+        late.put(release.lockId, release);
         alarm.ringAt(release.nextAt);
     }
 
     private long sendLate() {
         long now = time.nanoTime();
-        late.values().removeIf(each -> now >= each.nextAt && each.send());
+        send(late.values().stream().filter(each -> now >= each.nextAt).toList(), Time.NEVER);
         return late.values().stream().mapToLong(each -> each.nextAt).min().orElse(Time.NEVER);
     }
 
-    /** Ends a lease at the server; answers whether that is done with. */
-    @FunctionalInterface
-    private interface Ending {
-        boolean send();
+    /** No try begins after the deadline. */
+    private void send(List<Late> due, long deadline) {
+        List<Late> together = new ArrayList<>();
+        for (Late each : due) {
+            if (each.isOver()) {
+                late.remove(each.lockId, each);
+            } else if (each.hold == null || missing(each.hold).compareTo(Duration.ZERO) <= 0) {
+                together.add(each);
+            } else if (time.nanoTime() < deadline) {
+                Hold early = each.hold;
+                send(List.of(each), () -> List.of(end(early)));
+            }
+        }
+        for (int from = 0; from < together.size() && time.nanoTime() < deadline; from += CHUNK) {
+            List<Late> chunk = together.subList(from, Math.min(together.size(), from + CHUNK));
+            List<String> lockIds = chunk.stream().map(each -> each.lockId).toList();
+            send(chunk, () -> backend.releaseAll(lockIds));
+        }
+    }
+
+    private void send(List<Late> releases, Supplier<List<ReleaseOutcome>> server) {
+        releases.forEach(each -> each.tried = true);
+        try {
+            List<ReleaseOutcome> outcomes = server.get();
+            for (int i = 0; i < releases.size(); i++) {
+                Late release = releases.get(i);
+                if (release.isDone.test(outcomes.get(i))) {
+                    late.remove(release.lockId, release);
+                } else {
+                    release.pause(LONGEST_PAUSE_NANOS);
+                }
+            }
+        } catch (RuntimeException ex) {
+            log.debug(releases.size() + " lock(s) could still not be released", ex);
+            releases.forEach(each -> each.pause(LONGEST_ERROR_PAUSE_NANOS));
+        }
     }
 
     /**
@@ -225,37 +265,32 @@ final class Releases implements AutoCloseable {
      */
     private final class Late {
 
-        private final String key;
-        private final Ending ending;
+        private final String lockId;
+
+        /** Has perhaps to be held for a while yet. */
+        private final @Nullable Hold hold;
+
+        private final Predicate<ReleaseOutcome> isDone;
         private final long givesUpAt;
         private volatile long nextAt = time.nanoTime();
         private volatile long pause = FIRST_PAUSE_NANOS;
         private volatile boolean tried;
 
-        Late(String key, Ending ending, long givesUpAt) {
-            this.key = key;
-            this.ending = ending;
-            this.givesUpAt = givesUpAt;
+        Late(String lockId, @Nullable Hold hold, Predicate<ReleaseOutcome> isDone, Duration patience) {
+            this.lockId = lockId;
+            this.hold = hold;
+            this.isDone = isDone;
+            this.givesUpAt = time.nanoTime() + patience.toNanos();
         }
 
-        /** Returns whether it is done with. */
-        boolean send() {
-            // Looked at first: while a server is away, each try takes a network timeout. Each has one try, however long
-            // it waited behind others.
-            if (tried && time.nanoTime() >= givesUpAt) {
-                return true;
-            }
-            tried = true;
-            try {
-                if (ending.send()) {
-                    return true;
-                }
-            } catch (RuntimeException ex) {
-                log.debug("Lock '" + key + "' could still not be released", ex);
-            }
-            nextAt = time.nanoTime() + pause;
-            pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
-            return false;
+        /** Each has one try, however long it waited behind others. */
+        boolean isOver() {
+            return tried && time.nanoTime() >= givesUpAt;
+        }
+
+        void pause(long longest) {
+            nextAt = time.nanoTime() + Math.min(pause, longest);
+            pause = Math.min(2 * pause, LONGEST_ERROR_PAUSE_NANOS);
         }
     }
 }

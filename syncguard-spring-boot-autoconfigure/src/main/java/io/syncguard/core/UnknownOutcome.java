@@ -8,6 +8,9 @@ final class UnknownOutcome {
     private UnknownOutcome() {}
 
     static boolean is(Throwable error) {
+        if (error instanceof RequestNotSentException) {
+            return false;
+        }
         return !(error instanceof LockBackendException known)
                 || switch (known.code()) {
                     case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, ABORTED, INTERNAL -> true;

@@ -94,6 +94,21 @@ final class PostgresAnswers {
 
     static ReleaseOutcome release(ResultSet rows) throws SQLException {
         rows.next();
+        return outcome(rows);
+    }
+
+    static List<ReleaseOutcome> releases(ResultSet rows, int asked) throws SQLException {
+        List<ReleaseOutcome> outcomes = new ArrayList<>();
+        while (rows.next()) {
+            outcomes.add(outcome(rows));
+        }
+        if (outcomes.size() != asked) {
+            throw new IllegalStateException(asked + " releases got " + outcomes.size() + " answers");
+        }
+        return outcomes;
+    }
+
+    private static ReleaseOutcome outcome(ResultSet rows) throws SQLException {
         return switch (rows.getString(1)) {
             case "released" -> ReleaseOutcome.RELEASED;
             case "left" -> ReleaseOutcome.LEFT;

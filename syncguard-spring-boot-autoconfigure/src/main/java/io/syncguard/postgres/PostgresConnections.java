@@ -59,7 +59,7 @@ final class PostgresConnections {
     }
 
     private <T> T query(String doing, String sql, long timeoutMillis, Binder binder, Reader<T> reader) {
-        try (Connection connection = dataSource.getConnection()) {
+        try (Connection connection = connection(doing)) {
             // Known to the driver alone: no round trip. The pool takes it back.
             connection.setNetworkTimeout(Runnable::run, Math.toIntExact(timeoutMillis));
             try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -70,6 +70,14 @@ final class PostgresConnections {
             }
         } catch (SQLException ex) {
             throw PostgresErrors.translate(doing, ex);
+        }
+    }
+
+    private Connection connection(String doing) {
+        try {
+            return dataSource.getConnection();
+        } catch (SQLException ex) {
+            throw PostgresErrors.notSent(doing, ex);
         }
     }
 

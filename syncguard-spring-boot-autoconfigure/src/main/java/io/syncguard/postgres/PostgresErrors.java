@@ -2,6 +2,7 @@ package io.syncguard.postgres;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.core.RequestNotSentException;
 import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
@@ -24,6 +25,11 @@ final class PostgresErrors {
     static LockBackendException translate(String doing, SQLException error) {
         LockErrorCode code = codeOf(error);
         return new LockBackendException(code, "Failed while " + doing + ": " + nextStep(code), withoutDetail(error));
+    }
+
+    /** For a statement that was not sent, because there was no connection. */
+    static RequestNotSentException notSent(String doing, SQLException error) {
+        return new RequestNotSentException(translate(doing, error));
     }
 
     /** For an answer that no version of the functions gives. */

@@ -54,6 +54,11 @@ public final class PostgresLockBackend implements LockBackend {
             CALL ${syncguard_locks}_hand_over(?, NULL)
             """;
 
+    private static final String RELEASE_ALL = """
+            SELECT outcome
+            FROM ${syncguard_locks}_release_all(?)
+            """;
+
     private static final String IS_LOCKED = """
             SELECT greatest(
                 (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.key = ?),
@@ -75,7 +80,7 @@ public final class PostgresLockBackend implements LockBackend {
     private static final String LOOKUP_BY_ID = LOOKUP.replace("WHERE key = ?", "WHERE lock_id = ?");
 
     private final PostgresConnections connections;
-    private final PostgresConnections heartbeatConnections;
+    private final PostgresConnections engineConnections;
     private final PostgresSweeper sweeper;
     private final @Nullable DataSource wakeUpDataSource;
     private final PostgresSettings settings;
@@ -90,14 +95,15 @@ public final class PostgresLockBackend implements LockBackend {
     private final String extend;
     private final String rotate;
     private final String release;
+    private final String releaseAll;
     private final String isLocked;
     private final String lookup;
     private final String lookupById;
 
     /**
-     * @param dataSource connections in autocommit, for everything but extensions
-     * @param heartbeatDataSource connections in autocommit, for what keeps leases and places: it must not queue behind
-     *     acquisitions
+     * @param dataSource connections in autocommit, for what callers ask
+     * @param engineDataSource connections in autocommit, one for each operation that the threads of the engine send: heartbeats,
+     *     looks of waiters and late releases wait neither for callers nor for each other
      * @param wakeUpDataSource a connection in autocommit, to be kept for wake-ups from the first wait on; {@code null} to have
      *     waiters ask again and again
      * @param settings names and times
@@ -105,16 +111,16 @@ public final class PostgresLockBackend implements LockBackend {
      */
     public PostgresLockBackend(
             DataSource dataSource,
-            DataSource heartbeatDataSource,
+            DataSource engineDataSource,
             @Nullable DataSource wakeUpDataSource,
             PostgresSettings settings,
             Runnable onClose) {
-        this(dataSource, heartbeatDataSource, wakeUpDataSource, settings, onClose, Time.SYSTEM);
+        this(dataSource, engineDataSource, wakeUpDataSource, settings, onClose, Time.SYSTEM);
     }
 
     PostgresLockBackend(
             DataSource dataSource,
-            DataSource heartbeatDataSource,
+            DataSource engineDataSource,
             @Nullable DataSource wakeUpDataSource,
             PostgresSettings settings,
             Runnable onClose,
@@ -122,7 +128,7 @@ public final class PostgresLockBackend implements LockBackend {
         this.settings = settings;
         this.time = time;
         this.connections = new PostgresConnections(dataSource, settings.timeout());
-        this.heartbeatConnections = new PostgresConnections(heartbeatDataSource, settings.timeout());
+        this.engineConnections = new PostgresConnections(engineDataSource, settings.timeout());
         this.wakeUpDataSource = wakeUpDataSource;
         this.sweeper = new PostgresSweeper(connections, settings, time);
         this.onClose = onClose;
@@ -132,6 +138,7 @@ public final class PostgresLockBackend implements LockBackend {
         this.extend = tables.fill(EXTEND);
         this.rotate = tables.fill(ROTATE);
         this.release = tables.fill(RELEASE);
+        this.releaseAll = tables.fill(RELEASE_ALL);
         this.isLocked = tables.fill(IS_LOCKED);
         this.lookup = tables.fill(LOOKUP);
         this.lookupById = tables.fill(LOOKUP_BY_ID);
@@ -185,7 +192,7 @@ public final class PostgresLockBackend implements LockBackend {
 
     @Override
     public List<Duration> keepPlaces(List<String> lockIds) {
-        return heartbeatConnections.query(
+        return engineConnections.query(
                 "keeping " + lockIds.size() + " place(s) in the queue",
                 settings.placeTtl(),
                 keepPlaces,
@@ -224,14 +231,32 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
+    public List<ReleaseOutcome> releaseAll(List<String> lockIds) {
+        return engineConnections.query(
+                "releasing " + lockIds.size() + " lock(s)",
+                releaseAll,
+                (connection, statement) -> statement.setArray(1, connection.createArrayOf("text", lockIds.toArray())),
+                rows -> PostgresAnswers.releases(rows, lockIds.size()));
+    }
+
+    @Override
     public List<ExtendOutcome> extend(List<Extension> extensions) {
+        return extend(engineConnections, extensions);
+    }
+
+    @Override
+    public ExtendOutcome extend(Extension extension) {
+        return extend(connections, List.of(extension)).get(0);
+    }
+
+    private List<ExtendOutcome> extend(PostgresConnections sender, List<Extension> extensions) {
         Object[] lockIds = extensions.stream().map(Extension::lockId).toArray();
         Object[] ttls = extensions.stream().map(each -> each.ttl().toMillis()).toArray();
         Duration shortest = extensions.stream()
                 .map(Extension::ttl)
                 .min(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);
-        return heartbeatConnections.query(
+        return sender.query(
                 "extending " + extensions.size() + " lock(s)",
                 shortest,
                 extend,
@@ -244,7 +269,7 @@ public final class PostgresLockBackend implements LockBackend {
 
     @Override
     public ExtendOutcome rotate(Extension extension) {
-        return heartbeatConnections.query(
+        return connections.query(
                 "taking the next fence for a lock",
                 extension.ttl(),
                 rotate,

@@ -6,6 +6,7 @@ import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.core.RequestNotSentException;
 import java.io.IOException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
@@ -35,6 +36,11 @@ final class RedisErrors {
     static LockBackendException translate(String doing, Throwable error) {
         LockErrorCode code = codeOf(error);
         return new LockBackendException(code, "Failed while " + doing + ": " + nextStep(code), withoutLockId(error));
+    }
+
+    /** For a script that was not sent, because there was no connection. */
+    static RequestNotSentException notSent(String doing, Throwable error) {
+        return new RequestNotSentException(translate(doing, error));
     }
 
     /** For an answer that no script gives. */

@@ -34,6 +34,7 @@ public final class RedisLockBackend implements LockBackend {
     private static final RedisScript EXTEND = RedisScript.named("extend");
     private static final RedisScript ROTATE = RedisScript.named("rotate");
     private static final RedisScript RELEASE = RedisScript.named("release");
+    private static final RedisScript RELEASE_ALL = RedisScript.named("release_all");
     private static final RedisScript IS_LOCKED = RedisScript.named("is_locked");
     private static final RedisScript LOOKUP = RedisScript.named("lookup");
 
@@ -140,13 +141,18 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public ReleaseOutcome release(String lockId) {
-        return scripts.run("releasing a lock", RELEASE, List.of(lockId), reply -> switch (reply.text(0)) {
-            case "released" -> ReleaseOutcome.RELEASED;
-            case "left" -> ReleaseOutcome.LEFT;
-            case "expired" -> ReleaseOutcome.EXPIRED;
-            case "not_found" -> ReleaseOutcome.NOT_FOUND;
-            default -> throw new IllegalStateException("An unknown answer to a release");
-        });
+        return scripts.run("releasing a lock", RELEASE, List.of(lockId), reply -> readRelease(reply.text(0)));
+    }
+
+    @Override
+    public List<ReleaseOutcome> releaseAll(List<String> lockIds) {
+        return scripts.run(
+                "releasing " + lockIds.size() + " lock(s)",
+                RELEASE_ALL,
+                lockIds,
+                reply -> reply.texts(lockIds.size()).stream()
+                        .map(RedisLockBackend::readRelease)
+                        .toList());
     }
 
     @Override
@@ -168,6 +174,11 @@ public final class RedisLockBackend implements LockBackend {
                 reply -> reply.numbers(extensions.size()).stream()
                         .map(RedisLockBackend::readOutcome)
                         .toList());
+    }
+
+    @Override
+    public ExtendOutcome extend(Extension extension) {
+        return extend(List.of(extension)).get(0);
     }
 
     @Override
@@ -233,6 +244,16 @@ public final class RedisLockBackend implements LockBackend {
                                 + ". Use another key",
                         null);
             default -> throw new IllegalStateException("An unknown answer to a claim");
+        };
+    }
+
+    private static ReleaseOutcome readRelease(String answer) {
+        return switch (answer) {
+            case "released" -> ReleaseOutcome.RELEASED;
+            case "left" -> ReleaseOutcome.LEFT;
+            case "expired" -> ReleaseOutcome.EXPIRED;
+            case "not_found" -> ReleaseOutcome.NOT_FOUND;
+            default -> throw new IllegalStateException("An unknown answer to a release");
         };
     }
 

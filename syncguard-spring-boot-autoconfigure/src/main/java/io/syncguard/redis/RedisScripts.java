@@ -9,6 +9,7 @@ import io.syncguard.core.Time;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -65,19 +66,25 @@ final class RedisScripts {
 
     private <T> T run(
             String doing, long limit, RedisScript script, List<String> arguments, Function<RedisReply, T> reader) {
-        List<?> items;
         long deadline = time.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limit);
+        RedisScriptingAsyncCommands<byte[], byte[]> commands =
+                ask(() -> connections.commands(limit), error -> RedisErrors.notSent(doing, error));
+        List<?> items =
+                ask(() -> run(commands, deadline, script, arguments), error -> RedisErrors.translate(doing, error));
+        return read(doing, new RedisReply(items), reader);
+    }
+
+    private static <T> T ask(Callable<T> request, Function<Throwable, LockBackendException> translator) {
         try {
-            items = run(connections.commands(limit), deadline, script, arguments);
+            return request.call();
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
-            throw RedisErrors.translate(doing, ex);
+            throw translator.apply(ex);
         } catch (ExecutionException ex) {
-            throw RedisErrors.translate(doing, ex.getCause() == null ? ex : ex.getCause());
-        } catch (TimeoutException | RuntimeException ex) {
-            throw RedisErrors.translate(doing, ex);
+            throw translator.apply(ex.getCause() == null ? ex : ex.getCause());
+        } catch (Exception ex) {
+            throw translator.apply(ex);
         }
-        return read(doing, new RedisReply(items), reader);
     }
 
     private List<?> run(

@@ -514,6 +514,49 @@ BEGIN
 END
 $procedure$;
 
+-- Ends what has these lock ids, each by itself and answered in the order asked: as _release does without a hand-over, and all of it
+-- in one transaction.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_all(p_lock_ids TEXT[]) RETURNS TABLE (outcome TEXT)
+LANGUAGE plpgsql AS $function$
+DECLARE
+    "Left" RECORD;
+    v_left TEXT[] := '{}';
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+
+    -- All serialising rows first, in the order of their keys: two of these calls in another order would be a deadlock.
+    PERFORM 1 FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = ANY (ARRAY(
+        SELECT 'fence:' || o.key FROM (
+            SELECT l.key, l.lock_id FROM ${syncguard_locks} l
+            UNION ALL SELECT s.key, s.lock_id FROM ${syncguard_locks}_shared s
+            UNION ALL SELECT w.key, w.lock_id FROM ${syncguard_locks}_waiters w
+        ) o WHERE o.lock_id = ANY (p_lock_ids)
+    ))
+    ORDER BY c.fence_key
+    FOR NO KEY UPDATE;
+
+    -- Most of them wait, many for the same key: each key is woken once.
+    FOR "Left" IN
+        WITH "Deleted" AS (
+            DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (p_lock_ids)
+            RETURNING w.key, w.lock_id, w.arrival, w.shared
+        )
+        SELECT d.key, min(d.arrival) AS arrival, bool_and(d.shared) AS shared, array_agg(d.lock_id) AS lock_ids
+        FROM "Deleted" d GROUP BY d.key
+    LOOP
+        v_left := v_left || "Left".lock_ids;
+        PERFORM ${syncguard_locks}_wake("Left".key, "Left".arrival, "Left".shared);
+    END LOOP;
+
+    -- The others, and what has become a lease since the first look.
+    RETURN QUERY
+    SELECT CASE WHEN r.lock_id = ANY (v_left) THEN 'left' ELSE (${syncguard_locks}_release(r.lock_id, false)).outcome END
+    FROM unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
+    ORDER BY r.position;
+END
+$function$;
+
 -- Many leases at once, answered one by one in the order asked: 'extended' with the new end, 'busy', 'expired' or 'not_found'.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_extend(p_lock_ids TEXT[], p_ttls_ms BIGINT[])
 RETURNS TABLE (outcome TEXT, extended_until_ms BIGINT)

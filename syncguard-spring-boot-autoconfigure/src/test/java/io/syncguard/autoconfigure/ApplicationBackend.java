@@ -63,7 +63,7 @@ public final class ApplicationBackend {
         new PostgresSchema(pools.operations(), PostgresTables.DEFAULT).initialize();
         return new PostgresLockBackend(
                 pools.operations(),
-                pools.heartbeats(),
+                pools.engine(),
                 pools.wakeUps(),
                 new PostgresSettings(PostgresTables.DEFAULT, pools.timeout(), placeTtl, Duration.ZERO, false),
                 pools::close);

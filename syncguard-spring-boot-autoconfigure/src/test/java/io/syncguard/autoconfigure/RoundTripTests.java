@@ -52,7 +52,7 @@ class RoundTripTests {
         new PostgresSchema(pools.operations(), PostgresTables.DEFAULT).initialize();
         backend = new PostgresLockBackend(
                 pools.operations(),
-                pools.heartbeats(),
+                pools.engine(),
                 pools.wakeUps(),
                 new PostgresSettings(
                         PostgresTables.DEFAULT, pools.timeout(), PostgresSettings.PLACE_TTL, Duration.ZERO, false),

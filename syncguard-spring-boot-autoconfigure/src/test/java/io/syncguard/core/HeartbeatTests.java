@@ -5,11 +5,13 @@ import static io.syncguard.core.EngineFixture.inAnotherThread;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.testing.BugOf;
+import io.syncguard.testing.CapturedLog;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -113,6 +115,41 @@ class HeartbeatTests {
 
         eventually().until(() -> fixture.events.contains("lost"));
         assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
+    }
+
+    @Test
+    void an_outage_is_told_once_and_its_end_too() {
+        locks.acquire(REQUEST);
+        locks.acquire(LockRequest.of("short").ttl(Duration.ofSeconds(6)));
+        try (CapturedLog log = new CapturedLog(Level.INFO)) {
+            fixture.backend.beforeExtend = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+            fixture.advanceSlowly(Duration.ofSeconds(12), Duration.ofMillis(500));
+            fixture.backend.beforeExtend = () -> {};
+            fixture.advanceSlowly(Duration.ofSeconds(12), Duration.ofMillis(500));
+
+            assertThat(log.messages())
+                    .satisfiesExactly(
+                            warning -> assertThat(warning)
+                                    .startsWith("The heartbeat could not extend 1 lock(s) and tries again"),
+                            loss -> assertThat(loss).startsWith("Lost lock 'short'"),
+                            recovery -> assertThat(recovery).startsWith("The heartbeat extends locks again, after "));
+        }
+    }
+
+    @Test
+    void a_failed_statement_says_nothing_of_locks_that_are_lost_by_then() {
+        locks.acquire(REQUEST);
+        try (CapturedLog log = new CapturedLog(Level.INFO)) {
+            fixture.backend.beforeExtend = () -> {
+                fixture.time.advance(EngineFixture.TTL);
+                throw InterceptedBackend.failure(LockErrorCode.NETWORK_TIMEOUT);
+            };
+
+            fixture.time.advance(Duration.ofSeconds(10));
+
+            eventually().until(() -> fixture.events.contains("failed EXTEND NETWORK_TIMEOUT"));
+            assertThat(log.messages()).singleElement().asString().startsWith("Lost lock 'order:42'");
+        }
     }
 
     @BugOf("Spring Integration: a call that hangs keeps a belief alive")

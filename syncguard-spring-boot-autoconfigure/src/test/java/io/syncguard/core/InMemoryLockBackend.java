@@ -92,6 +92,17 @@ public final class InMemoryLockBackend implements LockBackend {
 
     @Override
     public ReleaseOutcome release(String lockId) {
+        return release(lockId, true);
+    }
+
+    @Override
+    public List<ReleaseOutcome> releaseAll(List<String> lockIds) {
+        synchronized (store) {
+            return lockIds.stream().map(lockId -> release(lockId, false)).toList();
+        }
+    }
+
+    private ReleaseOutcome release(String lockId, boolean handOver) {
         synchronized (store) {
             Place place = store.place(lockId);
             if (place != null) {
@@ -106,7 +117,7 @@ public final class InMemoryLockBackend implements LockBackend {
                 return ReleaseOutcome.EXPIRED;
             }
             store.leases.remove(lease);
-            if (!store.handOver(lease.claim.key())) {
+            if (!handOver || !store.handOver(lease.claim.key())) {
                 store.wake(lease.claim.key(), waiter -> false);
             }
             return ReleaseOutcome.RELEASED;
@@ -158,8 +169,13 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public List<ExtendOutcome> extend(List<Extension> extensions) {
         synchronized (store) {
-            return extensions.stream().map(this::extend).toList();
+            return extensions.stream().map(this::extendOne).toList();
         }
+    }
+
+    @Override
+    public ExtendOutcome extend(Extension extension) {
+        return extend(List.of(extension)).get(0);
     }
 
     @Override
@@ -173,7 +189,7 @@ public final class InMemoryLockBackend implements LockBackend {
             if (lease.isLive(store.now()) && store.fence(key) == Fence.MAX_VALUE) {
                 throw new LockBackendException(LockErrorCode.INTERNAL, "Its key has no fences left", null);
             }
-            if (extend(extension) instanceof ExtendOutcome.Extended extended) {
+            if (extendOne(extension) instanceof ExtendOutcome.Extended extended) {
                 lease.fence = store.nextFence(key);
                 return new ExtendOutcome.Rotated(extended.expiresAt(), new Fence(lease.fence));
             }
@@ -214,7 +230,7 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public void close() {}
 
-    private ExtendOutcome extend(Extension extension) {
+    private ExtendOutcome extendOne(Extension extension) {
         Lease lease = store.lease(extension.lockId());
         if (lease == null) {
             return new ExtendOutcome.NotFound();

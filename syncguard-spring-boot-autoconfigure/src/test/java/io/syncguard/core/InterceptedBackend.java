@@ -21,6 +21,7 @@ public final class InterceptedBackend implements LockBackend {
     public final AtomicInteger rotations = new AtomicInteger();
     public final AtomicInteger keepStatements = new AtomicInteger();
     public final AtomicInteger releases = new AtomicInteger();
+    public final AtomicInteger releaseAllStatements = new AtomicInteger();
 
     public volatile Consumer<Claim> onClaim = claim -> {};
     public volatile Runnable beforeAcquire = NOTHING;
@@ -82,6 +83,20 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
+    public List<ReleaseOutcome> releaseAll(List<String> lockIds) {
+        releases.addAndGet(lockIds.size());
+        releaseAllStatements.incrementAndGet();
+        beforeRelease.run();
+        List<ReleaseOutcome> outcomes = lockIds.stream()
+                .map(lockId -> rowsArePinned && store.lookupById(lockId).isPresent()
+                        ? ReleaseOutcome.BUSY
+                        : store.releaseAll(List.of(lockId)).get(0))
+                .toList();
+        afterRelease.run();
+        return outcomes;
+    }
+
+    @Override
     public List<ExtendOutcome> extend(List<Extension> extensions) {
         extendStatements.incrementAndGet();
         onExtensions.accept(extensions);
@@ -93,6 +108,11 @@ public final class InterceptedBackend implements LockBackend {
                 : store.extend(extensions);
         afterExtend.run();
         return outcomes;
+    }
+
+    @Override
+    public ExtendOutcome extend(Extension extension) {
+        return extend(List.of(extension)).get(0);
     }
 
     /** An extension, too. */

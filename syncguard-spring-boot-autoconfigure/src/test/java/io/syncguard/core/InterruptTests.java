@@ -12,8 +12,10 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -103,13 +105,58 @@ class InterruptTests {
     }
 
     @Test
-    void one_that_breaks_the_release_in_the_driver_has_it_sent_again_in_the_background() {
+    void one_that_breaks_the_release_in_the_driver_has_it_sent_again_before_the_call_returns() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.beforeRelease = () -> {
+            fixture.backend.beforeRelease = () -> {};
+            breakByInterrupt();
+        };
+
+        boolean released = lock.release();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(released).isTrue();
+        assertThat(locks.isLocked("order:42")).isFalse();
+        assertThat(fixture.events).containsExactly("acquired", "released");
+    }
+
+    @Test
+    void one_that_takes_the_answer_of_the_release_away_does_not_make_it_a_loss() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.afterRelease = () -> {
+            fixture.backend.afterRelease = () -> {};
+            breakByInterrupt();
+        };
+
+        boolean released = lock.release();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(released).isTrue();
+        assertThat(lock.state()).isEqualTo(LockHandle.State.RELEASED);
+        assertThat(fixture.events).containsExactly("acquired", "released");
+    }
+
+    @Test
+    void one_that_breaks_a_release_by_lock_id_has_it_sent_again_before_the_call_returns() {
+        Claim elsewhere = fixture.holdElsewhere("order:42", EngineFixture.TTL);
+        fixture.backend.beforeRelease = () -> {
+            fixture.backend.beforeRelease = () -> {};
+            breakByInterrupt();
+        };
+
+        assertThat(locks.release(elsewhere.lockId())).isTrue();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(locks.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void interrupts_that_never_end_leave_the_release_to_the_background() {
         LockHandle lock = locks.acquire(REQUEST);
         Thread mine = Thread.currentThread();
         fixture.backend.beforeRelease = () -> {
             if (Thread.currentThread() == mine) {
-                mine.interrupt();
-                throw InterceptedBackend.failure(LockErrorCode.ABORTED);
+                breakByInterrupt();
             }
         };
 
@@ -118,6 +165,45 @@ class InterruptTests {
         assertThat(Thread.interrupted()).isTrue();
         assertThat(released).isTrue();
         eventually().until(() -> !locks.isLocked("order:42"));
+    }
+
+    @Test
+    void one_that_comes_before_the_request_was_sent_leaves_nothing_to_release() {
+        fixture.backend.beforeAcquire = () -> {
+            Thread.currentThread().interrupt();
+            throw new RequestNotSentException(InterceptedBackend.failure(LockErrorCode.ABORTED));
+        };
+
+        assertAborted(() -> locks.acquire(REQUEST));
+
+        assertThat(Thread.interrupted()).isTrue();
+        fixture.advanceSlowly(Duration.ofSeconds(6), Duration.ofSeconds(1));
+        assertThat(fixture.backend.releases).hasValue(0);
+    }
+
+    @Test
+    void waiters_who_are_interrupted_together_leave_in_one_statement() throws Exception {
+        fixture.holdElsewhere("order:42", Duration.ofHours(1));
+        List<Thread> waiters = IntStream.range(0, 20)
+                .mapToObj(i -> new Thread(() -> assertAborted(() -> locks.acquire(REQUEST))))
+                .toList();
+        waiters.forEach(Thread::start);
+        eventually().until(() -> fixture.store.queue("order:42").size() == waiters.size());
+        CountDownLatch serverAnswers = new CountDownLatch(1);
+        fixture.backend.beforeRelease = () -> awaitUninterruptibly(serverAnswers);
+
+        waiters.forEach(Thread::interrupt);
+        for (Thread waiter : waiters) {
+            waiter.join(Duration.ofSeconds(10).toMillis());
+        }
+
+        assertThat(waiters).as("nobody waits for the server").noneMatch(Thread::isAlive);
+        serverAnswers.countDown();
+        eventually().until(() -> fixture.store.queue("order:42").isEmpty());
+        assertThat(fixture.backend.releaseAllStatements)
+                .as("the first to leave, and all others")
+                .hasValueLessThanOrEqualTo(2);
+        assertThat(fixture.backend.releases).hasValue(waiters.size());
     }
 
     @Test
@@ -158,6 +244,19 @@ class InterruptTests {
 
         assertThat(Thread.interrupted()).isTrue();
         assertHeartbeatsGoOn(lock);
+    }
+
+    private static void breakByInterrupt() {
+        Thread.currentThread().interrupt();
+        throw InterceptedBackend.failure(LockErrorCode.ABORTED);
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException ex) {
+            throw new IllegalStateException("Nobody interrupts a thread of the engine", ex);
+        }
     }
 
     private void assertHeartbeatsGoOn(LockHandle lock) {

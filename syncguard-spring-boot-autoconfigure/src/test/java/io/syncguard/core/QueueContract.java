@@ -31,6 +31,29 @@ public abstract class QueueContract extends ContractFixture {
     }
 
     @Test
+    void many_are_ended_in_one_call_and_answered_one_by_one() {
+        Claim reader = held(reader());
+        Claim waiting = queuedWriter();
+        Claim lapsed = held(claim("lapsed", LockMode.EXCLUSIVE, TTL));
+        expireLease(lapsed);
+        Claim writer = held(claim("written", LockMode.EXCLUSIVE, TTL));
+
+        List<ReleaseOutcome> outcomes = backend()
+                .releaseAll(List.of(
+                        waiting.lockId(), strangersLockId(), lapsed.lockId(), writer.lockId(), reader.lockId()));
+
+        assertThat(outcomes)
+                .containsExactly(
+                        ReleaseOutcome.LEFT,
+                        ReleaseOutcome.NOT_FOUND,
+                        ReleaseOutcome.EXPIRED,
+                        ReleaseOutcome.RELEASED,
+                        ReleaseOutcome.RELEASED);
+        assertThat(backend().isLocked("written")).isFalse();
+        granted(writer());
+    }
+
+    @Test
     void a_try_that_does_not_wait_takes_no_place_and_blocks_nobody() {
         Claim reader = held(reader());
         refused(writer());

@@ -10,6 +10,8 @@ import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -99,6 +101,36 @@ class ReleaseTests {
         fixture.backend.rowsArePinned = false;
 
         untilFree();
+    }
+
+    @Test
+    void the_release_of_a_row_that_was_pinned_for_long_gets_through_within_250_ms_of_its_end() {
+        LockHandle lock = locks.acquire(REQUEST);
+        fixture.backend.rowsArePinned = true;
+        lock.release();
+        fixture.advanceSlowly(Duration.ofSeconds(20), Duration.ofMillis(100));
+        fixture.backend.rowsArePinned = false;
+
+        fixture.advanceSlowly(Duration.ofMillis(250), Duration.ofMillis(10));
+
+        assertThat(locks.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void releases_that_failed_together_go_out_again_in_one_statement() {
+        List<LockHandle> handles = IntStream.range(0, 30)
+                .mapToObj(i -> locks.acquire(LockRequest.of("k" + i)))
+                .toList();
+        fixture.backend.beforeRelease = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        handles.forEach(LockHandle::release);
+        fixture.advanceSlowly(Duration.ofSeconds(5), Duration.ofMillis(100));
+        fixture.backend.beforeRelease = () -> {};
+        int before = fixture.backend.releaseAllStatements.get();
+
+        fixture.advanceSlowly(Duration.ofSeconds(2), Duration.ofSeconds(2));
+
+        eventually().until(() -> handles.stream().noneMatch(lock -> locks.isLocked(lock.key())));
+        assertThat(fixture.backend.releaseAllStatements).hasValueLessThanOrEqualTo(before + 2);
     }
 
     @Test

@@ -92,6 +92,39 @@ public abstract class WokenWaitersContract extends ContractFixture {
     }
 
     @Test
+    void of_many_who_leave_together_the_first_who_stays_is_woken_once_and_those_behind_it_are_not() {
+        Claim holder = held(writer());
+        Claim first = queuedWriter();
+        Claim second = queuedReader();
+        Claim stays = queuedWriter();
+        Claim third = queuedWriter();
+        queuedReader();
+
+        backend().releaseAll(List.of(third.lockId(), second.lockId(), first.lockId()));
+
+        assertWoken(stays);
+        release(holder);
+        assertWoken(stays);
+    }
+
+    @Test
+    void of_many_who_end_together_those_who_can_go_on_are_woken_and_handed_nothing() {
+        Claim first = held(reader());
+        Claim second = held(reader());
+        Claim other = held(claim("other", LockMode.EXCLUSIVE, TTL));
+        Claim writer = queuedWriter();
+        Claim elsewhere = waiting(claim("other", LockMode.EXCLUSIVE, TTL));
+        queued(elsewhere(), elsewhere);
+
+        backend().releaseAll(List.of(first.lockId(), other.lockId(), second.lockId()));
+
+        assertWoken(writer);
+        assertWokenElsewhere(elsewhere);
+        granted(writer);
+        assertThat(backend().lookup("other")).isEmpty();
+    }
+
+    @Test
     void nothing_is_sent_when_nobody_waits() {
         Claim writer = held(writer());
         Claim refused = writer();

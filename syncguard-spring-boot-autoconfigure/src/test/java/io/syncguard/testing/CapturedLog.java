@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.LoggerFactory;
 
-/** What the library logs at warn and above while this is open. */
+/** What the library logs while this is open. */
 public final class CapturedLog implements AutoCloseable {
 
     private final Logger logger = (Logger) LoggerFactory.getLogger("io.syncguard");
@@ -21,10 +21,16 @@ public final class CapturedLog implements AutoCloseable {
         }
     };
 
+    /** Captures warnings and errors. */
     public CapturedLog() {
+        this(Level.WARN);
+    }
+
+    /** @param lowest what is captured, with all levels above */
+    public CapturedLog(Level lowest) {
         appender.start();
         logger.addAppender(appender);
-        logger.setLevel(Level.WARN);
+        logger.setLevel(lowest);
         logger.setAdditive(false);
     }
 

@@ -1,0 +1,111 @@
+package io.syncguard.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.Attempt;
+import io.syncguard.core.Claim;
+import io.syncguard.core.Claims;
+import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.Extension;
+import io.syncguard.core.LockBackend;
+import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.RequestNotSentException;
+import io.syncguard.testing.PostgresServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Callers and the threads of the engine have connections of their own: neither can starve the other. */
+class PostgresConnectionUseTests {
+
+    private static final Duration TTL = Duration.ofMinutes(1);
+    private static final Claim HELD = Claims.exclusive("held", "A".repeat(22), TTL, "test");
+    private static final Claim WAITING =
+            Claims.exclusive("held", "B".repeat(22), TTL, "test").waitingAs(1);
+
+    private final String url = PostgresServer.newDatabaseUrl();
+    private final HikariDataSource callers = poolOfOne();
+    private final HikariDataSource engine = poolOfOne();
+    private LockBackend backend;
+
+    @BeforeEach
+    void open() {
+        new PostgresSchema(PostgresServer.dataSource(url), PostgresTables.DEFAULT).initialize();
+        backend = new PostgresLockBackend(
+                callers,
+                engine,
+                null,
+                new PostgresSettings(
+                        PostgresTables.DEFAULT,
+                        Duration.ofSeconds(5),
+                        PostgresSettings.PLACE_TTL,
+                        Duration.ZERO,
+                        false),
+                () -> {});
+        assertThat(backend.acquire(HELD)).isInstanceOf(Attempt.Grant.class);
+        assertThat(backend.acquire(WAITING)).isInstanceOf(Attempt.Queued.class);
+    }
+
+    @AfterEach
+    void close() {
+        backend.close();
+        callers.close();
+        engine.close();
+    }
+
+    @Test
+    void heartbeats_looks_and_late_releases_go_on_while_callers_have_used_up_their_connections() throws SQLException {
+        try (Connection taken = callers.getConnection()) {
+            assertThat(taken.isValid(1)).isTrue();
+
+            assertThat(backend.extend(List.of(extension()))).allMatch(ExtendOutcome.Extended.class::isInstance);
+            assertThat(backend.keepPlaces(List.of(WAITING.lockId()))).noneMatch(Duration::isZero);
+            assertThat(backend.releaseAll(List.of(WAITING.lockId()))).containsExactly(ReleaseOutcome.LEFT);
+
+            Stream.<ThrowingCallable>of(
+                            () -> backend.acquire(HELD),
+                            () -> backend.extend(extension()),
+                            () -> backend.rotate(extension()),
+                            () -> backend.release(HELD.lockId()))
+                    .forEach(PostgresConnectionUseTests::assertNotSent);
+        }
+    }
+
+    @Test
+    void callers_go_on_while_the_engine_has_used_up_its_connections() throws SQLException {
+        try (Connection taken = engine.getConnection()) {
+            assertThat(taken.isValid(1)).isTrue();
+
+            assertThat(backend.extend(extension())).isInstanceOf(ExtendOutcome.Extended.class);
+            assertThat(backend.rotate(extension())).isInstanceOf(ExtendOutcome.Rotated.class);
+            assertThat(backend.release(HELD.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+        }
+    }
+
+    private static Extension extension() {
+        return new Extension(HELD.lockId(), TTL);
+    }
+
+    private static void assertNotSent(ThrowingCallable call) {
+        assertThatExceptionOfType(RequestNotSentException.class)
+                .isThrownBy(call)
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.RATE_LIMITED));
+    }
+
+    private HikariDataSource poolOfOne() {
+        HikariDataSource pool = new HikariDataSource();
+        pool.setJdbcUrl(url);
+        pool.setMaximumPoolSize(1);
+        pool.setConnectionTimeout(250);
+        return pool;
+    }
+}
