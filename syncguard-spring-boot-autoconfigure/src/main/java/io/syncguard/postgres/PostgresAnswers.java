@@ -23,9 +23,6 @@ import java.util.Optional;
  */
 final class PostgresAnswers {
 
-    /** An instance of version 1 that starts again may have its Flyway put the functions of that version back. */
-    private static final String NOT_FOUND_IN_VERSION_1 = "not_held";
-
     private PostgresAnswers() {}
 
     static Attempt attempt(ResultSet rows, Claim claim) throws SQLException {
@@ -65,7 +62,7 @@ final class PostgresAnswers {
                         case "extended" -> new ExtendOutcome.Extended(Instant.ofEpochMilli(rows.getLong(2)));
                         case "busy" -> new ExtendOutcome.Busy();
                         case "expired" -> new ExtendOutcome.Expired();
-                        case "not_found", NOT_FOUND_IN_VERSION_1 -> new ExtendOutcome.NotFound();
+                        case "not_found" -> new ExtendOutcome.NotFound();
                         default -> throw new IllegalStateException("An unknown answer to an extension");
                     });
         }
@@ -114,7 +111,7 @@ final class PostgresAnswers {
             case "left" -> ReleaseOutcome.LEFT;
             case "busy" -> ReleaseOutcome.BUSY;
             case "expired" -> ReleaseOutcome.EXPIRED;
-            case "not_found", NOT_FOUND_IN_VERSION_1 -> ReleaseOutcome.NOT_FOUND;
+            case "not_found" -> ReleaseOutcome.NOT_FOUND;
             default -> throw new IllegalStateException("An unknown answer to a release");
         };
     }

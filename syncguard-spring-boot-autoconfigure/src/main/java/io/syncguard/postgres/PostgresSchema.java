@@ -27,7 +27,7 @@ public final class PostgresSchema {
     private static final String SCRIPT = LOCATION + "/R__syncguard_schema.sql";
 
     /** What the script's version function answers, or more. */
-    private static final int VERSION = 4;
+    private static final int VERSION = 1;
 
     /** "SyncGuar" in ASCII: instances that start together run the script one after the other. */
     private static final long ADVISORY_LOCK = 0x53796e6347756172L;

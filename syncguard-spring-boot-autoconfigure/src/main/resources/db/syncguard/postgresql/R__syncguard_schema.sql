@@ -55,12 +55,6 @@ DO $do$
 DECLARE
     "Wanted" RECORD;
 BEGIN
-    IF NOT EXISTS (
-        SELECT FROM pg_attribute a
-        WHERE a.attrelid = '${syncguard_locks}_waiters'::regclass AND a.attname = 'first_lease_ms'
-    ) THEN
-        ALTER TABLE ${syncguard_locks}_waiters ADD COLUMN owner TEXT, ADD COLUMN first_lease_ms BIGINT;
-    END IF;
     FOR "Wanted" IN
         SELECT w.place::regclass AS place, w.columns, w.names
         FROM (VALUES
@@ -279,20 +273,6 @@ BEGIN
 END
 $function$;
 
--- What instances of versions 1 and 2 call: an exclusive try that does not queue.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
-    p_key TEXT, p_fence_key TEXT, p_lock_id TEXT, p_ttl_ms BIGINT, p_user_key TEXT, p_owner TEXT,
-    OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT
-)
-LANGUAGE plpgsql AS $function$
-BEGIN
-    SELECT c.granted_fence, c.granted_at_ms, c.granted_until_ms, c.time_left_ms
-    INTO granted_fence, granted_at_ms, granted_until_ms, time_left_ms
-    FROM ${syncguard_locks}_claim(
-        p_key, p_fence_key, false, p_lock_id, p_ttl_ms, p_user_key, p_owner, false, NULL, NULL, NULL, NULL) AS c;
-END
-$function$;
-
 -- Wakes the waiters of a key who can go on: nothing live conflicts with them, and nobody who conflicts is in front. The caller
 -- has won the serialising row.
 --
@@ -490,12 +470,6 @@ BEGIN
                    ELSE 'expired'
                END;
 END
-$function$;
-
--- The same for those who are handed nothing but woken: what instances of versions 1 and 2 call.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_release(p_lock_id TEXT) RETURNS TEXT
-LANGUAGE sql AS $function$
-    SELECT (${syncguard_locks}_release(p_lock_id, false)).outcome
 $function$;
 
 -- Releases, and hands the key over. A commit that notifies holds up all others that notify: it must not wait for the disk.
@@ -733,5 +707,5 @@ $function$;
 -- What the library asks at its start. It works with this version and later ones; raised when it needs something new from here.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER
 LANGUAGE sql IMMUTABLE AS $function$
-    SELECT 4
+    SELECT 1
 $function$;

@@ -38,13 +38,11 @@ class SchemaInitializationTests {
     private static final String[] SCHEMA = {
         "syncguard_fence_counters",
         "syncguard_locks",
-        "syncguard_locks_acquire",
         "syncguard_locks_claim",
         "syncguard_locks_extend",
         "syncguard_locks_hand_over",
         "syncguard_locks_keep",
         "syncguard_locks_now",
-        "syncguard_locks_release",
         "syncguard_locks_release",
         "syncguard_locks_rotate",
         "syncguard_locks_shared",

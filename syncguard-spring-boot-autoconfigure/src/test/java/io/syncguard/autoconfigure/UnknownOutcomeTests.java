@@ -158,8 +158,9 @@ class UnknownOutcomeTests {
 
     private void grantToSomebodyElse() {
         database.jdbc()
-                .queryForMap("SELECT * FROM syncguard_locks_acquire("
-                        + "'order:1', 'fence:order:1', 'somebody-else---------', 30000, 'order:1', 'somebody else')");
+                .queryForMap("SELECT * FROM syncguard_locks_claim("
+                        + "'order:1', 'fence:order:1', false, 'somebody-else---------', 30000, 'order:1',"
+                        + " 'somebody else', false, NULL, NULL, NULL, NULL)");
     }
 
     private static long fenceOfNextGrant(LockManager locks) {

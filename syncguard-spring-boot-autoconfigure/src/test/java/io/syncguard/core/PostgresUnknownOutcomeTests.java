@@ -153,7 +153,7 @@ class PostgresUnknownOutcomeTests {
 
         fixture.backend.beforeAcquire = proxy::loseNextAnswer;
         // Past the proxy, so that the answer to the waiter's claim is the next.
-        other.jdbc().queryForObject("SELECT syncguard_locks_release(?)", String.class, holder.lockId());
+        other.jdbc().queryForList("SELECT syncguard_locks_release(?, false)", holder.lockId());
         eventually().until(() -> advanceUntil(waiter::isDone));
 
         assertThatThrownBy(waiter::get).hasCauseInstanceOf(LockBackendException.class);

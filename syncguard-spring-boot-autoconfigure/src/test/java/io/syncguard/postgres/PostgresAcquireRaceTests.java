@@ -92,7 +92,8 @@ class PostgresAcquireRaceTests {
         race.lockSerialisingRow();
         Future<Attempt> attempt = race.startAcquire(claim(MINE));
 
-        race.inOther("SELECT syncguard_locks_acquire('k', 'fence:k', '" + THEIRS + "', 30000, 'k', 'other')");
+        race.inOther("SELECT syncguard_locks_claim('k', 'fence:k', false, '" + THEIRS
+                + "', 30000, 'k', 'other', false, NULL, NULL, NULL, NULL)");
         race.commitOther();
 
         assertThat(attempt.get())

@@ -101,7 +101,7 @@ class PostgresReleaseRaceTests {
     @Test
     void a_release_that_is_repeated_after_the_next_grant_frees_nothing() throws Exception {
         Future<ReleaseOutcome> again = startReleaseThatStopsBefore(SERIALISING_ROW);
-        race.inOther("SELECT syncguard_locks_release('" + MINE + "')");
+        race.inOther("SELECT syncguard_locks_release('" + MINE + "', false)");
         race.commitOther();
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
 

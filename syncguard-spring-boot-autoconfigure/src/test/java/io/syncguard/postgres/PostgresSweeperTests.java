@@ -135,10 +135,12 @@ class PostgresSweeperTests {
         open(INTERVAL, false);
         int keys = 10_000;
         jdbc.queryForList("""
-                SELECT syncguard_locks_acquire('k' || n, 'fence:k' || n, 'id' || n, 30000, 'k' || n, 'test')
+                SELECT syncguard_locks_claim(
+                    'k' || n, 'fence:k' || n, false, 'id' || n, 30000, 'k' || n, 'test', false, NULL, NULL, NULL, NULL)
                 FROM generate_series(1, ?) AS n
                 """, keys);
-        jdbc.queryForList("SELECT syncguard_locks_release(lock_id) FROM syncguard_locks WHERE right(key, 1) <> '0'");
+        jdbc.queryForList(
+                "SELECT syncguard_locks_release(lock_id, false) FROM syncguard_locks WHERE right(key, 1) <> '0'");
         jdbc.update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms - 60000");
         assertThat(leases()).hasSize(keys / 10);
 

@@ -14,6 +14,7 @@ import io.syncguard.core.Extension;
 import io.syncguard.core.ReleaseOutcome;
 import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,16 +30,17 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The script is replaced by a newer one, and by an older one again, while instances of both versions lock. */
+/** The script is replaced by a newer one, and by an older one again, while instances lock. */
 class PostgresUpgradeTests {
 
     private static final Duration TTL = Duration.ofMinutes(10);
-    private static final String NEWEST = PostgresSchema.LOCATION + "/R__syncguard_schema.sql";
+    private static final String NEWER = read(PostgresSchema.LOCATION + "/R__syncguard_schema.sql");
+
+    /** There is one version yet. The first that changes something keeps this one among the test resources, to be the older. */
+    private static final String OLDER = older(NEWER);
 
     private final String url = PostgresServer.newDatabaseUrl();
     private final HikariDataSource dataSource = new HikariDataSource();
@@ -59,10 +61,9 @@ class PostgresUpgradeTests {
         backend.close();
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3})
-    void an_instance_that_needs_a_newer_version_refuses_the_older_and_names_the_script(int version) throws Exception {
-        runVersion(version);
+    @Test
+    void an_instance_that_needs_a_newer_version_refuses_the_older_and_names_the_script() {
+        run(OLDER);
 
         assertThatExceptionOfType(LockBackendException.class)
                 .isThrownBy(schema::check)
@@ -75,79 +76,43 @@ class PostgresUpgradeTests {
         schema.check();
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3})
-    void a_newer_instance_understands_older_functions_that_somebody_has_put_back(int version) throws Exception {
-        String unknown = "unknown---------------";
-        schema.initialize();
-        runVersion(version);
-
-        assertThat(backend.release(unknown)).isEqualTo(ReleaseOutcome.NOT_FOUND);
-        assertThat(backend.extend(List.of(new Extension(unknown, Duration.ofSeconds(30)))))
-                .containsExactly(new ExtendOutcome.NotFound());
-        assertThat(new NewInstance().acquire("k", unknown)).isEqualTo(1);
-        assertThat(new OldInstance().acquire("k", "old")).isNull();
-        assertThat(backend.release(unknown)).isEqualTo(ReleaseOutcome.RELEASED);
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3})
-    void a_lease_of_an_older_version_goes_on_in_the_newer_with_its_fence(int version) throws Exception {
-        runVersion(version);
-        OldInstance old = new OldInstance();
-        assertThat(old.acquire("k", "old")).isEqualTo(1);
-        List<Map<String, Object>> lease = jdbc.queryForList("SELECT * FROM syncguard_locks");
-
-        schema.initialize();
-
-        assertThat(jdbc.queryForList("SELECT * FROM syncguard_locks")).isEqualTo(lease);
-        assertThat(old.acquire("k", "another")).isNull();
-        assertThat(new NewInstance().acquire("k", "another")).isNull();
-        assertThat(old.extend("old")).isTrue();
-        assertThat(old.release("old")).isTrue();
-        assertThat(old.release("old")).isFalse();
-        assertThat(old.acquire("k", "another")).isEqualTo(2);
-    }
-
-    /** They take part in the queue, though they cannot wait in it. */
     @Test
-    void an_older_instance_passes_neither_readers_nor_those_who_wait() {
-        schema.initialize();
-        OldInstance old = new OldInstance();
-        Claim reader = Claims.shared("k", "reader", TTL, "new");
-        Claim writer = Claims.exclusive("k", "writer", TTL, "new").waitingAs(1);
-        assertThat(backend.acquire(reader)).isInstanceOf(Attempt.Grant.class);
-        assertThat(backend.acquire(writer)).isInstanceOf(Attempt.Queued.class);
+    void leases_and_queues_of_an_older_version_go_on_in_the_newer_with_their_fences() {
+        run(OLDER);
+        Claim waiter = Claims.exclusive("k", "waiter", TTL, "waits").waitingAs(1);
+        assertThat(acquire("k", "holder")).isEqualTo(1);
+        assertThat(backend.acquire(waiter)).isInstanceOf(Attempt.Queued.class);
+        List<Map<String, Object>> leases = jdbc.queryForList("SELECT * FROM syncguard_locks");
 
-        assertThat(old.acquire("k", "old")).as("beside a reader").isNull();
-        assertThat(old.release("reader")).isTrue();
-        assertThat(old.acquire("k", "old")).as("in front of a writer").isNull();
-        assertThat(backend.acquire(writer)).isInstanceOf(Attempt.Grant.class);
+        schema.initialize();
+
+        assertThat(jdbc.queryForList("SELECT * FROM syncguard_locks")).isEqualTo(leases);
+        assertThat(acquire("k", "another")).isNull();
+        assertThat(extend("holder")).isTrue();
+        assertThat(release("holder")).isTrue();
+        assertThat(acquire("k", "another")).as("in front of who waits").isNull();
+        assertThat(backend.acquire(waiter.fromQueue()))
+                .isInstanceOfSatisfying(
+                        Attempt.Grant.class,
+                        grant -> assertThat(grant.fence().value()).isEqualTo(2));
     }
 
-    @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3})
-    void operations_of_both_versions_go_on_while_the_script_is_replaced(int version) throws Exception {
-        runVersion(version);
+    @Test
+    void operations_go_on_while_the_script_is_replaced() throws Exception {
+        run(OLDER);
         AtomicBoolean over = new AtomicBoolean();
         AtomicInteger rounds = new AtomicInteger();
         List<Long> fences = Collections.synchronizedList(new ArrayList<>());
-        List<Future<Void>> instances = new ArrayList<>();
-        for (int i = 0; i < 2; i++) {
-            instances.add(startLocking(new OldInstance(), "old instance " + i, fences, rounds, over));
-        }
-        awaitMore(rounds, instances);
-        run(NEWEST);
-        for (int i = 0; i < 2; i++) {
-            instances.add(startLocking(new NewInstance(), "new instance " + i, fences, rounds, over));
-        }
+        List<Future<Void>> instances = IntStream.range(0, 4)
+                .mapToObj(i -> startLocking("instance " + i, fences, rounds, over))
+                .toList();
 
         for (int i = 0; i < 3; i++) {
             awaitMore(rounds, instances);
-            run(NEWEST);
+            run(NEWER);
             awaitMore(rounds, instances);
-            // Somebody goes back to the older version, and new instances start together.
-            runVersion(version);
+            // Somebody goes back to the older version, and newer instances start together.
+            run(OLDER);
             awaitMore(rounds, instances);
             List<Future<Void>> starts = IntStream.range(0, 3)
                     .mapToObj(start -> PostgresRace.<Void>start(() -> {
@@ -184,100 +149,55 @@ class PostgresUpgradeTests {
                 .until(() -> rounds.get() >= before + 8 || instances.stream().anyMatch(Future::isDone));
     }
 
-    private static Future<Void> startLocking(
-            Instance instance, String name, List<Long> fences, AtomicInteger rounds, AtomicBoolean over) {
+    private Future<Void> startLocking(String name, List<Long> fences, AtomicInteger rounds, AtomicBoolean over) {
         return PostgresRace.start(() -> {
-            assertThat(instance.acquire("own of " + name, "own of " + name)).isEqualTo(1);
+            assertThat(acquire("own of " + name, "own of " + name)).isEqualTo(1);
             for (int round = 0; !over.get(); round++) {
                 String lockId = name + " round " + round;
-                Long fence = instance.acquire("everybody's", lockId);
+                Long fence = acquire("everybody's", lockId);
                 if (fence != null) {
                     fences.add(fence);
-                    assertThat(instance.extend(lockId)).as("held").isTrue();
-                    assertThat(instance.release(lockId)).as("released").isTrue();
-                    assertThat(instance.release(lockId)).as("released again").isFalse();
+                    assertThat(extend(lockId)).as("held").isTrue();
+                    assertThat(release(lockId)).as("released").isTrue();
+                    assertThat(release(lockId)).as("released again").isFalse();
                 }
-                assertThat(instance.extend("own of " + name))
-                        .as("held all the time")
-                        .isTrue();
+                assertThat(extend("own of " + name)).as("held all the time").isTrue();
                 rounds.incrementAndGet();
             }
             return null;
         });
     }
 
-    private void runVersion(int version) throws IOException {
-        run("versions/syncguard_schema_" + version + ".sql");
+    private @Nullable Long acquire(String key, String lockId) {
+        return backend.acquire(Claims.exclusive(key, lockId, TTL, "test")) instanceof Attempt.Grant grant
+                ? grant.fence().value()
+                : null;
+    }
+
+    private boolean extend(String lockId) {
+        return backend.extend(List.of(new Extension(lockId, TTL))).get(0) instanceof ExtendOutcome.Extended;
+    }
+
+    private boolean release(String lockId) {
+        return backend.release(lockId) == ReleaseOutcome.RELEASED;
     }
 
     /** As Flyway and others do: the file as one statement. */
-    private void run(String script) throws IOException {
-        String text = new ClassPathResource(script).getContentAsString(StandardCharsets.UTF_8);
-        jdbc.execute(PostgresTables.DEFAULT.fill(text));
+    private void run(String script) {
+        jdbc.execute(PostgresTables.DEFAULT.fill(script));
     }
 
-    private interface Instance {
-
-        @Nullable
-        Long acquire(String key, String lockId);
-
-        boolean extend(String lockId);
-
-        boolean release(String lockId);
+    private static String older(String script) {
+        String version = "SELECT 1\n$function$;";
+        assertThat(script).as("the end of the script").containsOnlyOnce(version);
+        return script.replace(version, "SELECT 0\n$function$;");
     }
 
-    private final class NewInstance implements Instance {
-
-        @Override
-        public @Nullable Long acquire(String key, String lockId) {
-            return backend.acquire(Claims.exclusive(key, lockId, TTL, "new")) instanceof Attempt.Grant grant
-                    ? grant.fence().value()
-                    : null;
-        }
-
-        @Override
-        public boolean extend(String lockId) {
-            return backend.extend(List.of(new Extension(lockId, TTL))).get(0) instanceof ExtendOutcome.Extended;
-        }
-
-        @Override
-        public boolean release(String lockId) {
-            return backend.release(lockId) == ReleaseOutcome.RELEASED;
-        }
-    }
-
-    /** Sends what instances of versions 1 and 2 send, and understands the answers as they do. */
-    private final class OldInstance implements Instance {
-
-        @Override
-        public @Nullable Long acquire(String key, String lockId) {
-            return jdbc.queryForObject(
-                    """
-                    SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms
-                    FROM syncguard_locks_acquire(?, ?, ?, ?, ?, ?)
-                    """,
-                    (row, number) -> row.getObject(1, Long.class),
-                    key,
-                    "fence:" + key,
-                    lockId,
-                    TTL.toMillis(),
-                    key,
-                    "old");
-        }
-
-        @Override
-        public boolean extend(String lockId) {
-            return jdbc.queryForObject(
-                            "SELECT outcome, extended_until_ms FROM syncguard_locks_extend(?, ?)",
-                            (row, number) -> row.getString(1),
-                            new String[] {lockId},
-                            new Long[] {TTL.toMillis()})
-                    .equals("extended");
-        }
-
-        @Override
-        public boolean release(String lockId) {
-            return "released".equals(jdbc.queryForObject("SELECT syncguard_locks_release(?)", String.class, lockId));
+    private static String read(String path) {
+        try {
+            return new ClassPathResource(path).getContentAsString(StandardCharsets.UTF_8);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
         }
     }
 }

@@ -46,9 +46,8 @@ final class RewrittenFunctions {
     }
 
     private String remember(String function) {
-        // The one that does the work, if older instances call a wrapper of the same name.
         String source = jdbc.queryForObject(
-                "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname = ? ORDER BY length(prosrc) DESC LIMIT 1",
+                "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname = ?",
                 String.class,
                 "syncguard_locks_" + function);
         originals.putIfAbsent(function, source);
