@@ -56,7 +56,10 @@ public @interface DistributedLock {
     /** How the method learns that its lock was lost while it ran. */
     OnLost onLost() default OnLost.INTERRUPT;
 
-    /** Keeps the key taken at least this long, without keeping a thread: for scheduled jobs on skewed clocks. */
+    /**
+     * Keeps the key taken for this long after the grant, without keeping a thread, and no longer if the work is done by then: for
+     * scheduled jobs on skewed clocks.
+     */
     String holdAtLeast() default "";
 
     /** SpEL like {@link #key()}: locks only if it is {@code true}. */

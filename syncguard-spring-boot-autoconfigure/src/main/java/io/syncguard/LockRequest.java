@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param heartbeat whether the lease is extended while it is held
  * @param heartbeatInterval how often, at most a third of the ttl; {@code null} for every third of the ttl
  * @param onLost how a body that runs under the lock learns that it was lost
- * @param holdAtLeast the key stays taken at least this long after the grant, even when it is released earlier
+ * @param holdAtLeast the key stays taken for this long after the grant, even when it is released earlier, and is free then
  * @param owner the label that lookups show, for people; {@code null} for {@code syncguard.owner}
  */
 public record LockRequest(

@@ -48,8 +48,16 @@ public interface LockBackend extends AutoCloseable {
     ReleaseOutcome release(String lockId);
 
     /**
-     * Does the same for many lock ids in one round trip, each answered by itself and in the order of the request. It wakes and
-     * never hands over.
+     * Ends the lease with this lock id so that the key is free when it was held for that time since its grant, by the server's
+     * clock, and not a tolerance later; at once if it was. That may be later than the lease would have ended by itself. Until
+     * then lookups show the grant as before, under a lock id that nobody has: it is released, and cannot be extended. Who is
+     * first in the queue is woken, because the end is another one; nobody is handed the key. A place is left alone.
+     */
+    ReleaseOutcome releaseAfter(String lockId, Duration held);
+
+    /**
+     * Does what {@link #release} does for many lock ids in one round trip, each answered by itself and in the order of the
+     * request. It wakes and never hands over.
      */
     List<ReleaseOutcome> releaseAll(List<String> lockIds);
 

@@ -179,35 +179,15 @@ final class Releases implements AutoCloseable {
         return outcome != ReleaseOutcome.BUSY;
     }
 
-    private static Duration missing(Hold hold) {
-        return hold.request().holdAtLeast().minus(hold.held());
+    private static boolean isEarly(Hold hold) {
+        return hold.held().compareTo(hold.request().holdAtLeast()) < 0;
     }
 
     /** A release that comes too early leaves the key taken for the time that is missing. No thread waits for that. */
     private ReleaseOutcome end(Hold hold) {
-        Duration missing = missing(hold);
-        if (missing.compareTo(Duration.ZERO) <= 0) {
-            return backend.release(hold.lockId());
-        }
-        // A heartbeat that is under way must not overtake this and lengthen the lease again.
-        hold.belief().extending.lock();
-        try {
-            Extension rest = new Extension(hold.lockId(), Duration.ofMillis(missing.toMillis() + 1));
-            ExtendOutcome outcome = backend.extend(List.of(rest)).get(0);
-            return asRelease(outcome);
-        } finally {
-            hold.belief().extending.unlock();
-        }
-    }
-
-    private static ReleaseOutcome asRelease(ExtendOutcome outcome) {
-        if (outcome instanceof ExtendOutcome.Extended) {
-            return ReleaseOutcome.RELEASED;
-        }
-        if (outcome instanceof ExtendOutcome.Busy) {
-            return ReleaseOutcome.BUSY;
-        }
-        return outcome instanceof ExtendOutcome.Expired ? ReleaseOutcome.EXPIRED : ReleaseOutcome.NOT_FOUND;
+        return isEarly(hold)
+                ? backend.releaseAfter(hold.lockId(), hold.request().holdAtLeast())
+                : backend.release(hold.lockId());
     }
 
     private void add(Late release) {
@@ -227,7 +207,7 @@ final class Releases implements AutoCloseable {
         for (Late each : due) {
             if (each.isOver()) {
                 late.remove(each.lockId, each);
-            } else if (each.hold == null || missing(each.hold).compareTo(Duration.ZERO) <= 0) {
+            } else if (each.hold == null || !isEarly(each.hold)) {
                 together.add(each);
             } else if (time.nanoTime() < deadline) {
                 Hold early = each.hold;

@@ -59,6 +59,10 @@ public final class PostgresLockBackend implements LockBackend {
             FROM ${syncguard_locks}_release_all(?)
             """;
 
+    private static final String RELEASE_AFTER = """
+            SELECT ${syncguard_locks}_release_after(?, ?)
+            """;
+
     private static final String IS_LOCKED = """
             SELECT greatest(
                 (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.key = ?),
@@ -96,6 +100,7 @@ public final class PostgresLockBackend implements LockBackend {
     private final String rotate;
     private final String release;
     private final String releaseAll;
+    private final String releaseAfter;
     private final String isLocked;
     private final String lookup;
     private final String lookupById;
@@ -139,6 +144,7 @@ public final class PostgresLockBackend implements LockBackend {
         this.rotate = tables.fill(ROTATE);
         this.release = tables.fill(RELEASE);
         this.releaseAll = tables.fill(RELEASE_ALL);
+        this.releaseAfter = tables.fill(RELEASE_AFTER);
         this.isLocked = tables.fill(IS_LOCKED);
         this.lookup = tables.fill(LOOKUP);
         this.lookupById = tables.fill(LOOKUP_BY_ID);
@@ -237,6 +243,18 @@ public final class PostgresLockBackend implements LockBackend {
                 releaseAll,
                 (connection, statement) -> statement.setArray(1, connection.createArrayOf("text", lockIds.toArray())),
                 rows -> PostgresAnswers.releases(rows, lockIds.size()));
+    }
+
+    @Override
+    public ReleaseOutcome releaseAfter(String lockId, Duration held) {
+        return connections.query(
+                "releasing a lock",
+                releaseAfter,
+                (connection, statement) -> {
+                    statement.setString(1, lockId);
+                    statement.setLong(2, held.toMillis());
+                },
+                PostgresAnswers::release);
     }
 
     @Override

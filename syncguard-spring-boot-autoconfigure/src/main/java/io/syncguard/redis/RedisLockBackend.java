@@ -35,6 +35,7 @@ public final class RedisLockBackend implements LockBackend {
     private static final RedisScript ROTATE = RedisScript.named("rotate");
     private static final RedisScript RELEASE = RedisScript.named("release");
     private static final RedisScript RELEASE_ALL = RedisScript.named("release_all");
+    private static final RedisScript RELEASE_AFTER = RedisScript.named("release_after");
     private static final RedisScript IS_LOCKED = RedisScript.named("is_locked");
     private static final RedisScript LOOKUP = RedisScript.named("lookup");
 
@@ -153,6 +154,15 @@ public final class RedisLockBackend implements LockBackend {
                 reply -> reply.texts(lockIds.size()).stream()
                         .map(RedisLockBackend::readRelease)
                         .toList());
+    }
+
+    @Override
+    public ReleaseOutcome releaseAfter(String lockId, Duration held) {
+        return scripts.run(
+                "releasing a lock",
+                RELEASE_AFTER,
+                List.of(lockId, String.valueOf(held.toMillis())),
+                reply -> readRelease(reply.text(0)));
     }
 
     @Override

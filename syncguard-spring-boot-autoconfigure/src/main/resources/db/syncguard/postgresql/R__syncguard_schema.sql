@@ -531,6 +531,57 @@ BEGIN
 END
 $function$;
 
+-- Ends a lease so that the key is free so long after its grant, or now if that is over. The outcome is 'released', 'busy', 'expired'
+-- or 'not_found'.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_after(p_lock_id TEXT, p_hold_ms BIGINT) RETURNS TEXT
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_key     TEXT;
+    v_expires BIGINT;
+BEGIN
+    SELECT coalesce(
+        (SELECT l.key FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id),
+        (SELECT s.key FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id)) INTO v_key;
+
+    -- The serialising row first: who is about to queue has to be told of the new end.
+    PERFORM 1 FROM ${syncguard_fence_counters} c WHERE c.fence_key = 'fence:' || v_key FOR NO KEY UPDATE;
+
+    -- The lock id and the expiry again, now that the row is locked. Under another lock id nobody can release the lease again, and an
+    -- extension that comes late does not make it longer. The tolerance is for a holder who stops at the end of the lease: this one
+    -- has stopped.
+    UPDATE ${syncguard_locks} l
+    SET lock_id = 'released:' || l.lock_id, expires_at_ms = l.acquired_at_ms + p_hold_ms - 1000
+    WHERE l.key = (
+        SELECT s.key FROM ${syncguard_locks} s
+        WHERE s.lock_id = p_lock_id AND s.expires_at_ms > ${syncguard_locks}_now() - 1000
+        FOR UPDATE SKIP LOCKED
+    );
+    IF NOT FOUND THEN
+        UPDATE ${syncguard_locks}_shared l
+        SET lock_id = 'released:' || l.lock_id, expires_at_ms = l.acquired_at_ms + p_hold_ms - 1000
+        WHERE l.lock_id = (
+            SELECT s.lock_id FROM ${syncguard_locks}_shared s
+            WHERE s.lock_id = p_lock_id AND s.expires_at_ms > ${syncguard_locks}_now() - 1000
+            FOR UPDATE SKIP LOCKED
+        );
+    END IF;
+    IF FOUND THEN
+        PERFORM ${syncguard_locks}_wake(v_key, 0, false)
+        WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = v_key);
+        RETURN 'released';
+    END IF;
+
+    v_expires := coalesce(
+        (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id),
+        (SELECT s.expires_at_ms FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id));
+    RETURN CASE
+               WHEN v_expires IS NULL THEN 'not_found'
+               WHEN v_expires > ${syncguard_locks}_now() - 1000 THEN 'busy'
+               ELSE 'expired'
+           END;
+END
+$function$;
+
 -- Many leases at once, answered one by one in the order asked: 'extended' with the new end, 'busy', 'expired' or 'not_found'.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_extend(p_lock_ids TEXT[], p_ttls_ms BIGINT[])
 RETURNS TABLE (outcome TEXT, extended_until_ms BIGINT)

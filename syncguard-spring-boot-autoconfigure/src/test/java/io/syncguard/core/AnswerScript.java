@@ -76,7 +76,7 @@ final class AnswerScript implements AutoCloseable {
             case "waits" -> wait(words[0], claim(words).waitingAs(number(words[0])));
             case "extend", "extends" -> extend(words[0].split(","), millis(words[2]));
             case "keep", "keeps" -> keep(words[0].split(","));
-            case "releases" -> named(process(words[0]).release(lockId(words[0])));
+            case "releases" -> named(release(words));
             case "lease?" ->
                 process(words[0]).lookupById(lockId(words[0])).map(this::named).orElse("none");
             case "leases?" ->
@@ -133,6 +133,13 @@ final class AnswerScript implements AutoCloseable {
         return attempt instanceof Attempt.Refusal refusal
                 ? "refused for " + refusal.timeLeft().toMillis()
                 : "queued, looks after " + ((Attempt.Queued) attempt).nextLook().toMillis();
+    }
+
+    private ReleaseOutcome release(String[] words) {
+        String lockId = lockId(words[0]);
+        return words.length == 2
+                ? process(words[0]).release(lockId)
+                : process(words[0]).releaseAfter(lockId, millis(words[3]));
     }
 
     private String extend(String[] callers, Duration ttl) {

@@ -125,6 +125,23 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
+    public ReleaseOutcome releaseAfter(String lockId, Duration held) {
+        synchronized (store) {
+            Lease lease = store.lease(lockId);
+            if (lease == null) {
+                return ReleaseOutcome.NOT_FOUND;
+            }
+            if (!lease.isLive(store.now())) {
+                return ReleaseOutcome.EXPIRED;
+            }
+            lease.released = true;
+            lease.expiresAt = lease.acquiredAt + held.toMillis() - TOLERANCE_MILLIS;
+            store.wake(lease.claim.key(), store::isFirstOrBehindFirstReaders);
+            return ReleaseOutcome.RELEASED;
+        }
+    }
+
+    @Override
     public List<Duration> keepPlaces(List<String> lockIds) {
         synchronized (store) {
             return lockIds.stream().map(this::keepPlace).toList();
@@ -338,7 +355,7 @@ public final class InMemoryLockBackend implements LockBackend {
 
         private @Nullable Lease lease(String lockId) {
             return leases.stream()
-                    .filter(lease -> lease.claim.lockId().equals(lockId))
+                    .filter(lease -> lease.claim.lockId().equals(lockId) && !lease.released)
                     .findFirst()
                     .orElse(null);
         }
@@ -443,6 +460,10 @@ public final class InMemoryLockBackend implements LockBackend {
 
         private final Claim claim;
         private final long acquiredAt;
+
+        /** It only keeps the key for a while, and is nobody's. */
+        private boolean released;
+
         private long fence;
         private long expiresAt;
 
@@ -465,7 +486,7 @@ public final class InMemoryLockBackend implements LockBackend {
         RawLockInfo info() {
             return new RawLockInfo(
                     claim.key(),
-                    claim.lockId(),
+                    released ? "released:" + claim.lockId() : claim.lockId(),
                     claim.mode(),
                     Instant.ofEpochMilli(acquiredAt),
                     Instant.ofEpochMilli(expiresAt),

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * A backend behind a network that a test controls: what it sets runs before or after the store does its work.
@@ -75,9 +76,18 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public ReleaseOutcome release(String lockId) {
         releases.incrementAndGet();
+        return release(lockId, () -> store.release(lockId));
+    }
+
+    @Override
+    public ReleaseOutcome releaseAfter(String lockId, Duration held) {
+        return release(lockId, () -> store.releaseAfter(lockId, held));
+    }
+
+    private ReleaseOutcome release(String lockId, Supplier<ReleaseOutcome> release) {
         beforeRelease.run();
         ReleaseOutcome outcome =
-                rowsArePinned && store.lookupById(lockId).isPresent() ? ReleaseOutcome.BUSY : store.release(lockId);
+                rowsArePinned && store.lookupById(lockId).isPresent() ? ReleaseOutcome.BUSY : release.get();
         afterRelease.run();
         return outcome;
     }

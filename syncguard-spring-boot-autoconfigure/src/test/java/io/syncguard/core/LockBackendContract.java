@@ -3,6 +3,7 @@ package io.syncguard.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
+import io.syncguard.LockHandle;
 import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
@@ -10,6 +11,7 @@ import io.syncguard.LockTemplate;
 import io.syncguard.RawLockInfo;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -17,6 +19,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -315,6 +318,29 @@ public abstract class LockBackendContract {
         grant(Claims.exclusive(KEY, lockIds.next(), Duration.ofMillis(1), "test"));
 
         assertThat(backend.acquire(claim(KEY))).isInstanceOf(Attempt.Refusal.class);
+    }
+
+    /** By the clock of the server, on which both grants are. */
+    @Test
+    void a_lock_that_is_to_be_held_at_least_for_a_time_is_the_next_ones_when_that_is_over() throws Exception {
+        Duration atLeast = Duration.ofMillis(300);
+        try (LockEngine here = newEngine();
+                LockEngine there = newEngine()) {
+            LockHandle lock = here.acquire(LockRequest.of(KEY).holdAtLeast(atLeast));
+            Instant granted = only(here.debugLookup(KEY)).acquiredAt();
+            FutureTask<LockHandle> waiter = EngineFixture.inAnotherThread(() -> there.acquire(LockRequest.of(KEY)));
+
+            assertThat(lock.release()).isTrue();
+
+            EngineFixture.got(waiter);
+            assertThat(only(there.debugLookup(KEY)).acquiredAt())
+                    .isBetween(
+                            granted.plus(atLeast), granted.plus(atLeast).plusMillis(LockBackend.TOLERANCE_MILLIS - 1));
+        }
+    }
+
+    private LockEngine newEngine() {
+        return new LockEngine(newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
     }
 
     @Test

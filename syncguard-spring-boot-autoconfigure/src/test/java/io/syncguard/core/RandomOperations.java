@@ -50,7 +50,9 @@ final class RandomOperations {
             return oneOf(holding) + " extends " + ttl();
         }
         if (what < 75) {
-            return (random.nextInt(4) == 0 ? oneOf(waiting) : oneOf(holding)) + " releases";
+            return random.nextInt(4) == 0
+                    ? oneOf(waiting) + " releases"
+                    : oneOf(holding) + " releases" + (random.nextInt(4) == 0 ? " after " + millis() : "");
         }
         return switch (what % 5) {
             case 0 -> oneOf(waiting) + "," + oneOf(waiting) + " keep";

@@ -11,6 +11,7 @@ import io.syncguard.LockTemplate;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -150,19 +151,71 @@ class ReleaseTests {
         template.execute(REQUEST.holdAtLeast(Duration.ofSeconds(10)), lock -> lock);
 
         assertThat(fixture.events).containsExactly("acquired", "released");
-        fixture.time.advance(Duration.ofSeconds(10));
+        fixture.time.advance(Duration.ofMillis(9_999));
         assertThat(locks.tryAcquire(REQUEST)).isNull();
-        fixture.time.advance(Duration.ofMillis(1_001));
+        fixture.time.advance(Duration.ofMillis(1));
         assertThat(locks.tryAcquire(REQUEST)).isNotNull();
         assertThat(fixture.backend.releases).hasValue(0);
     }
 
+    /** The tolerance is a second: the lease ends before it is released. */
+    @Test
+    void a_time_to_hold_that_is_shorter_than_the_tolerance_is_kept_too() {
+        template.execute(REQUEST.holdAtLeast(Duration.ofMillis(300)), lock -> lock);
+
+        fixture.time.advance(Duration.ofMillis(299));
+        assertThat(locks.tryAcquire(REQUEST)).isNull();
+        fixture.time.advance(Duration.ofMillis(1));
+        assertThat(locks.tryAcquire(REQUEST)).isNotNull();
+    }
+
+    @Test
+    void who_waits_for_a_lock_that_is_to_be_held_for_a_time_gets_it_when_that_is_over() throws Exception {
+        LockHandle lock = locks.acquire(REQUEST.holdAtLeast(Duration.ofSeconds(3)));
+        FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST.waitTime(Duration.ofMinutes(1)));
+        fixture.settle();
+
+        lock.release();
+        fixture.settle();
+        fixture.time.advance(Duration.ofMillis(2_999));
+        fixture.settle();
+        assertThat(waiter.isDone()).isFalse();
+        fixture.time.advance(Duration.ofMillis(1));
+
+        assertThat(EngineFixture.got(waiter).isHeld()).isTrue();
+    }
+
+    @Test
+    void a_release_that_is_repeated_when_the_time_to_hold_is_over_frees_the_key_at_once() {
+        LockHandle lock = locks.acquire(REQUEST.holdAtLeast(Duration.ofSeconds(10)));
+        fixture.time.advance(Duration.ofMillis(9_990));
+        fixture.backend.rowsArePinned = true;
+
+        assertThat(lock.release()).isTrue();
+        fixture.time.advance(Duration.ofMillis(10));
+        fixture.backend.rowsArePinned = false;
+
+        untilFree();
+        assertThat(fixture.backend.releases).as("by a plain release").hasPositiveValue();
+    }
+
+    @Test
+    void a_reader_that_is_to_be_held_for_a_time_keeps_writers_out_until_that_is_over() {
+        template.execute(REQUEST.shared().holdAtLeast(Duration.ofSeconds(10)), lock -> lock);
+
+        fixture.time.advance(Duration.ofMillis(9_999));
+        assertThat(locks.tryAcquire(REQUEST)).isNull();
+        assertThat(locks.tryAcquire(REQUEST.shared()).release()).isTrue();
+        fixture.time.advance(Duration.ofMillis(1));
+        assertThat(locks.tryAcquire(REQUEST)).isNotNull();
+    }
+
     @Test
     void the_time_to_hold_at_least_is_asked_for_again_when_that_fails() {
-        fixture.backend.beforeExtend = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+        fixture.backend.beforeRelease = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
         template.execute(
                 REQUEST.ttl(Duration.ofSeconds(5)).noHeartbeat().holdAtLeast(Duration.ofMinutes(10)), lock -> lock);
-        fixture.backend.beforeExtend = () -> {};
+        fixture.backend.beforeRelease = () -> {};
 
         fixture.advanceSlowly(Duration.ofSeconds(2), Duration.ofMillis(100));
         fixture.time.advance(Duration.ofMinutes(9));

@@ -180,6 +180,65 @@ class PostgresReleaseRaceTests {
         }
     }
 
+    @Test
+    void a_pinned_row_that_is_to_be_held_for_a_time_is_busy_and_does_not_wait() throws Exception {
+        race.pinWriter();
+
+        assertThat(race.backend.releaseAfter(MINE, TTL)).isEqualTo(ReleaseOutcome.BUSY);
+
+        race.commitOther();
+        assertThat(race.backend.releaseAfter(MINE, TTL)).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void a_pinned_reader_that_is_to_be_held_for_a_time_is_busy_and_does_not_wait() throws Exception {
+        race.backend.release(MINE);
+        race.grantShared(THEIRS);
+        race.pinReaders();
+
+        assertThat(race.backend.releaseAfter(THEIRS, TTL)).isEqualTo(ReleaseOutcome.BUSY);
+
+        race.commitOther();
+        assertThat(race.backend.releaseAfter(THEIRS, TTL)).isEqualTo(ReleaseOutcome.RELEASED);
+    }
+
+    @Test
+    void who_is_about_to_queue_is_told_that_the_lease_ends_earlier() throws Exception {
+        race.lockSerialisingRow();
+        Future<Attempt> waiter = race.startAcquire(claim(THEIRS).waitingAs(1));
+        Future<ReleaseOutcome> release = race.startBlocked(() -> race.backend.releaseAfter(MINE, TTL.dividedBy(2)));
+
+        race.commitOther();
+
+        assertThat(waiter.get()).isInstanceOf(Attempt.Queued.class);
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.woken()).containsExactly(1L);
+    }
+
+    @Test
+    void a_lease_that_lapses_while_it_is_to_be_held_for_a_time_has_expired() throws Exception {
+        race.lockSerialisingRow();
+        Future<ReleaseOutcome> release = race.startBlocked(() -> race.backend.releaseAfter(MINE, TTL.multipliedBy(9)));
+
+        race.moveClock(PAST_THE_TTL);
+        race.commitOther();
+
+        assertThat(release.get()).isEqualTo(ReleaseOutcome.EXPIRED);
+    }
+
+    @Test
+    void an_extension_that_comes_after_the_release_does_not_make_the_time_to_hold_longer() throws Exception {
+        race.stopExtensionsBeforeTheyLook();
+        Future<ExtendOutcome> extension = race.startExtend(MINE);
+
+        assertThat(race.backend.releaseAfter(MINE, TTL.dividedBy(2))).isEqualTo(ReleaseOutcome.RELEASED);
+        race.greenLight();
+
+        assertThat(extension.get()).isInstanceOf(ExtendOutcome.NotFound.class);
+        race.moveClock(TTL.dividedBy(2));
+        assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
+    }
+
     private Future<ReleaseOutcome> startReleaseThatStopsBefore(String line) throws Exception {
         race.stopBefore("release", line);
         Future<ReleaseOutcome> release = race.startRelease(MINE);
