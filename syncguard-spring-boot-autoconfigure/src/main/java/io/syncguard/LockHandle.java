@@ -92,11 +92,11 @@ public interface LockHandle extends AutoCloseable {
     Fence rotateFence();
 
     /**
-     * Gives the lock back. Inside a transaction that happens when it has ended; until then the handle stays
-     * {@link State#HELD}. Interrupts do not keep it from being sent, and when the
-     * server cannot be reached it is sent again in the background until the ttl is over.
+     * Gives the lock back. Inside a transaction, and while the transaction is open in which the lock was acquired, that
+     * happens when it has ended; until then the handle stays {@link State#HELD}. Interrupts do not keep it from being
+     * sent, and when the server cannot be reached it is sent again in the background until the ttl is over.
      *
-     * @return whether the lock was held until now; {@code false} when it had been lost, or released before
+     * @return whether the lock was held until now; {@code false} when it had been lost, or given back before
      */
     boolean release();
 

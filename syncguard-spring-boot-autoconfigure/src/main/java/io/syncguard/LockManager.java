@@ -69,9 +69,10 @@ public interface LockManager {
     boolean owns(String lockId);
 
     /**
-     * Releases by lock id alone: for a process that was handed the lock by another. A handle of this process is released as
-     * by {@link LockHandle#release()}. One in another process learns it at its next heartbeat, or without one at its
-     * deadline: until then it believes in the lock, and two may work.
+     * Releases by lock id alone: for a process that was handed the lock by another. A handle of this process is
+     * released as by {@link LockHandle#release()}. The lock of another process is released at once, whatever
+     * transaction is open; a handle there learns it at its next heartbeat, or without one at its deadline: until then
+     * it believes in the lock, and two may work.
      *
      * @return whether the grant was live until now. While a transaction of somebody else pins it, the release is sent again in
      *     the background, for {@code syncguard.ttl} at most

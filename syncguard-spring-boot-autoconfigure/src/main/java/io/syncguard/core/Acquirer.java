@@ -79,7 +79,7 @@ final class Acquirer {
         engine.events().of(request, hold.fence(), acquisition.elapsed(), LockListener::acquired);
         // Asked after the hold was made known: either the engine that stops finds it, or we find that it stops.
         if (!engine.grantsLocks()) {
-            engine.release(hold);
+            engine.releaseNow(hold);
             throw acquisition.shuttingDown();
         }
         return hold;

@@ -43,6 +43,8 @@ final class Hold implements LockHandle {
     private final Belief belief;
     private final long grantedAt;
 
+    private final DeferredRelease deferredRelease = new DeferredRelease();
+
     private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.HELD);
 
     /** Written by whoever holds {@link Belief#extending}, read by all. It only grows. */
@@ -204,6 +206,10 @@ final class Hold implements LockHandle {
 
     Belief belief() {
         return belief;
+    }
+
+    DeferredRelease deferredRelease() {
+        return deferredRelease;
     }
 
     /** The time since the grant. */

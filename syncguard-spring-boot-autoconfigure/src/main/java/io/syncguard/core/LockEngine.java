@@ -70,7 +70,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.releases = new Releases(backend, events, time);
         this.waiters = new Waiters(backend, settings, time);
         this.acquirer = new Acquirer(this, backend, settings, time, waiters);
-        this.deferred = new DeferredReleases(transactions);
+        this.deferred = new DeferredReleases(transactions, this::releaseNow);
     }
 
     @Override
@@ -203,10 +203,24 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     boolean release(Hold hold) {
-        if (deferred.holds().contains(hold)) {
+        return switch (deferred.giveBack(hold)) {
+            case SEND -> releaseNow(hold);
+            case DEFERRED -> true;
+            case REPEATED -> false;
+        };
+    }
+
+    /** Sends the release, whatever transaction is open. */
+    boolean releaseNow(Hold hold) {
+        if (!hold.beginRelease()) {
+            releaseLost(hold);
             return false;
         }
-        return deferred.defer(hold, this::releaseNow) || releaseNow(hold);
+        try {
+            return releases.release(hold);
+        } finally {
+            held.remove(hold);
+        }
     }
 
     /** For a claim of which nobody knows whether it was or will be granted. */
@@ -243,7 +257,14 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     private @Nullable LockHandle joinOrAcquire(LockRequest request, Duration waitTime) {
         Hold outer = outerHold(request.key());
-        return outer == null ? acquirer.acquire(request, waitTime) : join(outer, request);
+        if (outer != null) {
+            return join(outer, request);
+        }
+        Hold hold = acquirer.acquire(request, waitTime);
+        if (hold != null) {
+            deferred.keepUntilEnd(hold);
+        }
+        return hold;
     }
 
     /** The hold that a request of the running thread for this key is nested in. */
@@ -254,7 +275,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
                 return hold;
             }
         }
-        for (Hold hold : deferred.holds()) {
+        for (Hold hold : deferred.pending()) {
             if (isOpenFor(key, hold)) {
                 return hold;
             }
@@ -281,18 +302,6 @@ public final class LockEngine implements LockManager, AutoCloseable {
             heartbeat.schedule(outer);
         }
         return joined;
-    }
-
-    private boolean releaseNow(Hold hold) {
-        if (!hold.beginRelease()) {
-            releaseLost(hold);
-            return false;
-        }
-        try {
-            return releases.release(hold);
-        } finally {
-            held.remove(hold);
-        }
     }
 
     /** The server may still know a lease that was only not confirmed in time. Its body has ended: the key can be free. */

@@ -1,8 +1,8 @@
 package io.syncguard.core;
 
 /**
- * Lets the engine see the caller's transaction: a lock that is given back inside one is released when that has ended,
- * because the next holder would not see what it wrote before.
+ * Lets the engine see the caller's transaction: a lock that is acquired or given back inside one is not released before
+ * that has ended, because the next holder would not see what it wrote before.
  */
 @FunctionalInterface
 public interface TransactionBoundary {
@@ -11,10 +11,10 @@ public interface TransactionBoundary {
     TransactionBoundary NONE = (beforeCommit, afterCompletion) -> false;
 
     /**
-     * Has the actions run on this thread at the end of its transaction.
+     * Has the actions run at the end of the running thread's transaction, and not before this method has returned.
      *
-     * @param beforeCommit runs before a commit; what it throws rolls the transaction back
-     * @param afterCompletion runs when the transaction has ended, however it ended
+     * @param beforeCommit runs before a commit, once or several times; what it throws rolls the transaction back
+     * @param afterCompletion runs once when the transaction has ended, however it ended, on whatever thread ends it
      * @return {@code false} when the running thread is in no transaction; nothing runs then
      */
     boolean atEnd(Runnable beforeCommit, Runnable afterCompletion);

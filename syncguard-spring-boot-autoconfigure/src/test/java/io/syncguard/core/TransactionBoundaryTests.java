@@ -1,5 +1,7 @@
 package io.syncguard.core;
 
+import static io.syncguard.core.EngineFixture.got;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -7,8 +9,12 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -22,9 +28,14 @@ class TransactionBoundaryTests {
 
     private final List<Runnable> atTheEnd = new ArrayList<>();
 
+    /** Whether the thread of the test is in a transaction; others never are. */
+    private boolean inTransaction = true;
+
+    private final Thread thread = Thread.currentThread();
+
     @RegisterExtension
-    private final EngineFixture fixture =
-            new EngineFixture((check, release) -> beforeCommit.add(check) && atTheEnd.add(release));
+    private final EngineFixture fixture = new EngineFixture((check, release) ->
+            inTransaction && Thread.currentThread() == thread && beforeCommit.add(check) && atTheEnd.add(release));
 
     private final LockEngine locks = fixture.engine;
     private final LockTemplate template = new LockTemplate(locks);
@@ -78,6 +89,75 @@ class TransactionBoundaryTests {
 
         EngineFixture.eventually().until(() -> fixture.events.contains("lost"));
         assertThat(fixture.events).doesNotContain("released");
+    }
+
+    @Test
+    void a_lock_is_kept_to_the_end_of_the_transaction_when_another_thread_gives_it_back() throws Exception {
+        LockHandle lock = locks.acquire(REQUEST);
+
+        assertThat(got(inAnotherThread(lock::release))).isTrue();
+        assertThat(locks.isLocked("order:42")).isTrue();
+        endTransaction();
+
+        assertThat(locks.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void nothing_of_a_lock_stays_behind_with_a_thread_whose_transaction_another_thread_has_ended() throws Exception {
+        WeakReference<LockHandle> lock = new WeakReference<>(template.execute("order:42", held -> held));
+        got(inAnotherThread(Executors.callable(this::endTransaction)));
+        beforeCommit.clear();
+
+        EngineFixture.eventually().until(() -> {
+            System.gc();
+            return lock.get() == null;
+        });
+    }
+
+    @Test
+    void a_lock_that_was_not_given_back_in_its_transaction_is_released_at_once_after_it() {
+        LockHandle lock = locks.acquire(REQUEST);
+        endTransaction();
+        assertThat(lock.isHeld()).isTrue();
+
+        inTransaction = false;
+        assertThat(lock.release()).isTrue();
+        assertThat(locks.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void a_lock_that_is_granted_while_the_engine_stops_waits_for_no_transaction() {
+        fixture.backend.afterAcquire = locks::stop;
+
+        assertThatThrownBy(() -> locks.acquire(REQUEST)).hasMessageContaining("shutting down");
+        assertThat(locks.isLocked("order:42")).isFalse();
+        endTransaction();
+        assertThat(fixture.backend.releases).hasValue(1);
+    }
+
+    @Test
+    void an_engine_that_stops_takes_back_what_waits_for_a_transaction_and_keeps_that_from_committing()
+            throws Exception {
+        LockHandle lock = template.execute("order:42", held -> held);
+        FutureTask<Void> stopping = inAnotherThread(() -> {
+            locks.stop();
+            return null;
+        });
+        EngineFixture.eventually().until(() -> {
+            fixture.time.advance(Duration.ofSeconds(1));
+            return stopping.isDone();
+        });
+        got(stopping);
+
+        assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
+        assertThat(locks.isLocked("order:42")).isFalse();
+        assertThatThrownBy(() -> beforeCommit.forEach(Runnable::run)).isInstanceOf(LockLostException.class);
+        endTransaction();
+
+        locks.start();
+        assertThat(locks.tryAcquire(REQUEST).fence().value())
+                .as("no join any more")
+                .isEqualTo(2);
     }
 
     private void endTransaction() {
