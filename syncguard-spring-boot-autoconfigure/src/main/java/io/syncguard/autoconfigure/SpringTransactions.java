@@ -1,6 +1,8 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.core.TransactionBoundary;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -9,23 +11,54 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class SpringTransactions implements TransactionBoundary {
 
+    /**
+     * Looks at the locks after all synchronizations. Spring does not call {@code beforeCommit} of one that is
+     * registered while it calls that of others, and only logs what {@code beforeCompletion} throws.
+     */
+    static final TransactionExecutionListener LAST_LOOK = new TransactionExecutionListener() {
+        @Override
+        public void beforeCommit(TransactionExecution transaction) {
+            if (TransactionSynchronizationManager.isSynchronizationActive()) {
+                TransactionSynchronizationManager.getSynchronizations().forEach(SpringTransactions::look);
+            }
+        }
+    };
+
     @Override
     public boolean atEnd(Runnable beforeCommit, Runnable afterCompletion) {
         if (!TransactionSynchronizationManager.isActualTransactionActive()
                 || !TransactionSynchronizationManager.isSynchronizationActive()) {
             return false;
         }
-        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-            @Override
-            public void beforeCommit(boolean readOnly) {
-                beforeCommit.run();
-            }
-
-            @Override
-            public void afterCompletion(int status) {
-                afterCompletion.run();
-            }
-        });
+        TransactionSynchronizationManager.registerSynchronization(new End(beforeCommit, afterCompletion));
         return true;
+    }
+
+    private static void look(TransactionSynchronization synchronization) {
+        if (synchronization instanceof End end) {
+            end.beforeCommit.run();
+        }
+    }
+
+    /** Looks before the commit as well where a transaction manager has no listeners. */
+    private static final class End implements TransactionSynchronization {
+
+        private final Runnable beforeCommit;
+        private final Runnable afterCompletion;
+
+        End(Runnable beforeCommit, Runnable afterCompletion) {
+            this.beforeCommit = beforeCommit;
+            this.afterCompletion = afterCompletion;
+        }
+
+        @Override
+        public void beforeCommit(boolean readOnly) {
+            beforeCommit.run();
+        }
+
+        @Override
+        public void afterCompletion(int status) {
+            afterCompletion.run();
+        }
     }
 }

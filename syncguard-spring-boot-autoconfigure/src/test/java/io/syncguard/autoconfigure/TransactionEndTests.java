@@ -7,13 +7,21 @@ import static org.awaitility.Awaitility.await;
 
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
+import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -24,6 +32,9 @@ import org.springframework.transaction.support.TransactionTemplate;
 class TransactionEndTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");
+
+    /** Lapses soon. */
+    private static final LockRequest SHORT = ORDER.ttl(Duration.ofMillis(400)).noHeartbeat();
 
     @RegisterExtension
     private static final StockDatabase database = new StockDatabase();
@@ -205,11 +216,10 @@ class TransactionEndTests {
         database.run(application -> {
             LockTemplate locks = application.getBean(LockTemplate.class);
             assertThatThrownBy(() -> inTransaction(application, jdbc -> {
-                        LockHandle ended =
-                                locks.execute(ORDER.ttl(Duration.ofMillis(400)).noHeartbeat(), lock -> {
-                                    jdbc.update("UPDATE stock SET amount = 1");
-                                    return lock;
-                                });
+                        LockHandle ended = locks.execute(SHORT, lock -> {
+                            jdbc.update("UPDATE stock SET amount = 1");
+                            return lock;
+                        });
                         await().atMost(Duration.ofSeconds(5)).until(() -> !ended.isHeld());
                         assertThatThrownBy(() -> locks.execute(ORDER, lock -> lock))
                                 .isInstanceOf(LockLostException.class);
@@ -217,5 +227,73 @@ class TransactionEndTests {
                     .isInstanceOf(LockLostException.class);
             assertThat(database.amount()).isZero();
         });
+    }
+
+    /** The transaction manager of Boot, and one of the application that Boot leaves as it is. */
+    @ParameterizedTest
+    @ValueSource(classes = {Object.class, OwnTransactionManager.class})
+    void a_lock_that_is_given_back_while_the_commit_begins_is_looked_at_as_well(Class<?> configuration) {
+        database.runner().withUserConfiguration(configuration).run(application -> {
+            LockTemplate locks = application.getBean(LockTemplate.class);
+            List<LockHandle> ended = new ArrayList<>();
+            assertThatThrownBy(() -> inTransaction(application, jdbc -> {
+                        beforeCommit(() -> ended.add(locks.execute(SHORT, lock -> {
+                            jdbc.update("UPDATE stock SET amount = 1");
+                            return lock;
+                        })));
+                        beforeCommit(() -> await().atMost(Duration.ofSeconds(5))
+                                .until(() -> !ended.get(0).isHeld()));
+                    }))
+                    .isInstanceOf(LockLostException.class);
+            assertThat(database.amount()).isZero();
+        });
+    }
+
+    @Test
+    void a_lock_that_was_taken_before_and_is_given_back_right_before_the_commit_is_looked_at_as_well() {
+        database.run(application -> {
+            LockHandle lock = application.getBean(LockManager.class).acquire(SHORT);
+            assertThatThrownBy(() -> inTransaction(application, jdbc -> {
+                        jdbc.update("UPDATE stock SET amount = 1");
+                        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                            @Override
+                            public void beforeCompletion() {
+                                lock.release();
+                                await().atMost(Duration.ofSeconds(5)).until(() -> !lock.isHeld());
+                            }
+                        });
+                    }))
+                    .isInstanceOf(LockLostException.class);
+            assertThat(database.amount()).isZero();
+        });
+    }
+
+    @Test
+    void a_transaction_manager_with_two_names_looks_once() {
+        ConfigurableTransactionManager manager = new DataSourceTransactionManager();
+        TransactionManagerPostProcessor processor = new TransactionManagerPostProcessor();
+
+        assertThat(processor.postProcessAfterInitialization(manager, "first")).isSameAs(manager);
+        assertThat(processor.postProcessAfterInitialization(manager, "second")).isSameAs(manager);
+
+        assertThat(manager.getTransactionExecutionListeners()).hasSize(1);
+    }
+
+    private static void beforeCommit(Runnable action) {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void beforeCommit(boolean readOnly) {
+                action.run();
+            }
+        });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnTransactionManager {
+
+        @Bean
+        PlatformTransactionManager ownTransactionManager(DataSource dataSource) {
+            return new DataSourceTransactionManager(dataSource);
+        }
     }
 }
