@@ -116,7 +116,8 @@ public interface LockHandle extends AutoCloseable {
 
     /**
      * The task, to be run under this lock on whatever thread: this handle is the {@link #current() current} one there, nested
-     * requests for its key join it, and a loss interrupts that thread if the request says so. The lock is not released.
+     * requests for its key join it, and a loss interrupts that thread if the request says so: a task that fails because of that
+     * throws {@link LockLostException}, with what it failed with as the cause. The lock is not released.
      */
     <T extends @Nullable Object> Callable<T> bind(Callable<T> task);
 

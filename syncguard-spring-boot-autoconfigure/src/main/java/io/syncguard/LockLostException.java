@@ -1,10 +1,13 @@
 package io.syncguard;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The lease ended while its holder still believed in it: what the body did last may have met another holder's work.
  *
- * <p>Thrown when the body has ended, or instead of starting one. Where the body failed by itself, its own exception is
- * thrown and this one is suppressed beneath it.
+ * <p>Thrown when the body has ended, or instead of starting one. Where the body failed because the loss interrupted it, what it
+ * threw is the {@link #getCause() cause}. Where it failed by itself, its own exception is thrown and this one is suppressed
+ * beneath it.
  */
 public class LockLostException extends LockException {
 
@@ -13,7 +16,12 @@ public class LockLostException extends LockException {
     private final String key;
 
     public LockLostException(String key, String message) {
-        super(LockErrorCode.LOST, message);
+        this(key, message, null);
+    }
+
+    /** @param cause what the body threw when the loss interrupted it */
+    public LockLostException(String key, String message, @Nullable Throwable cause) {
+        super(LockErrorCode.LOST, message, cause);
         this.key = key;
     }
 

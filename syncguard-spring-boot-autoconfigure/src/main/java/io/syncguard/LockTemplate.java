@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each method throws what {@link LockManager#acquire} throws before the body runs, what the body throws unwrapped, also
  * when it is a checked exception, and {@link LockLostException} when the lock was lost while the body ran. Where both
- * happen, the body's exception is thrown and the other is suppressed beneath it.
+ * happen, the body's exception is thrown and the other is suppressed beneath it; but a body that fails only because the loss
+ * interrupted it ({@link InterruptedException}, an exception caused by one, or what I/O throws in its place) has its exception as
+ * the cause of the {@code LockLostException}, and the thread's interrupt flag is down.
  */
 public final class LockTemplate {
 
@@ -75,6 +77,11 @@ public final class LockTemplate {
     private static void releaseAfter(Throwable failure, LockHandle lock) {
         try {
             lock.close();
+        } catch (LockLostException lost) {
+            // Told once: a body that the loss interrupted, or one within under the same lock, has thrown it already.
+            if (!(failure instanceof LockLostException told && told.key().equals(lost.key()))) {
+                failure.addSuppressed(lost);
+            }
         } catch (RuntimeException ex) {
             failure.addSuppressed(ex);
         }

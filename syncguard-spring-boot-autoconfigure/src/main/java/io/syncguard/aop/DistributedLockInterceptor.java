@@ -11,7 +11,6 @@ import java.lang.reflect.UndeclaredThrowableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Future;
 import java.util.function.LongSupplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -115,19 +114,10 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         }
 
         private @Nullable Object runToItsEnd(LockHandle lock, LockCallback<@Nullable Object> body) throws Exception {
-            Object result;
-            try {
-                result = lock.bind(() -> body.doWithLock(lock)).call();
-                Future<?> future = futures.hold(result, lock::close, interrupts(lock) ? lock::onLost : cancel -> {});
-                if (future != null) {
-                    return future;
-                }
-            } catch (Throwable failure) {
-                closeAfter(failure, lock);
-                throw failure;
-            }
-            lock.close();
-            return result;
+            return futures.run(
+                    lock.bind(() -> body.doWithLock(lock)),
+                    cancelled -> close(lock, cancelled),
+                    interrupts(lock) ? lock::onLost : cancel -> {});
         }
 
         private @Nullable Object proceed() throws Exception {
@@ -145,11 +135,11 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         return lock.request().onLost() == OnLost.INTERRUPT;
     }
 
-    private static void closeAfter(Throwable failure, LockHandle lock) {
+    private static void close(LockHandle lock, @Nullable Throwable cancelled) {
         try {
             lock.close();
-        } catch (RuntimeException ex) {
-            failure.addSuppressed(ex);
+        } catch (LockLostException ex) {
+            throw cancelled == null ? ex : new LockLostException(ex.key(), String.valueOf(ex.getMessage()), cancelled);
         }
     }
 }

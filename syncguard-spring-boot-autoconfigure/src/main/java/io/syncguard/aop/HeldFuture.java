@@ -1,6 +1,10 @@
 package io.syncguard.aop;
 
 import io.syncguard.LockLostException;
+import java.nio.channels.ClosedByInterruptException;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -20,10 +24,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeldFuture extends CompletableFuture<@Nullable Object> {
 
-    private final Runnable end;
+    private final Consumer<@Nullable Throwable> end;
     private final Future<?> source;
 
-    private HeldFuture(Future<?> source, Runnable end) {
+    /** Written by whoever tells of the loss, before it cancels the source. Read by whoever sees the source done. */
+    private volatile boolean lost;
+
+    private HeldFuture(Future<?> source, Consumer<@Nullable Throwable> end) {
         this.source = source;
         this.end = end;
     }
@@ -32,7 +39,8 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
      * @param threads run the release, so that the thread that completes the stage need not wait for the server; a stage that
      *     is done already ends here, on the caller's thread
      */
-    static HeldFuture of(CompletionStage<?> stage, Runnable end, Consumer<Runnable> onLost, Executor threads) {
+    static HeldFuture of(
+            CompletionStage<?> stage, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost, Executor threads) {
         HeldFuture held = new HeldFuture(stage.toCompletableFuture(), end);
         onLost.accept(held::cancelSource);
         if (held.source.isDone()) {
@@ -44,7 +52,8 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     }
 
     /** @param threads one waits for the future, which tells nobody when it is done */
-    static HeldFuture of(Future<?> future, Runnable end, Consumer<Runnable> onLost, Executor threads) {
+    static HeldFuture of(
+            Future<?> future, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost, Executor threads) {
         HeldFuture held = new HeldFuture(future, end);
         onLost.accept(held::cancelSource);
         threads.execute(held::awaitSource);
@@ -58,6 +67,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     }
 
     private void cancelSource() {
+        lost = true;
         source.cancel(true);
     }
 
@@ -75,10 +85,11 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     }
 
     private void end(@Nullable Object value, @Nullable Throwable failure) {
+        boolean cancelled = lost && failure != null && isCancelled(failure);
         try {
-            end.run();
+            end.accept(cancelled ? failure : null);
         } catch (RuntimeException ex) {
-            completeExceptionally(ex, failure);
+            completeExceptionally(ex, cancelled ? null : failure);
             return;
         }
         if (failure == null) {
@@ -95,8 +106,22 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         } else {
             // CompletableFuture.get() takes the wrapper off, and what is suppressed beneath it with it.
             Throwable cause = failure instanceof CompletionException ? failure.getCause() : null;
-            (cause == null ? failure : cause).addSuppressed(release);
+            HeldFutures.suppress(cause == null ? failure : cause, release);
             completeExceptionally(failure);
         }
+    }
+
+    /** A task that was cancelled may end by the interrupt that it got. */
+    private static boolean isCancelled(Throwable failure) {
+        if (failure instanceof CancellationException) {
+            return true;
+        }
+        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (Throwable each = failure; each != null && seen.add(each); each = each.getCause()) {
+            if (each instanceof InterruptedException || each instanceof ClosedByInterruptException) {
+                return !(failure instanceof LockLostException);
+            }
+        }
+        return false;
     }
 }

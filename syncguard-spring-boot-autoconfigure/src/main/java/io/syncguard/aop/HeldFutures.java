@@ -1,6 +1,7 @@
 package io.syncguard.aop;
 
-import java.util.concurrent.CompletableFuture;
+import io.syncguard.LockLostException;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
@@ -36,15 +37,51 @@ public final class HeldFutures implements AutoCloseable {
     }
 
     /**
-     * Takes the place of a future.
+     * Runs a method, and ends what it runs under: when it returns, or when the future is done that it returns.
      *
-     * @param result what the method returned
-     * @param end runs once when the future is done; what it throws makes ours fail
+     * @param end runs once, and is given what the future failed with if it was cancelled from here. What it throws is the failure
+     *     of the call, or suppressed beneath that of the method
      * @param onLost is given what cancels the future, to be run when that is to stop
-     * @return the future for the caller, or {@code null} for a result that is there
+     * @return what the method returned, or a future in the place of its own
      */
-    public @Nullable CompletableFuture<@Nullable Object> hold(
-            @Nullable Object result, Runnable end, Consumer<Runnable> onLost) {
+    public @Nullable Object run(
+            Callable<@Nullable Object> method, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost)
+            throws Exception {
+        Object result;
+        try {
+            result = method.call();
+            Future<?> future = hold(result, end, onLost);
+            if (future != null) {
+                return future;
+            }
+        } catch (Throwable failure) {
+            endAfter(failure, end);
+            throw failure;
+        }
+        end.accept(null);
+        return result;
+    }
+
+    /** A loss is told once: a method that it interrupted has thrown it already. */
+    static void suppress(Throwable failure, RuntimeException atEnd) {
+        boolean told = failure instanceof LockLostException one
+                && atEnd instanceof LockLostException other
+                && one.key().equals(other.key());
+        if (!told) {
+            failure.addSuppressed(atEnd);
+        }
+    }
+
+    private static void endAfter(Throwable failure, Consumer<@Nullable Throwable> end) {
+        try {
+            end.accept(null);
+        } catch (RuntimeException ex) {
+            suppress(failure, ex);
+        }
+    }
+
+    private @Nullable Future<?> hold(
+            @Nullable Object result, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost) {
         if (result instanceof CompletionStage<?> stage) {
             return HeldFuture.of(stage, end, onLost, threads);
         }

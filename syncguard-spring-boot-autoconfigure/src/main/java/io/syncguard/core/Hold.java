@@ -133,7 +133,7 @@ final class Hold implements LockHandle {
     @Override
     public void close() {
         if (!release() && state() == State.LOST) {
-            throw lostException();
+            throw lostException(null);
         }
     }
 
@@ -164,6 +164,11 @@ final class Hold implements LockHandle {
             // Looked at after the body was added: whoever loses the lock from here on finds the body.
             requireHeld(view);
             return CurrentLocks.call(view, task);
+        } catch (Throwable failure) {
+            if (isInterruptedByLoss(body, failure)) {
+                throw lostException(failure);
+            }
+            throw failure;
         } finally {
             if (interruptible) {
                 bodies.remove(body);
@@ -172,6 +177,17 @@ final class Hold implements LockHandle {
                 }
             }
         }
+    }
+
+    /** The interrupt may have been that of a body around this one on the same thread: one flag tells all of them. */
+    private boolean isInterruptedByLoss(RunningBody body, Throwable failure) {
+        return phase() == Phase.LOST
+                && (body.explains(failure)
+                        || CurrentLocks.innermostFirst().stream()
+                                .map(Hold::of)
+                                .filter(Objects::nonNull)
+                                .flatMap(outer -> outer.bodies.stream())
+                                .anyMatch(outer -> outer.explains(failure)));
     }
 
     /** The hold that a handle is a view of; {@code null} for a handle of somebody else's making. */
@@ -195,7 +211,7 @@ final class Hold implements LockHandle {
 
     LockLostException notHeldException() {
         return phase() == Phase.LOST
-                ? lostException()
+                ? lostException(null)
                 : new LockLostException(
                         key(), "Lock '" + key() + "' is not held any more: it had been released before");
     }
@@ -284,11 +300,12 @@ final class Hold implements LockHandle {
         }
     }
 
-    LockLostException lostException() {
+    LockLostException lostException(@Nullable Throwable cause) {
         return new LockLostException(
                 key(),
                 "Lock '" + key() + "' was lost while it was in use: what was done last under it may have met another"
-                        + " holder's work. Check it, and see the log for the reason");
+                        + " holder's work. Check it, and see the log for the reason",
+                cause);
     }
 
     /** Without the lock id. */

@@ -89,7 +89,7 @@ final class JoinedHold implements LockHandle {
     public void close() {
         release();
         if (outer.state() == State.LOST) {
-            throw outer.lostException();
+            throw outer.lostException(null);
         }
     }
 

@@ -21,7 +21,8 @@ import java.lang.annotation.Target;
  * <p>The body runs under the lock of the leader: {@code LockHandle.current()} gives its fence. When this process leads no longer
  * the body's thread is interrupted, or the future cancelled that it returned. A leader that steps down on purpose keeps the lock
  * until the body has ended; when the lock was lost, or the body took longer than the shutdown timeout, the call ends with a
- * {@link io.syncguard.LockLostException}.
+ * {@link io.syncguard.LockLostException}. So does one whose body fails because it was interrupted, or whose future was cancelled,
+ * by the end of the leadership: what it failed with is the cause.
  *
  * <p>An unknown election, a result that comes later and is no future, and a private, static or final method fail the start.
  */

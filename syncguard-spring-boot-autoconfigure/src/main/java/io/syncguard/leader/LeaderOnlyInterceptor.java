@@ -3,7 +3,6 @@ package io.syncguard.leader;
 import io.syncguard.aop.AnnotatedMethods;
 import io.syncguard.aop.HeldFutures;
 import java.lang.reflect.UndeclaredThrowableException;
-import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -38,23 +37,9 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
             return invocation.proceed();
         }
         TermBody body = election.get().member(method.election()).begin();
-        return body == null ? method.result().skipped() : run(body, invocation);
-    }
-
-    private @Nullable Object run(TermBody body, MethodInvocation invocation) throws Exception {
-        Object result;
-        try {
-            result = body.call(() -> proceed(invocation));
-            Future<?> future = futures.hold(result, body::close, body::onEnd);
-            if (future != null) {
-                return future;
-            }
-        } catch (Throwable failure) {
-            closeAfter(failure, body);
-            throw failure;
-        }
-        body.close();
-        return result;
+        return body == null
+                ? method.result().skipped()
+                : futures.run(() -> body.call(() -> proceed(invocation)), body::end, body::onEnd);
     }
 
     /** That a callable of {@code @Nullable Object} may return null, NullAway sees on JDK 22 and later only. */
@@ -66,14 +51,6 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
             throw ex;
         } catch (Throwable ex) {
             throw new UndeclaredThrowableException(ex);
-        }
-    }
-
-    private static void closeAfter(Throwable failure, TermBody body) {
-        try {
-            body.close();
-        } catch (RuntimeException ex) {
-            failure.addSuppressed(ex);
         }
     }
 }

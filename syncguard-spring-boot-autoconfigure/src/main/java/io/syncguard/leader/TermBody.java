@@ -25,10 +25,19 @@ final class TermBody implements AutoCloseable {
         this.lock = lock;
     }
 
-    /** Calls it on the thread that began it. */
+    /**
+     * Calls it on the thread that began it.
+     *
+     * @throws LockLostException when it fails because the end of the term interrupted it
+     */
     <T extends @Nullable Object> T call(Callable<T> body) throws Exception {
         try {
             return lock.bind(body).call();
+        } catch (Throwable failure) {
+            if (running.explains(failure)) {
+                throw over(lock.isHeld(), failure);
+            }
+            throw failure;
         } finally {
             endThread();
         }
@@ -64,14 +73,34 @@ final class TermBody implements AutoCloseable {
      */
     @Override
     public void close() {
+        end(null);
+    }
+
+    /**
+     * Ends it.
+     *
+     * @param cancelled what the future of the body failed with that the end of the term cancelled, else {@code null}
+     * @throws LockLostException when the lock was lost, or taken away, before; or when the body was cancelled
+     */
+    void end(@Nullable Throwable cancelled) {
         boolean wasHeld = lock.isHeld();
         term.ended(this);
-        if (!wasHeld) {
-            throw new LockLostException(
-                    lock.key(),
-                    "Leadership '" + term.name() + "' was over before its work was: what was done last may have met"
-                            + " another leader's work. Check it, and see the log for the reason");
+        if (!wasHeld || cancelled != null) {
+            throw over(wasHeld, cancelled);
         }
+    }
+
+    /** A leader that steps down has the lock until its bodies have ended. */
+    private LockLostException over(boolean held, @Nullable Throwable cause) {
+        String leadership = "Leadership '" + term.name() + "' ";
+        return new LockLostException(
+                lock.key(),
+                held
+                        ? leadership + "was given up while its work was under way, which was interrupted and is not"
+                                + " finished. No other leader worked beside it"
+                        : leadership + "was over before its work was: what was done last may have met another leader's"
+                                + " work. Check it, and see the log for the reason",
+                cause);
     }
 
     private void endThread() {

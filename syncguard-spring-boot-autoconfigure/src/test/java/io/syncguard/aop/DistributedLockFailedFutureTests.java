@@ -176,6 +176,55 @@ class DistributedLockFailedFutureTests {
     }
 
     @Test
+    void a_task_that_fails_because_the_loss_interrupted_it_fails_the_future_with_the_loss() {
+        runner.run(context -> {
+            Imports imports = context.getBean(Imports.class);
+            InterruptedException failure = new InterruptedException();
+            CompletableFuture<@Nullable String> result = imports.future(new CompletableFuture<>() {
+                @Override
+                public boolean cancel(boolean mayInterruptIfRunning) {
+                    return completeExceptionally(new IllegalStateException("interrupted", failure));
+                }
+            });
+
+            lose(imports.handle(), "import");
+
+            assertThatThrownBy(() -> result.get(10, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOf(LockLostException.class)
+                    .hasNoSuppressedExceptions()
+                    .hasRootCause(failure);
+        });
+    }
+
+    @Test
+    void a_bound_task_that_the_loss_interrupts_tells_it_once() {
+        runner.run(context -> {
+            Imports imports = context.getBean(Imports.class);
+            CompletableFuture<@Nullable String> result = imports.notified(source);
+            LockHandle lock = imports.handle();
+            CountDownLatch started = new CountDownLatch(1);
+            executor.submit(() -> {
+                try {
+                    source.complete(lock.bind(() -> {
+                                started.countDown();
+                                lose(lock, "import");
+                                return lock.rotateFence().toString();
+                            })
+                            .call());
+                } catch (Exception ex) {
+                    source.completeExceptionally(ex);
+                }
+            });
+
+            assertThatThrownBy(() -> result.get(10, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOf(LockLostException.class)
+                    .hasNoSuppressedExceptions();
+        });
+    }
+
+    @Test
     void the_heartbeat_finds_out_about_a_lost_lock_of_a_future() {
         runner.run(context -> {
             CompletableFuture<@Nullable String> result =

@@ -12,6 +12,8 @@ import io.syncguard.LockLostException;
 import io.syncguard.OnContention;
 import io.syncguard.OnLost;
 import java.io.IOException;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -66,10 +68,70 @@ class DistributedLockLossTests {
                         application.store.expire("short");
                         return never.await(10, TimeUnit.SECONDS);
                     }))
+                    .isInstanceOf(LockLostException.class)
+                    .hasNoSuppressedExceptions()
+                    .cause()
                     .isInstanceOf(InterruptedException.class)
-                    .satisfies(
-                            ex -> assertThat(ex.getSuppressed()).singleElement().isInstanceOf(LockLostException.class));
+                    .hasNoSuppressedExceptions();
         });
+    }
+
+    @Test
+    void so_is_one_behind_an_annotation_of_ones_own_and_its_loss_is_told() {
+        runner.run(context -> assertThatThrownBy(
+                        () -> context.getBean(Jobs.class).composed(() -> waitUntilInterruptedByLossOf("job")))
+                .isInstanceOf(LockLostException.class)
+                .hasNoSuppressedExceptions()
+                .hasCauseInstanceOf(InterruptedException.class));
+    }
+
+    @Test
+    void so_is_one_of_a_method_that_could_have_returned_a_future() {
+        runner.run(context -> assertThatThrownBy(
+                        () -> context.getBean(Jobs.class).undeclared(() -> waitUntilInterruptedByLossOf("job")))
+                .isInstanceOf(LockLostException.class)
+                .hasNoSuppressedExceptions()
+                .hasCauseInstanceOf(InterruptedException.class));
+    }
+
+    @Test
+    void so_is_one_that_joined_the_lock_of_another() {
+        runner.run(context -> {
+            Jobs jobs = context.getBean(Jobs.class);
+
+            assertThatThrownBy(() -> jobs.interrupted(() -> jobs.undeclared(() -> waitUntilInterruptedByLossOf("job"))))
+                    .isInstanceOf(LockLostException.class)
+                    .hasNoSuppressedExceptions()
+                    .cause()
+                    .isInstanceOf(InterruptedException.class)
+                    .hasNoSuppressedExceptions();
+        });
+    }
+
+    @Test
+    void so_is_one_under_several_locks_of_which_any_is_lost() {
+        runner.run(context -> {
+            for (String lost : List.of("a", "b")) {
+                assertThatThrownBy(() -> context.getBean(Jobs.class)
+                                .all(List.of("a", "b"), () -> waitUntilInterruptedByLossOf(lost)))
+                        .isInstanceOfSatisfying(
+                                LockLostException.class,
+                                ex -> assertThat(ex.key()).isEqualTo(lost))
+                        .hasNoSuppressedExceptions()
+                        .hasCauseInstanceOf(InterruptedException.class);
+            }
+        });
+    }
+
+    @Test
+    void an_interrupt_that_was_there_before_the_loss_stays_an_interrupt() {
+        runner.run(context -> assertThatThrownBy(
+                        () -> context.getBean(Jobs.class).interrupted(() -> {
+                            Thread.currentThread().interrupt();
+                            return waitUntilInterruptedByLossOf("job");
+                        }))
+                .isInstanceOf(InterruptedException.class)
+                .satisfies(ex -> assertThat(ex.getSuppressed()).singleElement().isInstanceOf(LockLostException.class)));
     }
 
     @Test
@@ -172,6 +234,12 @@ class DistributedLockLossTests {
         });
     }
 
+    private String waitUntilInterruptedByLossOf(String key) throws InterruptedException {
+        lose(key);
+        new CountDownLatch(1).await(10, TimeUnit.SECONDS);
+        return "not interrupted";
+    }
+
     private void lose(String key) {
         application.store.expire(key);
         assertThat(LockHandle.current(key).orElseThrow().extend(Duration.ofSeconds(1)))
@@ -187,6 +255,16 @@ class DistributedLockLossTests {
 
         @DistributedLock(name = "job", onLost = OnLost.NOTIFY)
         public <T> T notified(Callable<T> body) throws Exception {
+            return body.call();
+        }
+
+        @OfJob
+        public <T> T composed(Callable<T> body) throws Exception {
+            return body.call();
+        }
+
+        @DistributedLock(name = "job")
+        public Object undeclared(Callable<?> body) throws Exception {
             return body.call();
         }
 
@@ -210,6 +288,10 @@ class DistributedLockLossTests {
             body.run();
         }
     }
+
+    @DistributedLock(name = "job")
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface OfJob {}
 
     static class Losses implements LockListener {
 

@@ -5,6 +5,7 @@ import static io.syncguard.core.EngineFixture.got;
 import static io.syncguard.core.EngineFixture.inAnotherThread;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.syncguard.Fence;
 import io.syncguard.LockHandle;
@@ -18,6 +19,7 @@ import java.lang.annotation.Target;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -106,6 +108,52 @@ class LeaderOnlyTests {
     }
 
     @Test
+    void a_body_that_ends_by_the_interrupt_of_a_loss_is_told_of_the_loss() {
+        onLeader((context, jobs) -> {
+            FutureTask<Throwable> thrown = inAnotherThread(() -> catchThrowable(jobs::throwingUntilInterrupted));
+            eventually().until(() -> jobs.runs() == 1);
+
+            application.store.expireLease(lock(context).lockId());
+            lock(context).extend(Duration.ofSeconds(30));
+
+            assertThat(got(thrown))
+                    .isInstanceOf(LockLostException.class)
+                    .hasNoSuppressedExceptions()
+                    .hasCauseInstanceOf(InterruptedException.class);
+        });
+    }
+
+    @Test
+    void a_body_that_ends_by_the_interrupt_of_a_leader_that_steps_down_is_told_that_leadership_was_given_up() {
+        onLeader((context, jobs) -> {
+            FutureTask<Throwable> thrown = inAnotherThread(() -> {
+                Throwable failure = catchThrowable(jobs::throwingUntilInterrupted);
+                assertThat(Thread.currentThread().isInterrupted()).isFalse();
+                return failure;
+            });
+            eventually().until(() -> jobs.runs() == 1);
+
+            member(context).pause();
+
+            assertThat(got(thrown))
+                    .isInstanceOf(LockLostException.class)
+                    .hasMessageContainingAll("'scheduler'", "given up")
+                    .hasNoSuppressedExceptions()
+                    .hasCauseInstanceOf(InterruptedException.class);
+        });
+    }
+
+    @Test
+    void an_interrupt_of_somebody_else_stays_one() {
+        onLeader((context, jobs) -> assertThatExceptionOfType(InterruptedException.class)
+                .isThrownBy(() -> {
+                    Thread.currentThread().interrupt();
+                    jobs.throwingUntilInterrupted();
+                })
+                .satisfies(ex -> assertThat(ex.getSuppressed()).isEmpty()));
+    }
+
+    @Test
     void a_future_keeps_the_lock_until_it_is_done() {
         onLeader((context, jobs) -> {
             CompletableFuture<String> result = new CompletableFuture<>();
@@ -127,7 +175,12 @@ class LeaderOnlyTests {
 
             member(context).pause();
 
-            eventually().until(returned::isDone);
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> returned.get(10, TimeUnit.SECONDS))
+                    .havingCause()
+                    .isInstanceOf(LockLostException.class)
+                    .withMessageContainingAll("'scheduler'", "given up")
+                    .withCauseInstanceOf(CancellationException.class);
             assertThat(result).isCancelled();
             eventually().until(() -> !context.getBean(LockManager.class).isLocked("leader:scheduler"));
         });
@@ -248,6 +301,12 @@ class LeaderOnlyTests {
         @LeaderOnly("scheduler")
         void failing() throws IOException {
             throw new IOException("as the test wants it");
+        }
+
+        @LeaderOnly("scheduler")
+        void throwingUntilInterrupted() throws InterruptedException {
+            runs.incrementAndGet();
+            new CountDownLatch(1).await();
         }
 
         @LeaderOnly("scheduler")
