@@ -33,8 +33,9 @@ public @interface DistributedLock {
 
     /**
      * SpEL for the key, over the arguments ({@code #orderId}, {@code #p0}), {@code #root.method}, {@code #root.args},
-     * {@code #root.target}, {@code #root.targetClass} and beans ({@code @tenant.id}). {@code null} or blank is refused at
-     * the call. A collection or array locks all its keys, in a fixed order and within one wait time, or none.
+     * {@code #root.target}, {@code #root.targetClass} and beans ({@code @tenant.id}); a constant stands in quotes. {@code null}
+     * or blank is refused at the call. A collection or array locks all its keys, in a fixed order and within one wait time, or
+     * none.
      */
     String key() default "";
 

@@ -69,32 +69,35 @@ record LockedMethod(
         if (value(expression, call) instanceof Boolean met) {
             return met;
         }
-        throw refused("condition", expression, "neither true nor false", null);
+        throw refused("condition", expression, "neither true nor false");
     }
 
     private @Nullable Object value(MethodExpression expression, MethodCall call) {
         try {
             return expression.value(call);
         } catch (EvaluationException ex) {
-            throw refused("expression", expression, "without a value: " + ex.getMessage(), ex);
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "@DistributedLock on " + description + ", attribute '" + expression.attribute() + "': '"
+                            + expression + "' has no value for this call: " + MethodExpression.explain(ex),
+                    ex);
         }
     }
 
-    private LockException refused(String what, MethodExpression expression, String why, @Nullable Exception cause) {
+    private LockException refused(String what, MethodExpression expression, String why) {
         return new LockException(
                 LockErrorCode.INVALID_ARGUMENT,
                 "The " + what + " '" + expression + "' of @DistributedLock on " + description + " is " + why
-                        + " for this call",
-                cause);
+                        + " for this call");
     }
 
     private LockRequest request(MethodExpression expression, @Nullable Object value) {
         String text = value == null ? "" : value.toString();
         if (text.isBlank()) {
-            throw refused("key", expression, value == null ? "null" : "blank", null);
+            throw refused("key", expression, value == null ? "null" : "blank");
         }
         if (isIdentity(text, value)) {
-            throw refused("key", expression, "an object without a toString of its own, which differs each time", null);
+            throw refused("key", expression, "an object without a toString of its own, which differs each time");
         }
         return defaults.key(prefix.isEmpty() ? text : prefix + ":" + text);
     }

@@ -133,7 +133,8 @@ final class LockedMethods {
             return text.isEmpty()
                     ? null
                     : attribute(
-                            attribute, () -> new MethodExpression(text, parameters, new BeanFactoryResolver(beans)));
+                            attribute,
+                            () -> new MethodExpression(attribute, text, parameters, new BeanFactoryResolver(beans)));
         }
 
         /** Every parameter under its names in the class and in the interface, and as p0, p1, ... and a0, a1, ... */

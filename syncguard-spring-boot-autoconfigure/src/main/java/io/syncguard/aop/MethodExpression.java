@@ -1,12 +1,10 @@
 package io.syncguard.aop;
 
-import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.BeanResolver;
-import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
@@ -18,25 +16,30 @@ final class MethodExpression {
 
     private static final SpelExpressionParser PARSER = new SpelExpressionParser();
 
-    /** What SpEL itself provides. */
-    private static final Set<String> PREDEFINED = Set.of("root", "this");
-
+    private final String attribute;
     private final SpelExpression expression;
     private final BeanResolver beans;
 
     /** The positions of the parameters that it uses. */
-    private final Map<String, Integer> parameters = new HashMap<>();
+    private final Map<String, Integer> parameters;
 
     /**
+     * @param attribute of the annotation, which has the text
      * @param parameters the names of all parameters and their positions
-     * @throws RuntimeException when it cannot be parsed, or names something that is no parameter
+     * @throws RuntimeException when it cannot be parsed, or names something that there cannot be
      */
-    MethodExpression(String text, Map<String, Integer> parameters, BeanResolver beans) {
+    MethodExpression(String attribute, String text, Map<String, Integer> parameters, BeanResolver beans) {
+        this.attribute = attribute;
         this.expression = PARSER.parseRaw(text);
         this.beans = beans;
-        collect(expression.getAST(), parameters);
+        this.parameters = ExpressionNames.parametersOf(attribute, expression, parameters);
     }
 
+    String attribute() {
+        return attribute;
+    }
+
+    /** @throws EvaluationException when it has no value for this call, for a reason that {@link #explain} tells */
     @Nullable
     Object value(MethodCall call) {
         StandardEvaluationContext context = new StandardEvaluationContext(call);
@@ -45,23 +48,47 @@ final class MethodExpression {
         return expression.getValue(context);
     }
 
+    /** What was wrong and what to do, in words for people who did not write SpEL. */
+    static String explain(EvaluationException failure) {
+        if (failure instanceof SpelEvaluationException known) {
+            String name = insert(known, 0);
+            String owner = withoutInternals(insert(known, 1));
+            return switch (known.getMessageCode()) {
+                case PROPERTY_OR_FIELD_NOT_READABLE_ON_NULL -> onNull("there is no '" + name + "' of null");
+                case METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED -> onNull("'" + name + "' cannot be called on null");
+                case CANNOT_INDEX_INTO_NULL_VALUE -> onNull("null has no elements");
+                case PROPERTY_OR_FIELD_NOT_READABLE ->
+                    "there is no public '" + name + "' in " + owner
+                            + ". Correct the name, or put it in quotes if it is a constant";
+                case METHOD_NOT_FOUND ->
+                    "there is no public method '" + name + "' in " + owner + ". Correct the name or its arguments";
+                default -> withoutCode(failure) + ". Correct the expression, or what it is given";
+            };
+        }
+        return withoutCode(failure);
+    }
+
     @Override
     public String toString() {
         return expression.getExpressionString();
     }
 
-    private void collect(SpelNode node, Map<String, Integer> known) {
-        if (node instanceof VariableReference) {
-            String name = node.toStringAST().substring(1);
-            if (known.containsKey(name)) {
-                parameters.put(name, known.get(name));
-            } else if (!PREDEFINED.contains(name)) {
-                throw new IllegalArgumentException("there is no parameter '" + name + "', only "
-                        + known.keySet().stream().sorted().toList() + " (names need the compiler option -parameters)");
-            }
-        }
-        for (int i = 0; i < node.getChildCount(); i++) {
-            collect(node.getChild(i), known);
-        }
+    private static String onNull(String what) {
+        return what
+                + ". Have the caller pass a value, or have the expression say what to take instead (with ?. and ?:)";
+    }
+
+    /** What the message names: first what was looked for, then the type in which. */
+    private static String insert(SpelEvaluationException failure, int position) {
+        Object[] inserts = failure.getInserts();
+        return inserts == null || inserts.length <= position ? "it" : String.valueOf(inserts[position]);
+    }
+
+    private static String withoutCode(EvaluationException failure) {
+        return withoutInternals(failure.getSimpleMessage().replaceFirst("^EL\\d+E: ?", ""));
+    }
+
+    private static String withoutInternals(String message) {
+        return message.replace(MethodCall.class.getName(), "#root");
     }
 }

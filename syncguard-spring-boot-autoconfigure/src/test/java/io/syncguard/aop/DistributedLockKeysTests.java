@@ -7,6 +7,7 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
+import java.util.List;
 import java.util.Optional;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
@@ -115,7 +116,51 @@ class DistributedLockKeysTests {
 
     @Test
     void an_expression_that_cannot_be_evaluated_is_refused_at_the_call() {
-        assertRefused(keyed -> keyed.property(null), "#order.id", "Keyed.property", "null");
+        assertRefused(
+                keyed -> keyed.property(null),
+                "Keyed.property",
+                "attribute 'key'",
+                "'#order.id'",
+                "there is no 'id' of null");
+    }
+
+    @Test
+    void a_property_that_an_argument_does_not_have_is_refused_at_the_call() {
+        assertRefused(
+                keyed -> keyed.misspelt(new Order("7")),
+                "Keyed.misspelt",
+                "attribute 'key'",
+                "'#order.idd'",
+                "there is no public 'idd' in " + Order.class.getName());
+    }
+
+    @Test
+    void a_method_that_an_argument_does_not_have_is_refused_at_the_call() {
+        assertRefused(
+                keyed -> keyed.misspeltMethod("7"),
+                "Keyed.misspeltMethod",
+                "attribute 'condition'",
+                "there is no public method 'isEmptyy()' in java.lang.String");
+    }
+
+    @Test
+    void a_method_of_null_is_refused_at_the_call() {
+        assertRefused(keyed -> keyed.misspeltMethod(null), "attribute 'condition'", "'isEmptyy()'", "null");
+    }
+
+    @Test
+    void an_element_of_null_is_refused_at_the_call() {
+        assertRefused(keyed -> keyed.element(null), "Keyed.element", "attribute 'key'", "null has no elements");
+    }
+
+    @Test
+    void a_bean_that_does_not_exist_is_refused_at_the_call() {
+        assertRefused(Keyed::unknownBean, "Keyed.unknownBean", "attribute 'key'", "tennant");
+    }
+
+    @Test
+    void what_the_call_does_not_have_is_refused_at_the_call_and_the_class_of_the_call_not_named() {
+        assertRefused(Keyed::elementOfRoot, "Keyed.elementOfRoot", "attribute 'key'", "'order'", "#root");
     }
 
     @Test
@@ -165,7 +210,10 @@ class DistributedLockKeysTests {
             assertThatThrownBy(refused)
                     .isInstanceOfSatisfying(
                             LockException.class, ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
-                    .hasMessageContainingAll(parts);
+                    .hasMessageContainingAll(parts)
+                    .message()
+                    .doesNotContain("MethodCall")
+                    .doesNotContainPattern("EL\\d{4}E");
             assertThat(context.getBean(Grants.class).keys).isEmpty();
         });
     }
@@ -216,6 +264,21 @@ class DistributedLockKeysTests {
 
         @DistributedLock(name = "order", key = "#order.id")
         public void property(@Nullable Order order) {}
+
+        @DistributedLock(name = "order", key = "#order.idd")
+        public void misspelt(Order order) {}
+
+        @DistributedLock(name = "order", condition = "#id.isEmptyy()")
+        public void misspeltMethod(@Nullable String id) {}
+
+        @DistributedLock(key = "#ids[0]")
+        public void element(@Nullable List<String> ids) {}
+
+        @DistributedLock(key = "@tennant.id")
+        public void unknownBean() {}
+
+        @DistributedLock(key = "#root['order']")
+        public void elementOfRoot() {}
 
         @DistributedLock(name = "unclear", condition = "#amount")
         public void unclear(int amount) {}

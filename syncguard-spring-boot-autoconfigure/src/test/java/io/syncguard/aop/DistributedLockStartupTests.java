@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
@@ -65,6 +67,68 @@ class DistributedLockStartupTests {
     @Test
     void an_unknown_parameter_in_the_condition_is_refused() {
         assertRefused(UnknownParameterInCondition.class, "UnknownParameterInCondition.run", "'condition'", "'typo'");
+    }
+
+    @Test
+    void a_constant_without_quotes_is_refused_and_quotes_are_proposed() {
+        assertRefused(
+                BareConstant.class,
+                "BareConstant.run",
+                "'key'",
+                "neither a constant nor a parameter",
+                "\"'order-import'\"",
+                "name = \"order-import\"",
+                "#id");
+    }
+
+    @Test
+    void a_parameter_without_its_sign_is_refused_and_the_sign_is_proposed() {
+        assertRefused(BareParameter.class, "BareParameter.run", "'key'", "the parameter #order", "\"'order'\"");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                BareNameInSum.class,
+                BareNameOfProperty.class,
+                BareNameAsArgument.class,
+                BareNameInList.class,
+                BareNameInTernary.class,
+                BareNameInConstructor.class,
+                BareNameWithinIndex.class,
+                BareNameAfterProjection.class
+            })
+    void a_name_that_stands_alone_within_an_expression_is_refused(Class<?> bean) {
+        assertRefused(bean, bean.getSimpleName() + ".run", "'key'", "'order' is neither", "#id");
+    }
+
+    @Test
+    void a_name_that_stands_alone_in_the_condition_is_refused_and_no_name_is_proposed() {
+        application.with(BareCondition.class).run(context -> {
+            assertMessage(context.getStartupFailure(), "BareCondition.run", "'condition'", "the parameter #enabled");
+            assertThat(context.getStartupFailure()).rootCause().message().doesNotContain("name =");
+        });
+    }
+
+    @Test
+    void a_property_that_the_call_does_not_have_is_refused() {
+        assertRefused(UnknownOfRoot.class, "UnknownOfRoot.run", "'key'", "'order' of #root", "targetClass");
+    }
+
+    @Test
+    void a_method_that_the_call_does_not_have_is_refused_and_that_of_the_bean_is_proposed() {
+        assertRefused(BareMethod.class, "BareMethod.run", "'key'", "'label'", "#root.target.label(");
+    }
+
+    @Test
+    void a_function_is_refused() {
+        assertRefused(
+                UnknownFunction.class, "UnknownFunction.run", "'key'", "'#label(#id)'", "#root.target.label(#id)");
+    }
+
+    @Test
+    void names_that_mean_something_are_accepted() {
+        application.with(LegalNames.class).run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
@@ -236,6 +300,111 @@ class DistributedLockStartupTests {
 
         @DistributedLock(name = "n", condition = "#typo > 1")
         public void run(int amount) {}
+    }
+
+    static class BareConstant {
+
+        @DistributedLock(key = "order-import")
+        public void run(String id) {}
+    }
+
+    static class BareParameter {
+
+        @DistributedLock(key = "order")
+        public void run(String order) {}
+    }
+
+    static class BareNameInSum {
+
+        @DistributedLock(key = "order + ':' + #id")
+        public void run(String id) {}
+    }
+
+    static class BareNameOfProperty {
+
+        @DistributedLock(key = "order?.id")
+        public void run(String id) {}
+    }
+
+    static class BareNameAsArgument {
+
+        @DistributedLock(key = "#id.concat(order)")
+        public void run(String id) {}
+    }
+
+    static class BareNameInList {
+
+        @DistributedLock(key = "{order, #id}")
+        public void run(String id) {}
+    }
+
+    static class BareNameInTernary {
+
+        @DistributedLock(key = "#id == null ? order : #id")
+        public void run(String id) {}
+    }
+
+    static class BareNameInConstructor {
+
+        @DistributedLock(key = "new java.math.BigDecimal(order)")
+        public void run(String id) {}
+    }
+
+    static class BareNameWithinIndex {
+
+        @DistributedLock(key = "#id[order.first]")
+        public void run(List<String> id) {}
+    }
+
+    static class BareNameAfterProjection {
+
+        @DistributedLock(key = "#id.![name].contains(order)")
+        public void run(List<String> id) {}
+    }
+
+    static class BareCondition {
+
+        @DistributedLock(name = "n", condition = "enabled")
+        public void run(boolean enabled) {}
+    }
+
+    static class UnknownOfRoot {
+
+        @DistributedLock(key = "{1}.![#root.order]")
+        public void run(String order) {}
+    }
+
+    static class BareMethod {
+
+        @DistributedLock(key = "label(#id)")
+        public void run(String id) {}
+    }
+
+    static class UnknownFunction {
+
+        @DistributedLock(key = "#label(#id)")
+        public void run(String id) {}
+    }
+
+    static class LegalNames {
+
+        @DistributedLock(key = "method.name + args[0] + targetClass.simpleName + getTarget() + class")
+        public void ofRoot(String id) {}
+
+        @DistributedLock(key = "#root.method.name + #this.args[0] + #root['method'] + #root.class")
+        public void ofNamedRoot(String id) {}
+
+        @DistributedLock(key = "#orders.?[status == 'open'].![customer.id + label(customer)]")
+        public void ofElements(List<String> orders) {}
+
+        @DistributedLock(key = "#prices[tea] + {name: #prices}['name'] + @tenant.id + @tenant.of(#prices).id")
+        public void ofMapsAndBeans(Map<String, String> prices) {}
+
+        @DistributedLock(key = "T(java.time.DayOfWeek).MONDAY + 'constant' + null + true + 1.5")
+        public void ofTypes() {}
+
+        @DistributedLock(key = "new String('a')", condition = "#id instanceof T(String) and #id matches '[a-z]+'")
+        public void ofConstructors(Object id) {}
     }
 
     static class PositionTooLarge {

@@ -1,0 +1,138 @@
+package io.syncguard.aop;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.util.StringUtils;
+
+/**
+ * Looks through an expression for names that can mean nothing when the method is called, so that a forgotten quote or {@code #}
+ * ends the start. SpEL takes a name that stands alone for a property of {@code #root}.
+ *
+ * <p>What the properties of arguments and of the elements of a list are called is not known before the call.
+ */
+final class ExpressionNames {
+
+    /** What SpEL itself provides. */
+    private static final Set<String> PREDEFINED = Set.of("root", "this");
+
+    private static final Set<String> METHODS_OF_ROOT = Stream.of(MethodCall.class.getMethods())
+            .map(method -> method.getName())
+            .collect(Collectors.toSet());
+
+    private static final String ROOT_HAS = "which has only method, args, target and targetClass";
+
+    private final String attribute;
+    private final String text;
+    private final Map<String, Integer> parameters;
+    private final Map<String, Integer> used = new HashMap<>();
+
+    private ExpressionNames(String attribute, String text, Map<String, Integer> parameters) {
+        this.attribute = attribute;
+        this.text = text;
+        this.parameters = parameters;
+    }
+
+    /**
+     * Finds the parameters that an expression uses, and their positions.
+     *
+     * @param parameters the names of all parameters and their positions
+     * @throws IllegalArgumentException when a name means nothing
+     */
+    static Map<String, Integer> parametersOf(
+            String attribute, SpelExpression expression, Map<String, Integer> parameters) {
+        ExpressionNames names = new ExpressionNames(attribute, expression.getExpressionString(), parameters);
+        names.look(expression.getAST(), true);
+        return names.used;
+    }
+
+    /** @param onRoot whether a name that stands alone is looked for in {@code #root}, and not in the element of a list */
+    private void look(SpelNode node, boolean onRoot) {
+        if (onRoot && node instanceof PropertyOrFieldReference property && !isOfRoot(property)) {
+            throw new IllegalArgumentException(aloneMessage(property.getName()));
+        }
+        if (onRoot && node instanceof MethodReference method && !METHODS_OF_ROOT.contains(method.getName())) {
+            throw new IllegalArgumentException("there is no method '" + method.getName() + "' of #root, " + ROOT_HAS
+                    + ": did you mean #root.target." + method.getName() + "(...), or the method of a bean, as"
+                    + " @bean." + method.getName() + "(...)?");
+        }
+        if (node instanceof VariableReference) {
+            use(node.toStringAST().substring(1));
+        }
+        if (node instanceof FunctionReference) {
+            throw new IllegalArgumentException("there are no functions such as '" + node.toStringAST()
+                    + "': did you mean #root.target." + node.toStringAST().substring(1) + "?");
+        }
+        lookWithin(node, onRoot);
+    }
+
+    private void lookWithin(SpelNode node, boolean onRoot) {
+        for (int i = 0; i < node.getChildCount(); i++) {
+            SpelNode child = node.getChild(i);
+            if (node instanceof CompoundExpression && i > 0) {
+                requireOfRoot(node.getChild(i - 1), child, onRoot);
+                lookWithin(child, onRoot && !(child instanceof Projection || child instanceof Selection));
+            } else if (!isLiteralName(node, i)) {
+                look(child, onRoot && !(node instanceof Projection || node instanceof Selection));
+            }
+        }
+    }
+
+    /** Both {@code #root.x} and, outside of lists, {@code #this.x}. */
+    private static void requireOfRoot(SpelNode owner, SpelNode child, boolean onRoot) {
+        boolean ofRoot = owner instanceof VariableReference
+                && (owner.toStringAST().equals("#root")
+                        || onRoot && owner.toStringAST().equals("#this"));
+        if (ofRoot && child instanceof PropertyOrFieldReference property && !isOfRoot(property)) {
+            throw new IllegalArgumentException("there is no '" + property.getName() + "' of #root, " + ROOT_HAS);
+        }
+    }
+
+    /** A name that stands in an index or before a colon is a text to SpEL: {@code #map[name]}, <code>{name: #id}</code>. */
+    private static boolean isLiteralName(SpelNode node, int child) {
+        return node.getChild(child) instanceof PropertyOrFieldReference
+                && (node instanceof Indexer || node instanceof InlineMap && child % 2 == 0);
+    }
+
+    private static boolean isOfRoot(PropertyOrFieldReference property) {
+        return METHODS_OF_ROOT.contains("get" + StringUtils.capitalize(property.getName()));
+    }
+
+    private void use(String variable) {
+        Integer position = parameters.get(variable);
+        if (position != null) {
+            used.put(variable, position);
+        } else if (!PREDEFINED.contains(variable)) {
+            throw new IllegalArgumentException("there is no parameter '" + variable + "', only "
+                    + parameters.keySet().stream().sorted().toList() + " (names need the compiler option -parameters)");
+        }
+    }
+
+    private String aloneMessage(String name) {
+        // A text that uses nothing is a constant as a whole: order-import is no difference of two names.
+        boolean whole = text.matches("[\\w .:/-]+");
+        String constant = whole ? text : name;
+        String named = whole && attribute.equals("key") ? " (or name = \"" + constant + "\")" : "";
+        String parameter = parameters.containsKey(name) ? "the parameter #" + name : "a parameter, which begins with #";
+        return "'" + name + "' is neither a constant nor a parameter. Did you mean the constant \"'" + constant
+                + "'\", in quotes" + named + ", or " + parameter + "? Parameters: " + listed();
+    }
+
+    private List<String> listed() {
+        return parameters.keySet().stream().sorted().map(name -> "#" + name).toList();
+    }
+}
