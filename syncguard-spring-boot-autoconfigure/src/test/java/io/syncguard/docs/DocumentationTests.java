@@ -27,6 +27,11 @@ class DocumentationTests {
 
     private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:|#)([^)#]+)");
 
+    /** Rows without an empty line between them, which would end the table. */
+    private static final Pattern TABLE = Pattern.compile("(?m)(^\\|.*\\R)+");
+
+    private static final Pattern BAR = Pattern.compile("(?<!\\\\)\\|");
+
     @Test
     void the_samples_in_the_documents_are_the_compiled_ones() throws IOException {
         Map<String, String> compiled = matches(SAMPLE, Files.readString(SAMPLES));
@@ -50,6 +55,22 @@ class DocumentationTests {
     }
 
     @Test
+    void tables_are_whole() throws IOException {
+        for (Path document : documents()) {
+            TABLE.matcher(Files.readString(document))
+                    .results()
+                    .map(table -> table.group().lines().toList())
+                    .forEach(rows -> assertThat(rows)
+                            .as("a table in " + document)
+                            .hasSizeGreaterThan(2)
+                            .allSatisfy(row -> assertThat(bars(row)).isEqualTo(bars(rows.get(0))))
+                            .element(1)
+                            .asString()
+                            .matches("[|: -]+"));
+        }
+    }
+
+    @Test
     void the_properties_are_all_described() throws IOException {
         String configuration = Files.readString(ROOT.resolve("docs/configuration.md"));
         String metadata = Files.readString(Path.of("target/classes/META-INF/spring-configuration-metadata.json"));
@@ -59,6 +80,10 @@ class DocumentationTests {
         assertThat(name.matcher(metadata).results().map(property -> property.group(1)))
                 .hasSizeGreaterThan(10)
                 .allSatisfy(property -> assertThat(configuration).contains("`" + property + "`"));
+    }
+
+    private static long bars(String row) {
+        return BAR.matcher(row).results().count();
     }
 
     private static Map<String, String> matches(Pattern pattern, String text) {
