@@ -58,6 +58,16 @@ final class GrantingBackend implements LockBackend {
     }
 
     @Override
+    public List<ReleaseOutcome> releaseAll(List<String> lockIds) {
+        return lockIds.stream().map(this::release).toList();
+    }
+
+    @Override
+    public ExtendOutcome extend(Extension extension) {
+        return extend(List.of(extension)).get(0);
+    }
+
+    @Override
     public List<ExtendOutcome> extend(List<Extension> extensions) {
         return extensions.stream()
                 .<ExtendOutcome>map(each -> new ExtendOutcome.Extended(Instant.EPOCH))
