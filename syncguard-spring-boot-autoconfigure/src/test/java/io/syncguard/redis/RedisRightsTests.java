@@ -20,11 +20,14 @@ import io.syncguard.core.ReleaseOutcome;
 import io.syncguard.core.WakeUps;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.OwnRedis;
+import io.syncguard.testing.OwnRedisCluster;
+import io.syncguard.testing.OwnSentinel;
 import io.syncguard.testing.RedisServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Matcher;
@@ -36,6 +39,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** The rights that {@code docs/redis.md} asks for are enough for everything, and none of those in scripts is too many. */
 class RedisRightsTests {
@@ -44,9 +49,15 @@ class RedisRightsTests {
 
     private static final Pattern RIGHTS = Pattern.compile("ACL SETUSER \\S+ on >\\S+ (.*)");
 
+    private static final Pattern CLUSTER_RIGHTS = Pattern.compile("In a cluster also `([^`]+)`");
+
     /** Those that are not for scripts, and those without which only more is asked or nobody is told. */
-    private static final List<String> OF_CONNECTIONS = List.of(
-            "+hello", "+ping", "+info", "+client|setname", "+client|setinfo", "+evalsha", "+subscribe", "+publish");
+    private static final List<String> OF_CONNECTIONS =
+            List.of("+hello", "+ping", "+info", "+client|setname", "+evalsha", "+subscribe", "+publish");
+
+    private static final String USER = "limited";
+
+    private static final String PASSWORD = "secret";
 
     private static OwnRedis redis;
 
@@ -72,9 +83,39 @@ class RedisRightsTests {
 
     @Test
     void the_rights_of_the_manual_are_enough_and_wake_ups_arrive() throws Exception {
+        allow(redis, rights(RIGHTS));
+
+        assertEnough(connections());
+    }
+
+    @Test
+    void they_are_enough_behind_a_sentinel() throws Exception {
+        allow(redis, rights(RIGHTS));
+        try (OwnSentinel sentinel = new OwnSentinel(redis, 0)) {
+            LettuceConnectionFactory connections = sentinel.connections();
+            asLimitedUser(connections.getSentinelConfiguration());
+
+            assertEnough(connections);
+        }
+    }
+
+    @Test
+    void they_are_enough_in_a_cluster_with_those_that_the_manual_adds() throws Exception {
+        List<String> rights = rights(RIGHTS);
+        rights.addAll(rights(CLUSTER_RIGHTS));
+        try (OwnRedisCluster cluster = new OwnRedisCluster()) {
+            cluster.nodes().forEach(node -> allow(node, rights));
+            LettuceConnectionFactory connections = cluster.connections();
+            asLimitedUser(connections.getClusterConfiguration());
+
+            assertEnough(connections);
+        }
+    }
+
+    private void assertEnough(LettuceConnectionFactory connections) {
         List<Long> woken = new CopyOnWriteArrayList<>();
         try (CapturedLog log = new CapturedLog();
-                RedisLockBackend backend = open(rights())) {
+                RedisLockBackend backend = open(connections)) {
             backend.warnOfEviction();
             backend.connect(wakeUps(woken));
             backend.acquire(holder);
@@ -92,7 +133,7 @@ class RedisRightsTests {
 
     @Test
     void none_of_the_commands_of_the_scripts_is_too_many() throws Exception {
-        List<String> rights = rights();
+        List<String> rights = rights(RIGHTS);
         List<String> ofScripts = rights.stream()
                 .filter(right -> right.startsWith("+") && !OF_CONNECTIONS.contains(right))
                 .toList();
@@ -102,7 +143,8 @@ class RedisRightsTests {
             redis.commands().scriptFlush();
             List<String> others =
                     rights.stream().filter(each -> !each.equals(right)).toList();
-            try (LockBackend backend = open(others)) {
+            allow(redis, others);
+            try (LockBackend backend = open(connections())) {
                 assertThatExceptionOfType(LockBackendException.class)
                         .isThrownBy(() -> useAllScripts(backend))
                         .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
@@ -128,20 +170,31 @@ class RedisRightsTests {
     }
 
     /** What the manual has an administrator type, in words. */
-    private static List<String> rights() throws IOException {
-        Matcher line = RIGHTS.matcher(Files.readString(Path.of("../docs/redis.md")));
+    private static List<String> rights(Pattern pattern) throws IOException {
+        Matcher line = pattern.matcher(Files.readString(Path.of("../docs/redis.md")));
         assertThat(line.find()).isTrue();
-        return List.of(line.group(1).split(" "));
+        return new ArrayList<>(List.of(line.group(1).split(" ")));
     }
 
-    private static RedisLockBackend open(List<String> rights) {
+    private static void allow(OwnRedis server, List<String> rights) {
         CommandArgs<String, String> arguments = new CommandArgs<>(StringCodec.UTF8);
-        Stream.concat(Stream.of("SETUSER", "limited", "reset", "on", ">secret"), rights.stream())
+        Stream.concat(Stream.of("SETUSER", USER, "reset", "on", ">" + PASSWORD), rights.stream())
                 .forEach(arguments::add);
-        redis.commands().dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments);
+        server.commands().dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments);
+    }
+
+    private static LettuceConnectionFactory connections() {
+        return RedisServer.connections(redis.url(USER, PASSWORD));
+    }
+
+    private static void asLimitedUser(RedisConfiguration.WithAuthentication configuration) {
+        configuration.setUsername(USER);
+        configuration.setPassword(PASSWORD);
+    }
+
+    private static RedisLockBackend open(LettuceConnectionFactory connections) {
         return new RedisLockBackend(
-                RedisServer.connections(redis.url("limited", "secret")),
-                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1)));
+                connections, new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1)));
     }
 
     private static WakeUps wakeUps(List<Long> woken) {

@@ -7,6 +7,7 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -18,9 +19,12 @@ import redis.embedded.core.RedisServerBuilder;
 
 /**
  * An embedded Redis of a test's own, for what would disturb everybody else on the shared one: it can be stopped, and started
- * again on the same port. Without other settings it keeps nothing on disk, so that it is empty then.
+ * again on the same port. Without other settings it keeps nothing on disk, so that it is empty then. The environment variable
+ * {@value #BINARY} names the executable of another server or version that is started instead.
  */
 public final class OwnRedis implements AutoCloseable {
+
+    private static final String BINARY = "SYNCGUARD_TEST_REDIS_BINARY";
 
     private final int port = freePort();
     private final List<String> settings;
@@ -123,6 +127,10 @@ public final class OwnRedis implements AutoCloseable {
                 .setting("save \"\"")
                 .setting("appendonly no");
         settings.forEach(builder::setting);
+        String binary = System.getenv(BINARY);
+        if (binary != null) {
+            builder.executableProvider(() -> new File(binary));
+        }
         try {
             server = builder.build();
             server.start();
