@@ -8,7 +8,7 @@
 -- include leases
 
 local name, mode, lock_id, ttl, user_key, owner = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
-local place_ms, first_lease_ms, waiter, channel = tonumber(ARGV[7]), ARGV[8], ARGV[9], ARGV[10]
+local place_ms, first_lease_ms, waiter, channel, secret = tonumber(ARGV[7]), ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 
 local shared = mode == 'SHARED'
 local locks, readers, queue, id = key('lock', name), key('readers', name), key('queue', name), key('id', lock_id)
@@ -88,7 +88,7 @@ if time_left > 0 then
     redis.call('ZADD', queue, arrival, place)
     redis.call('HSET', id, 'name', name, 'place', place)
     if first_lease_ms ~= '' then
-        redis.call('HSET', id, 'first_lease_ms', first_lease_ms, 'user_key', user_key, 'owner', owner)
+        redis.call('HSET', id, 'first_lease_ms', first_lease_ms, 'secret', secret, 'user_key', user_key, 'owner', owner)
     end
     keep_place(name, lock_id, place, now + place_ms)
     -- The next to look for: the first of the leases is over, and the others may have gone by then without a word; or somebody

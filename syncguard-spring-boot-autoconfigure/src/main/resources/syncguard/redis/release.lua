@@ -37,7 +37,7 @@ local function hand_over(name)
     if not place or place.shared or redis.call('EXISTS', key('readers', name)) == 1 then
         return false
     end
-    local id = redis.call('HMGET', key('id', place.lock_id), 'first_lease_ms', 'user_key', 'owner')
+    local id = redis.call('HMGET', key('id', place.lock_id), 'first_lease_ms', 'user_key', 'owner', 'secret')
     if not id[1] then
         return false
     end
@@ -49,7 +49,8 @@ local function hand_over(name)
     remove_place(name, first)
     redis.call('DEL', key('id', place.lock_id))
     local ends = write_lease(name, place.mode, place.lock_id, fence, tonumber(id[1]), id[2], id[3])
-    tell(place, table.concat({ place.waiter, text(fence), text(now), text(ends) }, ' '))
+    -- The secret says that this is no message of a stranger. Only here: a wake-up leaves the place as it is.
+    tell(place, table.concat({ place.waiter, id[4], text(fence), text(now), text(ends) }, ' '))
     return true
 end
 

@@ -127,8 +127,9 @@ final class Waiter implements AutoCloseable {
         change(() -> woken = true);
     }
 
+    /** The first message counts. Whoever hears it on the channel knows its secret, and could send another. */
     void handOver(long number, Attempt.Grant grant) {
-        change(() -> handedOver = number == this.number ? grant : handedOver);
+        change(() -> handedOver = number == this.number && handedOver == null ? grant : handedOver);
     }
 
     boolean wakeFromSleep() {

@@ -32,7 +32,7 @@ public final class PostgresLockBackend implements LockBackend {
 
     private static final String ACQUIRE = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms
-            FROM ${syncguard_locks}_claim(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            FROM ${syncguard_locks}_claim(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """;
 
     private static final String KEEP_PLACES = """
@@ -186,6 +186,7 @@ public final class PostgresLockBackend implements LockBackend {
             statement.setNull(10, Types.BIGINT);
             statement.setNull(11, Types.VARCHAR);
             statement.setNull(12, Types.BIGINT);
+            statement.setNull(13, Types.VARCHAR);
         } else {
             long placeTtl = settings.placeTtl().toMillis();
             PostgresWakeUps heard = wakeUps;
@@ -193,6 +194,7 @@ public final class PostgresLockBackend implements LockBackend {
             statement.setObject(10, claim.handOver() && heard != null ? placeTtl : null, Types.BIGINT);
             statement.setString(11, heard == null ? null : heard.channel());
             statement.setLong(12, waiter);
+            statement.setString(13, heard == null ? null : heard.secretOf(waiter));
         }
     }
 

@@ -2,6 +2,7 @@ package io.syncguard.postgres;
 
 import io.syncguard.core.Alarm;
 import io.syncguard.core.Time;
+import io.syncguard.core.WakeUpMessages;
 import io.syncguard.core.WakeUps;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -38,6 +39,7 @@ final class PostgresWakeUps implements AutoCloseable {
     private final String channel = "syncguard_" + UUID.randomUUID();
     private final DataSource dataSource;
     private final WakeUps wakeUps;
+    private final WakeUpMessages messages;
     private final Time time;
     private final Alarm alarm;
 
@@ -56,6 +58,7 @@ final class PostgresWakeUps implements AutoCloseable {
     PostgresWakeUps(DataSource dataSource, WakeUps wakeUps, Time time) {
         this.dataSource = dataSource;
         this.wakeUps = wakeUps;
+        this.messages = new WakeUpMessages(wakeUps, time);
         this.time = time;
         this.alarm = new Alarm("syncguard-listener", time, this::listen);
     }
@@ -63,6 +66,11 @@ final class PostgresWakeUps implements AutoCloseable {
     /** Where this process is woken. */
     String channel() {
         return channel;
+    }
+
+    /** With which a waiter of this process is handed a key. */
+    String secretOf(long waiter) {
+        return messages.secretOf(waiter);
     }
 
     /** Has a connection made, if that was not done before. */
@@ -119,7 +127,7 @@ final class PostgresWakeUps implements AutoCloseable {
             return;
         }
         for (PGNotification notification : notifications) {
-            wakeUps.hear(notification.getParameter());
+            messages.receive(notification.getParameter());
         }
     }
 

@@ -106,7 +106,8 @@ public final class RedisLockBackend implements LockBackend {
                 waiter == null ? "" : placeTtl,
                 heard == null || !claim.handOver() ? "" : placeTtl,
                 waiter == null ? "" : String.valueOf(waiter),
-                heard == null ? "" : heard.channel());
+                heard == null ? "" : heard.channel(),
+                heard == null || waiter == null ? "" : heard.secretOf(waiter));
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.syncguard.core.Alarm;
 import io.syncguard.core.Time;
+import io.syncguard.core.WakeUpMessages;
 import io.syncguard.core.WakeUps;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
@@ -41,6 +42,7 @@ final class RedisWakeUps implements AutoCloseable {
     private final String channel;
     private final RedisConnections connections;
     private final WakeUps wakeUps;
+    private final WakeUpMessages messages;
     private final Time time;
     private final Alarm alarm;
 
@@ -62,6 +64,7 @@ final class RedisWakeUps implements AutoCloseable {
         this.channel = channel;
         this.connections = connections;
         this.wakeUps = wakeUps;
+        this.messages = new WakeUpMessages(wakeUps, time);
         this.time = time;
         this.alarm = new Alarm("syncguard-listener", time, this::listen);
     }
@@ -69,6 +72,11 @@ final class RedisWakeUps implements AutoCloseable {
     /** Where this process is woken. */
     String channel() {
         return channel;
+    }
+
+    /** With which a waiter of this process is handed a key. */
+    String secretOf(long waiter) {
+        return messages.secretOf(waiter);
     }
 
     /** Has a connection made, if that was not done before. */
@@ -132,7 +140,7 @@ final class RedisWakeUps implements AutoCloseable {
 
             @Override
             public void message(String from, String message) {
-                wakeUps.hear(message);
+                messages.receive(message);
             }
         });
         opened.addListener(new RedisConnectionStateListener() {

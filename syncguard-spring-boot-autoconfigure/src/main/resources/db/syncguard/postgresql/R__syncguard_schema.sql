@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks}_shared (
 
 -- One row per caller who waits: the queues of all keys, by order of arrival. A place is a lease, too, without a tolerance.
 -- Releases send the number of a waiter to the channel of its process. They grant the key to one who is first, with a lease of
--- first_lease_ms, or null if it has to claim the key itself.
+-- first_lease_ms, or null if it has to claim the key itself; that message carries the secret, because everybody may notify.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks}_waiters (
     lock_id        TEXT COLLATE "C" PRIMARY KEY,
     key            TEXT COLLATE "C" NOT NULL,
@@ -40,7 +40,8 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks}_waiters (
     channel        TEXT,
     waiter         BIGINT NOT NULL,
     owner          TEXT,
-    first_lease_ms BIGINT
+    first_lease_ms BIGINT,
+    secret         TEXT
 ) WITH (fillfactor = 70);
 
 -- One row per key that was ever locked, also its serialising row. NEVER delete one: a fence that is used twice protects nothing.
@@ -91,7 +92,7 @@ $function$;
 -- that the caller was given a place before, which may be a lease by now.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_claim(
     p_key TEXT, p_fence_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_user_key TEXT, p_owner TEXT,
-    p_queued BOOLEAN, p_place_ms BIGINT, p_first_lease_ms BIGINT, p_channel TEXT, p_waiter BIGINT,
+    p_queued BOOLEAN, p_place_ms BIGINT, p_first_lease_ms BIGINT, p_channel TEXT, p_waiter BIGINT, p_secret TEXT,
     OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT
 )
 LANGUAGE plpgsql AS $function$
@@ -225,10 +226,11 @@ BEGIN
                 -- A place that lapsed is lost.
                 DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
                 INSERT INTO ${syncguard_locks}_waiters
-                    (lock_id, key, shared, expires_at_ms, channel, waiter, owner, first_lease_ms)
-                VALUES (p_lock_id, p_key, p_shared, v_now + p_place_ms, p_channel, p_waiter, p_owner, p_first_lease_ms);
+                    (lock_id, key, shared, expires_at_ms, channel, waiter, owner, first_lease_ms, secret)
+                VALUES (
+                    p_lock_id, p_key, p_shared, v_now + p_place_ms, p_channel, p_waiter, p_owner, p_first_lease_ms, p_secret);
             ELSE
-                UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_now + p_place_ms, waiter = p_waiter
+                UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_now + p_place_ms, waiter = p_waiter, secret = p_secret
                 WHERE w.lock_id = p_lock_id;
             END IF;
             -- The next to look for: the first of the leases is over, and the others may have gone by then without a word; or
@@ -431,7 +433,8 @@ BEGIN
                 WHERE w.key = v_key AND w.arrival = v_first AND w.expires_at_ms > ${syncguard_locks}_now()
                     AND w.first_lease_ms IS NOT NULL
                     AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
-                RETURNING w.lock_id, w.channel, w.waiter, w.owner, w.first_lease_ms, ${syncguard_locks}_now() AS granted_at_ms
+                RETURNING
+                    w.lock_id, w.channel, w.waiter, w.secret, w.owner, w.first_lease_ms, ${syncguard_locks}_now() AS granted_at_ms
             ), "Counter" AS (
                 UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1 FROM "Place"
                 WHERE c.fence_key = 'fence:' || v_key AND c.fence < 900000000000000
@@ -443,7 +446,7 @@ BEGIN
                 FROM "Place" p, "Counter" c
                 RETURNING acquired_at_ms, expires_at_ms
             )
-            SELECT p.channel, concat_ws(' ', p.waiter, c.fence, l.acquired_at_ms, l.expires_at_ms) INTO channel, message
+            SELECT p.channel, concat_ws(' ', p.waiter, p.secret, c.fence, l.acquired_at_ms, l.expires_at_ms) INTO channel, message
             FROM "Place" p, "Counter" c, "Lease" l;
         END IF;
         IF message IS NOT NULL THEN

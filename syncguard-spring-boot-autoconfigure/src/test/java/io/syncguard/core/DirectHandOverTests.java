@@ -52,6 +52,24 @@ class DirectHandOverTests {
         assertThat(fixture.backend.acquires).hasValue(1);
     }
 
+    /** Whoever listens on the channel knows the secret from then on, and may be quicker than the caller's thread. */
+    @Test
+    void a_second_message_about_the_same_grant_does_not_change_it() throws Exception {
+        Claim other = fixture.holdElsewhere(KEY, LONG);
+        List<Claim> claims = new CopyOnWriteArrayList<>();
+        fixture.backend.onClaim = claims::add;
+        fixture.backend.afterAcquire = () -> {
+            fixture.releaseElsewhere(other);
+            fixture.backend.engine.handOver(
+                    claims.get(0).waiter(), new Attempt.Grant(new Fence(7), Instant.EPOCH, Instant.EPOCH.plus(LONG)));
+        };
+
+        FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
+
+        eventually().until(waiter::isDone);
+        assertThat(waiter.get().fence().value()).isEqualTo(2);
+    }
+
     @Test
     void the_deadline_counts_from_the_request_that_got_the_place() throws Exception {
         Claim other = fixture.holdElsewhere(KEY, LONG);

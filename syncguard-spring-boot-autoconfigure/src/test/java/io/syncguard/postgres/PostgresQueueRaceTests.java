@@ -157,7 +157,7 @@ class PostgresQueueRaceTests {
         race.lockSerialisingRow();
         Future<Attempt> first = race.startAcquire(claim(FIRST).waitingAs(1));
         race.inOther("SELECT syncguard_locks_claim('k', 'fence:k', false, '" + SECOND
-                + "', 600000, 'k', 'other', false, 5000, NULL, 'race', 2)");
+                + "', 600000, 'k', 'other', false, 5000, NULL, 'race', 2, NULL)");
 
         race.commitOther();
 
