@@ -1,5 +1,9 @@
 package io.syncguard.autoconfigure;
 
+import static org.awaitility.Awaitility.await;
+
+import io.syncguard.LockHandle;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
@@ -40,6 +44,12 @@ final class StockDatabase implements BeforeEachCallback {
         application
                 .getBean(TransactionTemplate.class)
                 .executeWithoutResult(transaction -> work.accept(application.getBean(JdbcTemplate.class)));
+    }
+
+    /** Has the lease of a lock without a heartbeat lapse, and the handle be lost. */
+    static void lapse(LockHandle lock) {
+        lock.extend(Duration.ofMillis(1));
+        await().atMost(Duration.ofSeconds(10)).until(() -> !lock.isHeld());
     }
 
     /** A look into the database past the library and past every application. */

@@ -1,9 +1,9 @@
 package io.syncguard.autoconfigure;
 
 import static io.syncguard.autoconfigure.StockDatabase.inTransaction;
+import static io.syncguard.autoconfigure.StockDatabase.lapse;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
@@ -32,9 +32,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 class TransactionEndTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");
-
-    /** Lapses soon. */
-    private static final LockRequest SHORT = ORDER.ttl(Duration.ofMillis(400)).noHeartbeat();
 
     @RegisterExtension
     private static final StockDatabase database = new StockDatabase();
@@ -216,11 +213,11 @@ class TransactionEndTests {
         database.run(application -> {
             LockTemplate locks = application.getBean(LockTemplate.class);
             assertThatThrownBy(() -> inTransaction(application, jdbc -> {
-                        LockHandle ended = locks.execute(SHORT, lock -> {
+                        LockHandle ended = locks.execute(ORDER.noHeartbeat(), lock -> {
                             jdbc.update("UPDATE stock SET amount = 1");
                             return lock;
                         });
-                        await().atMost(Duration.ofSeconds(5)).until(() -> !ended.isHeld());
+                        lapse(ended);
                         assertThatThrownBy(() -> locks.execute(ORDER, lock -> lock))
                                 .isInstanceOf(LockLostException.class);
                     }))
@@ -237,12 +234,11 @@ class TransactionEndTests {
             LockTemplate locks = application.getBean(LockTemplate.class);
             List<LockHandle> ended = new ArrayList<>();
             assertThatThrownBy(() -> inTransaction(application, jdbc -> {
-                        beforeCommit(() -> ended.add(locks.execute(SHORT, lock -> {
+                        beforeCommit(() -> ended.add(locks.execute(ORDER.noHeartbeat(), lock -> {
                             jdbc.update("UPDATE stock SET amount = 1");
                             return lock;
                         })));
-                        beforeCommit(() -> await().atMost(Duration.ofSeconds(5))
-                                .until(() -> !ended.get(0).isHeld()));
+                        beforeCommit(() -> lapse(ended.get(0)));
                     }))
                     .isInstanceOf(LockLostException.class);
             assertThat(database.amount()).isZero();
@@ -252,14 +248,14 @@ class TransactionEndTests {
     @Test
     void a_lock_that_was_taken_before_and_is_given_back_right_before_the_commit_is_looked_at_as_well() {
         database.run(application -> {
-            LockHandle lock = application.getBean(LockManager.class).acquire(SHORT);
+            LockHandle lock = application.getBean(LockManager.class).acquire(ORDER.noHeartbeat());
             assertThatThrownBy(() -> inTransaction(application, jdbc -> {
                         jdbc.update("UPDATE stock SET amount = 1");
                         TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
                             @Override
                             public void beforeCompletion() {
                                 lock.release();
-                                await().atMost(Duration.ofSeconds(5)).until(() -> !lock.isHeld());
+                                lapse(lock);
                             }
                         });
                     }))
