@@ -50,7 +50,7 @@ class StatementErrorsTests {
         database.jdbc()
                 .queryForMap("SELECT * FROM syncguard_locks_claim("
                         + "'order:1', 'fence:order:1', false, 'once------------------', 1, 'order:1', 'makes the row',"
-                        + " false, NULL, NULL, NULL, NULL)");
+                        + " false, NULL, NULL, NULL, NULL, NULL)");
         proxy = new PostgresProxy(database.url());
     }
 

@@ -160,7 +160,7 @@ class UnknownOutcomeTests {
         database.jdbc()
                 .queryForMap("SELECT * FROM syncguard_locks_claim("
                         + "'order:1', 'fence:order:1', false, 'somebody-else---------', 30000, 'order:1',"
-                        + " 'somebody else', false, NULL, NULL, NULL, NULL)");
+                        + " 'somebody else', false, NULL, NULL, NULL, NULL, NULL)");
     }
 
     private static long fenceOfNextGrant(LockManager locks) {

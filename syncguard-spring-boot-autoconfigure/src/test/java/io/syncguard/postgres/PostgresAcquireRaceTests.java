@@ -93,7 +93,7 @@ class PostgresAcquireRaceTests {
         Future<Attempt> attempt = race.startAcquire(claim(MINE));
 
         race.inOther("SELECT syncguard_locks_claim('k', 'fence:k', false, '" + THEIRS
-                + "', 30000, 'k', 'other', false, NULL, NULL, NULL, NULL)");
+                + "', 30000, 'k', 'other', false, NULL, NULL, NULL, NULL, NULL)");
         race.commitOther();
 
         assertThat(attempt.get())

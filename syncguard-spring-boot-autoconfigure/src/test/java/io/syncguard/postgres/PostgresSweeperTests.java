@@ -136,7 +136,8 @@ class PostgresSweeperTests {
         int keys = 10_000;
         jdbc.queryForList("""
                 SELECT syncguard_locks_claim(
-                    'k' || n, 'fence:k' || n, false, 'id' || n, 30000, 'k' || n, 'test', false, NULL, NULL, NULL, NULL)
+                    'k' || n, 'fence:k' || n, false, 'id' || n, 30000, 'k' || n, 'test', false,
+                    NULL, NULL, NULL, NULL, NULL)
                 FROM generate_series(1, ?) AS n
                 """, keys);
         jdbc.queryForList(
