@@ -1,5 +1,5 @@
--- One attempt. Answers 'granted' with fence, start and end; 'refused' or 'queued' with the time left; or 'no_fences' when the
--- counter is at its end.
+-- One attempt. Answers 'granted' with fence, start and end; 'refused' or 'queued' with the time left and who has the key; or
+-- 'no_fences' when the counter is at its end.
 --
 -- With place_ms it is the attempt of a waiter: it takes a place in the queue, or keeps the one that it has, for so long, and the
 -- time left says when to look again. Without, it is a try that does not queue, and writes nothing if it is refused; who has a place
@@ -69,13 +69,29 @@ if own and own_end > now - TOLERANCE then
     return { 'granted', tonumber(granted[1]), tonumber(granted[2]), now + ttl }
 end
 
+-- With the time left and, for people, by whom the key is held: owner, start, and whether others hold it, too. Of several readers
+-- the one who ends last. Nobody, where only those who wait are in the way.
+local function not_granted(outcome, time_left)
+    for _, set in ipairs(shared and { locks } or { locks, readers }) do
+        local last = redis.call('ZREVRANGE', set, 0, 1, 'WITHSCORES')
+        if last[1] and tonumber(last[2]) > now - TOLERANCE then
+            local id = redis.call('HMGET', key('id', last[1]), 'owner', 'acquired_at_ms')
+            if id[2] then
+                local others = last[3] and tonumber(last[4]) > now - TOLERANCE
+                return { outcome, time_left, id[1] or '', tonumber(id[2]), others and 1 or 0 }
+            end
+        end
+    end
+    return { outcome, time_left }
+end
+
 if time_left > 0 and not place_ms then
     if arrival then
         remove_place(name, place)
         redis.call('DEL', id)
         wake(name, arrival, shared)
     end
-    return { 'refused', time_left }
+    return not_granted('refused', time_left)
 end
 
 if time_left > 0 then
@@ -97,7 +113,7 @@ if time_left > 0 then
     if not shared then
         first = earlier(first, first_end(readers, now - TOLERANCE))
     end
-    return { 'queued', earlier(first and first + TOLERANCE, soonest) - now }
+    return not_granted('queued', earlier(first and first + TOLERANCE, soonest) - now)
 end
 
 local fence = next_fence(name)

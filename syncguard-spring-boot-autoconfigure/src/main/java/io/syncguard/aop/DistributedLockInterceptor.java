@@ -7,6 +7,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.OnLost;
+import java.lang.reflect.Method;
 import java.lang.reflect.UndeclaredThrowableException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,6 +15,8 @@ import java.util.List;
 import java.util.function.LongSupplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
@@ -24,6 +27,8 @@ import org.springframework.aop.support.AopUtils;
  * same type from inside the body reaches the caller.
  */
 final class DistributedLockInterceptor implements MethodInterceptor {
+
+    private static final Log log = LogFactory.getLog(DistributedLockInterceptor.class);
 
     private final AnnotatedMethods<DistributedLock, LockedMethod> methods;
     private final HeldFutures futures;
@@ -86,6 +91,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
                 return method.template().get().manager().acquire(request.waitTime(timeLeft()));
             } catch (LockNotAcquiredException ex) {
                 if (method.skips()) {
+                    log.debug("Left out " + nameOf(invocation.getMethod()) + ": " + ex.getMessage());
                     return null;
                 }
                 throw ex;
@@ -129,6 +135,10 @@ final class DistributedLockInterceptor implements MethodInterceptor {
                 throw new UndeclaredThrowableException(ex);
             }
         }
+    }
+
+    private static String nameOf(Method method) {
+        return method.getDeclaringClass().getSimpleName() + "." + method.getName();
     }
 
     private static boolean interrupts(LockHandle lock) {

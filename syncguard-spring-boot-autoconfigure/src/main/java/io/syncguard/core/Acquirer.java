@@ -7,6 +7,7 @@ import io.syncguard.LockLimits;
 import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
 import io.syncguard.LockMode;
+import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
@@ -60,11 +61,29 @@ final class Acquirer {
     /**
      * Acquires the lock or gives up.
      *
-     * @return the hold, or {@code null} when the key was somebody else's to the end of the wait time
+     * @throws LockNotAcquiredException when the key was somebody else's to the end of the wait time
      */
-    @Nullable
     Hold acquire(LockRequest request, Duration waitTime) {
         Acquisition acquisition = new Acquisition(request, waitTime);
+        Hold hold = acquire(acquisition);
+        if (hold == null) {
+            throw acquisition.notAcquired();
+        }
+        return hold;
+    }
+
+    /**
+     * Acquires the lock with one attempt.
+     *
+     * @return the hold, or {@code null} when the key is somebody else's
+     */
+    @Nullable
+    Hold tryAcquire(LockRequest request) {
+        return acquire(new Acquisition(request, Duration.ZERO));
+    }
+
+    private @Nullable Hold acquire(Acquisition acquisition) {
+        LockRequest request = acquisition.request;
         Hold hold;
         try {
             hold = acquisition.attemptUntilDeadline();
@@ -106,6 +125,9 @@ final class Acquirer {
 
         /** Whether there is a place in the queue. */
         private boolean queued;
+
+        /** Who had the key at the last attempt, if somebody did. */
+        private Attempt.@Nullable Holder holder;
 
         /** Whether the server may yet do what nobody will take notice of. */
         private boolean unknown;
@@ -152,12 +174,14 @@ final class Acquirer {
                 if (answer instanceof Attempt.Grant grant) {
                     return hold(grant, new Belief.Lease(sentAt, claim.ttl(), grant.expiresAt()));
                 }
-                if (answer instanceof Attempt.Refusal) {
+                if (answer instanceof Attempt.Refusal refusal) {
+                    holder = refusal.holder();
                     return null;
                 }
+                holder = ((Attempt.Queued) answer).holder();
                 if (!queued) {
                     queued = true;
-                    log.debug("Lock '" + claim.key() + "' is held by somebody else; waiting");
+                    log.debug(whyNot() + "; waiting");
                     engine.events().of(request, null, elapsed(), LockListener::waitStarted);
                 }
                 if (time.nanoTime() >= deadline + LATE_ANSWER_NANOS) {
@@ -216,6 +240,26 @@ final class Acquirer {
             engine.granted(hold);
             warnOf(grant.fence(), claim.key());
             return hold;
+        }
+
+        LockNotAcquiredException notAcquired() {
+            Duration waited = elapsed();
+            return new LockNotAcquiredException(
+                    claim.key(),
+                    holder == null || holder.owner().isBlank() ? null : holder.owner(),
+                    holder == null ? null : holder.since(),
+                    waited,
+                    whyNot() + "; gave up after " + waited.toMillis() + " ms");
+        }
+
+        private String whyNot() {
+            if (holder == null) {
+                return "Others wait for lock '" + claim.key() + "' in front of this request";
+            }
+            return "Lock '" + claim.key() + "' is held"
+                    + (holder.owner().isBlank() ? "" : " by " + holder.owner())
+                    + " since " + holder.since()
+                    + (holder.alone() ? "" : ", and by others");
         }
 
         private LockException shuttingDown() {

@@ -10,7 +10,6 @@ import io.syncguard.LockLimits;
 import io.syncguard.LockListener;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
-import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.RawLockInfo;
@@ -76,20 +75,18 @@ public final class LockEngine implements LockManager, AutoCloseable {
     @Override
     public LockHandle acquire(LockRequest request) {
         Duration waitTime = request.waitTime() == null ? settings.waitTime() : request.waitTime();
-        LockHandle lock = joinOrAcquire(request, waitTime);
-        if (lock == null) {
-            throw new LockNotAcquiredException(
-                    request.key(),
-                    "Lock '" + request.key()
-                            + "' is held by others, or others were there first; gave up after a wait time of "
-                            + waitTime.toMillis() + " ms");
-        }
-        return lock;
+        Hold outer = outerHold(request.key());
+        return outer == null ? keptUntilEnd(acquirer.acquire(request, waitTime)) : join(outer, request);
     }
 
     @Override
     public @Nullable LockHandle tryAcquire(LockRequest request) {
-        return joinOrAcquire(request, Duration.ZERO);
+        Hold outer = outerHold(request.key());
+        if (outer != null) {
+            return join(outer, request);
+        }
+        Hold hold = acquirer.tryAcquire(request);
+        return hold == null ? null : keptUntilEnd(hold);
     }
 
     @Override
@@ -255,15 +252,9 @@ public final class LockEngine implements LockManager, AutoCloseable {
                 raw.owner());
     }
 
-    private @Nullable LockHandle joinOrAcquire(LockRequest request, Duration waitTime) {
-        Hold outer = outerHold(request.key());
-        if (outer != null) {
-            return join(outer, request);
-        }
-        Hold hold = acquirer.acquire(request, waitTime);
-        if (hold != null) {
-            deferred.keepUntilEnd(hold);
-        }
+    /** A lock that is acquired inside a transaction is not released before that has ended. */
+    private Hold keptUntilEnd(Hold hold) {
+        deferred.keepUntilEnd(hold);
         return hold;
     }
 

@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads what the server answers to the statements of {@link PostgresLockBackend}. An answer that makes no sense is an
@@ -30,7 +31,10 @@ final class PostgresAnswers {
         long fence = rows.getLong(1);
         if (rows.wasNull()) {
             Duration timeLeft = Duration.ofMillis(rows.getLong(4));
-            return claim.waiter() == null ? new Attempt.Refusal(timeLeft) : new Attempt.Queued(timeLeft);
+            Attempt.Holder holder = holder(rows);
+            return claim.waiter() == null
+                    ? new Attempt.Refusal(timeLeft, holder)
+                    : new Attempt.Queued(timeLeft, holder);
         }
         if (fence == 0) {
             throw new LockBackendException(
@@ -41,6 +45,15 @@ final class PostgresAnswers {
         }
         return new Attempt.Grant(
                 new Fence(fence), Instant.ofEpochMilli(rows.getLong(2)), Instant.ofEpochMilli(rows.getLong(3)));
+    }
+
+    private static Attempt.@Nullable Holder holder(ResultSet rows) throws SQLException {
+        long since = rows.getLong(6);
+        if (rows.wasNull()) {
+            return null;
+        }
+        String owner = rows.getString(5);
+        return new Attempt.Holder(owner == null ? "" : owner, Instant.ofEpochMilli(since), !rows.getBoolean(7));
     }
 
     static List<Duration> nextLooks(ResultSet rows, int asked) throws SQLException {

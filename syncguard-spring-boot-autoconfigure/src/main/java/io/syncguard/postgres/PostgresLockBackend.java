@@ -31,7 +31,7 @@ public final class PostgresLockBackend implements LockBackend {
     private static final StorageKeys STORAGE_KEYS = new StorageKeys("", 1700, 0);
 
     private static final String ACQUIRE = """
-            SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms
+            SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others
             FROM ${syncguard_locks}_claim(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """;
 

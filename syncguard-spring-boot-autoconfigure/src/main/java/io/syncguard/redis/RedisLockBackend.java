@@ -246,8 +246,8 @@ public final class RedisLockBackend implements LockBackend {
                         new Fence(reply.number(1)),
                         Instant.ofEpochMilli(reply.number(2)),
                         Instant.ofEpochMilli(reply.number(3)));
-            case "refused" -> new Attempt.Refusal(Duration.ofMillis(reply.number(1)));
-            case "queued" -> new Attempt.Queued(Duration.ofMillis(reply.number(1)));
+            case "refused" -> new Attempt.Refusal(Duration.ofMillis(reply.number(1)), readHolder(reply));
+            case "queued" -> new Attempt.Queued(Duration.ofMillis(reply.number(1)), readHolder(reply));
             case "no_fences" ->
                 throw new LockBackendException(
                         LockErrorCode.INTERNAL,
@@ -256,6 +256,12 @@ public final class RedisLockBackend implements LockBackend {
                         null);
             default -> throw new IllegalStateException("An unknown answer to a claim");
         };
+    }
+
+    private static Attempt.@Nullable Holder readHolder(RedisReply reply) {
+        return reply.items().size() == 2
+                ? null
+                : new Attempt.Holder(reply.text(2), Instant.ofEpochMilli(reply.number(3)), reply.number(4) == 0);
     }
 
     private static ReleaseOutcome readRelease(String answer) {

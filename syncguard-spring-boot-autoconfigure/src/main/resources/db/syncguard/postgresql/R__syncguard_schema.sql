@@ -85,7 +85,8 @@ LANGUAGE sql VOLATILE AS $function$
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::BIGINT
 $function$;
 
--- One attempt. granted_fence is null when it is refused, and 0 when the counter is at its end.
+-- One attempt. granted_fence is null when it is refused, and 0 when the counter is at its end. A refusal tells people by whom the
+-- key is held, of several readers by whom until last; held_since_ms is null where only those who wait are in the way.
 --
 -- With p_place_ms it is the attempt of a waiter: it takes a place in the queue, or keeps the one that it has, for so long, and
 -- time_left_ms says when to look again. Without, it is a try that does not queue; who has a place gives it up. p_queued says
@@ -93,7 +94,8 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_claim(
     p_key TEXT, p_fence_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_user_key TEXT, p_owner TEXT,
     p_queued BOOLEAN, p_place_ms BIGINT, p_first_lease_ms BIGINT, p_channel TEXT, p_waiter BIGINT, p_secret TEXT,
-    OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT
+    OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
+    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN
 )
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -110,7 +112,8 @@ DECLARE
     v_latest    BIGINT;
 BEGIN
     IF NOT p_queued THEN
-        SELECT l.expires_at_ms INTO v_exclusive FROM ${syncguard_locks} l WHERE l.key = p_key;
+        SELECT l.expires_at_ms, l.owner, l.acquired_at_ms INTO v_exclusive, held_by, held_since_ms
+        FROM ${syncguard_locks} l WHERE l.key = p_key;
         IF NOT FOUND THEN
             -- To most keys nothing is there. What comes to such a key begins with a grant: while the fence is the one that was seen
             -- then, nothing has come.
@@ -156,10 +159,14 @@ BEGIN
     LOOP
         v_now := ${syncguard_locks}_now();
         EXIT WHEN v_free;
-        SELECT (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.key = p_key),
-               (SELECT max(s.expires_at_ms) FROM ${syncguard_locks}_shared s WHERE s.key = p_key AND NOT p_shared),
-               "Own".arrival, "Front".soonest, "Front".latest
-        INTO v_exclusive, v_shared, v_arrival, v_soonest, v_latest
+        SELECT l.expires_at_ms, "Last".expires_at_ms, "Own".arrival, "Front".soonest, "Front".latest,
+               CASE WHEN l.key IS NULL THEN "Last".owner ELSE l.owner END,
+               coalesce(l.acquired_at_ms, "Last".acquired_at_ms),
+               EXISTS (
+                   SELECT FROM ${syncguard_locks}_shared s
+                   WHERE s.key = p_key AND s.lock_id <> "Last".lock_id AND s.expires_at_ms > v_now - 1000
+               )
+        INTO v_exclusive, v_shared, v_arrival, v_soonest, v_latest, held_by, held_since_ms, held_by_others
         FROM (
             SELECT (
                 SELECT w.arrival FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id AND w.expires_at_ms > v_now
@@ -169,9 +176,17 @@ BEGIN
             FROM ${syncguard_locks}_waiters w
             WHERE w.key = p_key AND w.expires_at_ms > v_now AND NOT (p_shared AND w.shared)
                 AND ("Own".arrival IS NULL OR w.arrival < "Own".arrival)
-        ) AS "Front";
+        ) AS "Front"
+        LEFT JOIN ${syncguard_locks} l ON l.key = p_key
+        LEFT JOIN LATERAL (
+            SELECT s.expires_at_ms, s.lock_id, s.owner, s.acquired_at_ms FROM ${syncguard_locks}_shared s
+            WHERE s.key = p_key AND NOT p_shared ORDER BY s.expires_at_ms DESC LIMIT 1
+        ) AS "Last" ON true;
         v_leases := greatest(v_exclusive, v_shared) + 1000;
         time_left_ms := greatest(v_leases, v_latest) - v_now;
+        IF v_leases <= v_now AND v_latest IS NOT NULL THEN
+            held_since_ms := NULL;
+        END IF;
         EXIT WHEN v_won;
 
         -- From here to the commit nobody else can grant this key, or join or leave its queue.

@@ -3,6 +3,7 @@ package io.syncguard.aop;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
@@ -11,6 +12,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.OnContention;
 import io.syncguard.testing.BugOf;
+import io.syncguard.testing.CapturedLog;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -72,6 +74,21 @@ class DistributedLockSkipTests {
         runner.run(context -> {
             assertThat(context.getBean(Jobs.class).run(() -> "done")).isEqualTo("done");
             assertThat(application.isTaken("job")).isFalse();
+        });
+    }
+
+    @Test
+    void a_body_that_is_left_out_is_logged_at_debug_with_who_holds_the_key() {
+        runner.run(context -> {
+            application.takenBySomebodyElse("job");
+            try (CapturedLog log = new CapturedLog(Level.DEBUG)) {
+                context.getBean(Jobs.class).run(() -> "done");
+
+                assertThat(log.messages())
+                        .singleElement()
+                        .asString()
+                        .startsWith("Left out Jobs.run: Lock 'job' is held by somebody else since ");
+            }
         });
     }
 

@@ -13,6 +13,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.OnContention;
 import io.syncguard.micrometer.LockMeters;
 import java.time.Duration;
 import java.util.List;
@@ -127,6 +128,24 @@ class MetersTests {
             assertThat(value(application, "waiting")).isZero();
             assertThat(value(application, "active")).isZero();
             assertThat(value(application, "acquire", "outcome", "acquired")).isEqualTo(2);
+        });
+    }
+
+    @Test
+    void a_run_that_is_left_out_is_counted_as_refused() {
+        runner().withUserConfiguration(Orders.class).run(application -> {
+            LockHandle inTheWay = application.getBean(LockManager.class).acquire(LockRequest.of("archive"));
+            Order order = application.getBean(Order.class);
+
+            assertThat(order.archiveAll()).isFalse();
+            assertThat(order.archiveAll()).isFalse();
+            inTheWay.release();
+            assertThat(order.archiveAll()).isTrue();
+
+            assertThat(value(application, "acquire", "outcome", "refused", "name", "archive"))
+                    .isEqualTo(2);
+            assertThat(value(application, "acquire", "outcome", "acquired", "name", "archive"))
+                    .isEqualTo(1);
         });
     }
 
@@ -251,6 +270,11 @@ class MetersTests {
 
         @DistributedLock(name = "submit", key = "#id")
         public void submit(String id) {}
+
+        @DistributedLock(name = "archive", onContention = OnContention.SKIP)
+        public boolean archiveAll() {
+            return true;
+        }
 
         @DistributedLock(key = "'cancel:' + #id")
         public void cancel(String id) {}

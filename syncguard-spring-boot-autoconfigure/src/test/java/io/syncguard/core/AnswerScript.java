@@ -16,6 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks two processes on one store what is said in words, and answers in words: {@code A tries k exclusive 600000}.
@@ -130,9 +131,11 @@ final class AnswerScript implements AutoCloseable {
         if (attempt instanceof Attempt.Grant grant) {
             return named(grant);
         }
-        return attempt instanceof Attempt.Refusal refusal
-                ? "refused for " + refusal.timeLeft().toMillis()
-                : "queued, looks after " + ((Attempt.Queued) attempt).nextLook().toMillis();
+        if (attempt instanceof Attempt.Refusal refusal) {
+            return "refused for " + refusal.timeLeft().toMillis() + named(refusal.holder());
+        }
+        Attempt.Queued queued = (Attempt.Queued) attempt;
+        return "queued, looks after " + queued.nextLook().toMillis() + named(queued.holder());
     }
 
     private ReleaseOutcome release(String[] words) {
@@ -179,6 +182,14 @@ final class AnswerScript implements AutoCloseable {
     private String named(RawLockInfo lease) {
         return lease.owner() + " " + lease.mode() + " " + lease.key() + " with fence "
                 + lease.fence().value() + " from " + since(lease.acquiredAt()) + " until " + since(lease.expiresAt());
+    }
+
+    /** Of two readers who end at the same time, either may be the last. */
+    private String named(Attempt.@Nullable Holder holder) {
+        if (holder == null) {
+            return "";
+        }
+        return holder.alone() ? ", held by " + holder.owner() + " since " + since(holder.since()) : ", held by several";
     }
 
     private static String named(ReleaseOutcome outcome) {

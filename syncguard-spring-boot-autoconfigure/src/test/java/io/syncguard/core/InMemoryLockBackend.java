@@ -56,8 +56,10 @@ public final class InMemoryLockBackend implements LockBackend {
                 return handedOver.asGrant();
             }
             Place own = store.place(claim.lockId());
-            List<Long> leases = store.leases.stream()
+            List<Lease> inTheWay = store.leases.stream()
                     .filter(lease -> lease.isLive(now) && conflict(lease.claim, claim))
+                    .toList();
+            List<Long> leases = inTheWay.stream()
                     .map(lease -> lease.expiresAt + TOLERANCE_MILLIS)
                     .toList();
             List<Long> places =
@@ -75,19 +77,27 @@ public final class InMemoryLockBackend implements LockBackend {
                         .mapToLong(Long::longValue)
                         .max()
                         .getAsLong();
-                return new Attempt.Refusal(Duration.ofMillis(last - now));
+                return new Attempt.Refusal(Duration.ofMillis(last - now), holder(inTheWay));
             }
             if (own == null) {
                 own = store.arrive(claim, this);
             }
             own.claim = claim;
             own.expiresAt = now + store.placeTtl.toMillis();
-            return new Attempt.Queued(Duration.ofMillis(
-                    LongStream.concat(LongStream.of(firstLease), places.stream().mapToLong(Long::longValue))
-                                    .min()
-                                    .getAsLong()
-                            - now));
+            long next = LongStream.concat(
+                            LongStream.of(firstLease), places.stream().mapToLong(Long::longValue))
+                    .min()
+                    .getAsLong();
+            return new Attempt.Queued(Duration.ofMillis(next - now), holder(inTheWay));
         }
+    }
+
+    private static Attempt.@Nullable Holder holder(List<Lease> inTheWay) {
+        return inTheWay.stream()
+                .max(Comparator.comparing(lease -> lease.expiresAt))
+                .map(last -> new Attempt.Holder(
+                        last.claim.owner(), Instant.ofEpochMilli(last.acquiredAt), inTheWay.size() == 1))
+                .orElse(null);
     }
 
     @Override

@@ -51,6 +51,37 @@ public abstract class SharedLockContract extends ContractFixture {
     }
 
     @Test
+    void a_writer_that_is_refused_is_told_of_the_reader_who_ends_last_and_that_there_are_others() {
+        held(Claims.shared(KEY, strangersLockId(), TTL, "first"));
+        Attempt.Grant last = granted(Claims.shared(KEY, strangersLockId(), TTL.multipliedBy(3), "last"));
+        held(Claims.shared(KEY, strangersLockId(), TTL.multipliedBy(2), "second"));
+
+        Attempt.Holder expected = new Attempt.Holder("last", last.acquiredAt(), false);
+        assertThat(refused(writer()).holder()).isEqualTo(expected);
+        assertThat(queued(waitingWriter()).holder()).isEqualTo(expected);
+    }
+
+    @Test
+    void a_reader_that_lapsed_is_not_told_of() {
+        Claim gone = held(reader());
+        Attempt.Grant live = granted(reader());
+        expireLease(gone);
+
+        assertThat(refused(writer()).holder()).isEqualTo(new Attempt.Holder("test", live.acquiredAt(), true));
+    }
+
+    @Test
+    void who_waits_in_front_is_nobody_who_holds_the_key() {
+        held(reader());
+        queuedWriter();
+
+        assertThat(refused(reader()).holder())
+                .as("of a reader, behind a writer")
+                .isNull();
+        assertThat(queued(waitingReader()).holder()).isNull();
+    }
+
+    @Test
     void a_shared_grant_ends_one_ttl_after_it_was_made() {
         Attempt.Grant grant = granted(reader());
 

@@ -5,6 +5,7 @@ import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
 import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.reader;
+import static io.syncguard.postgres.PostgresRace.timeLeft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.core.Attempt;
@@ -37,7 +38,7 @@ class PostgresQueueClockTests {
         race.backend.release(MINE);
 
         race.moveClock(PostgresSettings.PLACE_TTL.minusMillis(1));
-        assertThat(race.backend.acquire(reader(THEIRS))).isEqualTo(new Attempt.Refusal(Duration.ofMillis(1)));
+        assertThat(timeLeft(race.backend.acquire(reader(THEIRS)))).isEqualTo(Duration.ofMillis(1));
 
         race.moveClock(Duration.ofMillis(1));
         race.grantShared(THEIRS);
@@ -47,12 +48,12 @@ class PostgresQueueClockTests {
     void a_refusal_tells_the_latest_of_the_leases_and_of_the_places_in_front() {
         race.grantShared(MINE);
         race.queue(claim(WAITER), 1);
-        assertThat(race.backend.acquire(claim(THEIRS))).isEqualTo(new Attempt.Refusal(TTL.plusSeconds(1)));
-        assertThat(race.backend.acquire(reader(THEIRS))).isEqualTo(new Attempt.Refusal(PostgresSettings.PLACE_TTL));
+        assertThat(timeLeft(race.backend.acquire(claim(THEIRS)))).isEqualTo(TTL.plusSeconds(1));
+        assertThat(timeLeft(race.backend.acquire(reader(THEIRS)))).isEqualTo(PostgresSettings.PLACE_TTL);
 
         race.extend(MINE, Duration.ofSeconds(2));
 
-        assertThat(race.backend.acquire(claim(THEIRS))).isEqualTo(new Attempt.Refusal(PostgresSettings.PLACE_TTL));
+        assertThat(timeLeft(race.backend.acquire(claim(THEIRS)))).isEqualTo(PostgresSettings.PLACE_TTL);
     }
 
     @Test
@@ -75,7 +76,7 @@ class PostgresQueueClockTests {
         race.moveClock(Duration.ofSeconds(5));
         race.commitOther();
 
-        assertThat(attempt.get()).isEqualTo(new Attempt.Queued(TTL.minusSeconds(4)));
+        assertThat(timeLeft(attempt.get())).isEqualTo(TTL.minusSeconds(4));
         assertThat(race.jdbc.queryForObject("SELECT expires_at_ms FROM syncguard_locks_waiters", Long.class))
                 .isEqualTo(race.now() + PostgresSettings.PLACE_TTL.toMillis());
     }
@@ -114,7 +115,7 @@ class PostgresQueueClockTests {
         race.moveClock(Duration.ofMillis(-1));
         race.commitOther();
 
-        assertThat(attempt.get()).isEqualTo(new Attempt.Refusal(Duration.ofMillis(1)));
+        assertThat(timeLeft(attempt.get())).isEqualTo(Duration.ofMillis(1));
         assertThat(race.readers()).containsExactly(THEIRS);
     }
 

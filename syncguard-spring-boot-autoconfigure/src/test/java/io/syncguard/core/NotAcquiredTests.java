@@ -1,0 +1,133 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.syncguard.LockHandle;
+import io.syncguard.LockNotAcquiredException;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Who is not granted a lock is told by whom it is held, since when, and for how long the caller waited. */
+class NotAcquiredTests {
+
+    private static final String KEY = "order:42";
+    private static final Duration LONG = Duration.ofHours(1);
+    private static final LockRequest AT_ONCE = LockRequest.of(KEY).waitTime(Duration.ZERO);
+
+    @RegisterExtension
+    private final EngineFixture fixture = new EngineFixture();
+
+    private final LockEngine locks = fixture.engine;
+
+    @Test
+    void by_one_holder() {
+        String granted = heldBy("order-service@7@host", LONG).toString();
+
+        LockNotAcquiredException refusal = refusal(AT_ONCE);
+
+        assertThat(refusal.key()).isEqualTo(KEY);
+        assertThat(refusal.owner()).isEqualTo("order-service@7@host");
+        assertThat(refusal.heldSince()).isEqualTo(granted);
+        assertThat(refusal.waited()).isZero();
+        assertThat(refusal)
+                .hasMessage(
+                        "Lock 'order:42' is held by order-service@7@host since " + granted + "; gave up after 0 ms");
+        assertThat(fixture.backend.acquires).as("round trips").hasValue(1);
+    }
+
+    @Test
+    void by_whoever_holds_it_when_the_wait_ends() throws Exception {
+        Claim first = fixture.holdElsewhere(KEY, LONG);
+        LockBackend elsewhere = new InMemoryLockBackend(fixture.store);
+        Claim second =
+                Claims.exclusive(KEY, new LockIds().next(), LONG, "second").waitingAs(0);
+        elsewhere.acquire(second);
+        FutureTask<LockHandle> waiter = fixture.startWaiting(LockRequest.of(KEY).waitTime(Duration.ofSeconds(5)));
+        fixture.settle();
+        fixture.time.advance(Duration.ofSeconds(2));
+        fixture.releaseElsewhere(first);
+        Attempt.Grant granted = (Attempt.Grant) elsewhere.acquire(second);
+
+        fixture.time.advance(Duration.ofSeconds(3));
+
+        LockNotAcquiredException refusal = refusal(waiter);
+        assertThat(refusal.owner()).isEqualTo("second");
+        assertThat(refusal.heldSince()).isEqualTo(granted.acquiredAt());
+        assertThat(refusal.waited()).isEqualTo(Duration.ofSeconds(5));
+        assertThat(refusal).hasMessageEndingWith("; gave up after 5000 ms");
+    }
+
+    @Test
+    void after_an_answer_that_came_long_after_the_deadline() {
+        heldBy("slow", LONG);
+        fixture.backend.afterAcquire = () -> fixture.time.advance(Duration.ofSeconds(6));
+
+        LockNotAcquiredException refusal = refusal(LockRequest.of(KEY).waitTime(Duration.ofSeconds(5)));
+
+        assertThat(refusal.owner()).isEqualTo("slow");
+        assertThat(refusal.waited()).isEqualTo(Duration.ofSeconds(6));
+    }
+
+    @Test
+    void by_several_readers() {
+        shared("first", Duration.ofMinutes(1));
+        shared("last", Duration.ofMinutes(3));
+        shared("second", Duration.ofMinutes(2));
+
+        LockNotAcquiredException refusal = refusal(AT_ONCE);
+
+        assertThat(refusal.owner()).as("whose lease ends last").isEqualTo("last");
+        assertThat(refusal)
+                .hasMessage("Lock 'order:42' is held by last since " + refusal.heldSince()
+                        + ", and by others; gave up after 0 ms");
+    }
+
+    @Test
+    void by_nobody_who_is_in_the_way_of_a_reader_but_by_a_writer_in_front() {
+        shared("reader", LONG);
+        fixture.queueElsewhere(KEY);
+
+        LockNotAcquiredException refusal = refusal(AT_ONCE.shared());
+
+        assertThat(refusal.owner()).isNull();
+        assertThat(refusal.heldSince()).isNull();
+        assertThat(refusal).hasMessage("Others wait for lock 'order:42' in front of this request; gave up after 0 ms");
+    }
+
+    @Test
+    void by_somebody_without_a_label() {
+        Instant granted = heldBy("", LONG);
+
+        LockNotAcquiredException refusal = refusal(AT_ONCE);
+
+        assertThat(refusal.owner()).isNull();
+        assertThat(refusal.heldSince()).isEqualTo(granted);
+        assertThat(refusal).hasMessage("Lock 'order:42' is held since " + granted + "; gave up after 0 ms");
+    }
+
+    private Instant heldBy(String owner, Duration ttl) {
+        Claim claim = Claims.exclusive(KEY, new LockIds().next(), ttl, owner);
+        return ((Attempt.Grant) new InMemoryLockBackend(fixture.store).acquire(claim)).acquiredAt();
+    }
+
+    private void shared(String owner, Duration ttl) {
+        new InMemoryLockBackend(fixture.store).acquire(Claims.shared(KEY, new LockIds().next(), ttl, owner));
+    }
+
+    private LockNotAcquiredException refusal(LockRequest request) {
+        return catchThrowableOfType(LockNotAcquiredException.class, () -> locks.acquire(request));
+    }
+
+    private static LockNotAcquiredException refusal(FutureTask<LockHandle> waiter) {
+        eventually().until(waiter::isDone);
+        return (LockNotAcquiredException)
+                catchThrowableOfType(ExecutionException.class, waiter::get).getCause();
+    }
+}
