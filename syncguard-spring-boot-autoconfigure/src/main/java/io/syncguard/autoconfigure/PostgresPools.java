@@ -188,7 +188,7 @@ final class PostgresPools implements AutoCloseable {
     /**
      * What the defaults of a role or database could spoil. The server gives up a little earlier than the client, whose way of
      * giving up costs a connection. Sequential scans are off because a plan that was made while the tables were empty stays
-     * in use while they grow. Some versions of the server lack the last three: limits that end a session, and the parameters,
+     * in use while they grow. The JIT compiler is off because it takes longer than any of our statements. Some versions of the server lack the last three: limits that end a session, and the parameters,
      * with lock ids among them, which are quoted in errors and in the server's log.
      */
     private String sessionSettings() {
@@ -199,6 +199,7 @@ final class PostgresPools implements AutoCloseable {
                 SET statement_timeout = %d;
                 SET lock_timeout = %d;
                 SET enable_seqscan = off;
+                SET jit = off;
                 SELECT set_config(name, '0', false) FROM pg_settings
                 WHERE name IN ('idle_session_timeout', 'transaction_timeout', 'log_parameter_max_length_on_error')
                 """, timeout.toMillis() * 9 / 10, timeout.toMillis() * 8 / 10);

@@ -26,12 +26,16 @@ final class PostgresSweeper implements AutoCloseable {
     /** How many leases one statement deletes at most: whoever acquires one of these keys waits for it to commit. */
     static final int BATCH = 200;
 
-    /** The clock is asked in a subquery, once and first, so that the indexes on expires_at_ms can be used. */
-    private static final String LAPSED = """
+    /**
+     * The clock is asked in a subquery, once and first, so that the indexes on expires_at_ms can be used. The waiters have no
+     * such index: each renewal of a place would write to all indexes of the table. {@code key >= ''} is true for all of them
+     * and lets the index on the key serve, so that no sequential scan is forced, whose cost would be 10000000000.
+     */
+    static final String LAPSED = """
             SELECT key, expires_at_ms FROM (
                 SELECT key, expires_at_ms FROM ${syncguard_locks}
                 UNION ALL SELECT key, expires_at_ms FROM ${syncguard_locks}_shared
-                UNION ALL SELECT key, expires_at_ms FROM ${syncguard_locks}_waiters
+                UNION ALL SELECT key, expires_at_ms FROM ${syncguard_locks}_waiters WHERE key >= ''
             ) AS "Lapsed"
             WHERE expires_at_ms < (SELECT ${syncguard_locks}_now() - 2000) AND (expires_at_ms, key) > (?, ?)
             ORDER BY expires_at_ms, key

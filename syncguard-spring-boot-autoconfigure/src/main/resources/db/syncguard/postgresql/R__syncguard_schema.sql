@@ -4,7 +4,9 @@
 -- Liquibase put them in as placeholders of these names; for psql, let sed do it:
 --   sed -e 's/${syncguard_locks}/syncguard_locks/g' -e 's/${syncguard_fence_counters}/syncguard_fence_counters/g' THIS_FILE | psql
 --
--- Which race each predicate closes: docs/postgresql.md.
+-- Which race each predicate closes: docs/postgresql.md. A cached plan that was made while the tables were empty stays in use while
+-- they grow. Such a plan must not join tables: it would read all their rows. So many rows are found by = ANY, or one by one in
+-- a subquery that OFFSET 0 keeps apart.
 
 -- One row per exclusive lease. A lease, exclusive or shared, is live while expires_at_ms is less than a second ago.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks} (
@@ -357,23 +359,23 @@ BEGIN
     v_now := ${syncguard_locks}_now();
     RETURN QUERY
     WITH "Kept" AS (
-        SELECT k.lock_id FROM unnest(v_kept) AS k (lock_id)
+        SELECT k.lock_id, (SELECT w.key FROM ${syncguard_locks}_waiters w WHERE w.lock_id = k.lock_id) AS key
+        FROM unnest(v_kept) AS k (lock_id)
     ), "Keys" AS (
         SELECT k.key,
                (SELECT l.expires_at_ms FROM ${syncguard_locks} l
                 WHERE l.key = k.key AND l.expires_at_ms > v_now - 1000) AS exclusive_until,
                (SELECT min(s.expires_at_ms) FROM ${syncguard_locks}_shared s
                 WHERE s.key = k.key AND s.expires_at_ms > v_now - 1000) AS shared_until
-        FROM (
-            SELECT DISTINCT q.key FROM "Kept" w JOIN ${syncguard_locks}_waiters q ON q.lock_id = w.lock_id
-        ) AS k
+        FROM (SELECT DISTINCT w.key FROM "Kept" w) AS k
     ), "Queue" AS (
         SELECT q.lock_id,
                1000 + CASE WHEN q.shared THEN k.exclusive_until ELSE least(k.exclusive_until, k.shared_until) END AS leases,
                min(q.expires_at_ms) FILTER (WHERE NOT q.shared) OVER "InFront" AS writers,
                CASE WHEN NOT q.shared THEN min(q.expires_at_ms) OVER "InFront" END AS everybody
-        FROM "Keys" k JOIN ${syncguard_locks}_waiters q ON q.key = k.key
-        WHERE q.expires_at_ms > v_now
+        FROM "Keys" k, LATERAL (
+            SELECT w.* FROM ${syncguard_locks}_waiters w WHERE w.key = k.key AND w.expires_at_ms > v_now OFFSET 0
+        ) AS q
         WINDOW "InFront" AS (PARTITION BY q.key ORDER BY q.arrival ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
     )
     SELECT coalesce(least(q.leases, q.writers, q.everybody) - v_now, 0)
@@ -611,21 +613,21 @@ DECLARE
 BEGIN
     v_sooner := ARRAY(
         SELECT l.key
-        FROM unnest(p_lock_ids, p_ttls_ms) AS w (lock_id, ttl_ms)
-        JOIN (
-            SELECT o.lock_id, o.key, o.expires_at_ms FROM ${syncguard_locks} o
-            UNION ALL SELECT o.lock_id, o.key, o.expires_at_ms FROM ${syncguard_locks}_shared o
-        ) l ON l.lock_id = w.lock_id
+        FROM unnest(p_lock_ids, p_ttls_ms) AS w (lock_id, ttl_ms), LATERAL (
+            SELECT o.key, o.expires_at_ms FROM ${syncguard_locks} o WHERE o.lock_id = w.lock_id
+            UNION ALL SELECT o.key, o.expires_at_ms FROM ${syncguard_locks}_shared o WHERE o.lock_id = w.lock_id
+            OFFSET 0
+        ) AS l
         WHERE l.expires_at_ms > v_now + w.ttl_ms
     );
     IF v_sooner <> '{}' THEN
         -- Who waits for a lease that is to end earlier has to know. No one who queues can miss it, because the serialising row is
         -- won first, as by everybody; but an extension waits for nobody, and is busy where somebody else has it.
         v_sooner := ARRAY(
-            SELECT k.key
-            FROM unnest(v_sooner) AS k (key) JOIN ${syncguard_fence_counters} c ON c.fence_key = 'fence:' || k.key
+            SELECT substr(c.fence_key, 7) FROM ${syncguard_fence_counters} c
+            WHERE c.fence_key = ANY (ARRAY(SELECT 'fence:' || k.key FROM unnest(v_sooner) AS k (key)))
             ORDER BY c.fence_key
-            FOR NO KEY UPDATE OF c SKIP LOCKED
+            FOR NO KEY UPDATE SKIP LOCKED
         );
     END IF;
 
@@ -643,40 +645,41 @@ BEGIN
     -- In quotes and with a capital, which no table name has: a table may be called "free".
     RETURN QUERY
     WITH "Wanted" AS (
-        SELECT w.lock_id, w.ttl_ms, w.position, w.lock_id = ANY (v_free) AS free
+        SELECT w.lock_id, w.ttl_ms, w.position
         FROM unnest(p_lock_ids, p_ttls_ms) WITH ORDINALITY AS w (lock_id, ttl_ms, position)
     ), "Extended" AS (
         -- The clock is read here, with the row lock won: what has lapsed meanwhile is not revived. What was made longer meanwhile
         -- is not made shorter behind the back of those who wait.
         UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + w.ttl_ms
         FROM "Wanted" w
-        WHERE l.lock_id = w.lock_id AND w.free AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
+        WHERE l.lock_id = ANY (v_free) AND l.lock_id = w.lock_id AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
             AND (l.expires_at_ms <= ${syncguard_locks}_now() + w.ttl_ms OR l.key = ANY (v_sooner))
         RETURNING l.lock_id, l.expires_at_ms
     ), "ExtendedShared" AS (
         UPDATE ${syncguard_locks}_shared l SET expires_at_ms = ${syncguard_locks}_now() + w.ttl_ms
         FROM "Wanted" w
-        WHERE l.lock_id = w.lock_id AND w.free AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
+        WHERE l.lock_id = ANY (v_free) AND l.lock_id = w.lock_id AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
             AND (l.expires_at_ms <= ${syncguard_locks}_now() + w.ttl_ms OR l.key = ANY (v_sooner))
         RETURNING l.lock_id, l.expires_at_ms
     )
     SELECT CASE
                WHEN e.lock_id IS NOT NULL THEN 'extended'
-               WHEN l.lock_id IS NULL THEN 'not_found'
+               WHEN l.expires_at_ms IS NULL THEN 'not_found'
                WHEN l.expires_at_ms > ${syncguard_locks}_now() - 1000 THEN 'busy'
                ELSE 'expired'
            END,
            e.expires_at_ms
     FROM "Wanted" w
     LEFT JOIN (TABLE "Extended" UNION ALL TABLE "ExtendedShared") e ON e.lock_id = w.lock_id
-    LEFT JOIN (
-        SELECT o.lock_id, o.expires_at_ms FROM ${syncguard_locks} o
-        UNION ALL SELECT o.lock_id, o.expires_at_ms FROM ${syncguard_locks}_shared o
-    ) l ON l.lock_id = w.lock_id
+    LEFT JOIN LATERAL (
+        SELECT o.expires_at_ms FROM ${syncguard_locks} o WHERE o.lock_id = w.lock_id
+        UNION ALL SELECT o.expires_at_ms FROM ${syncguard_locks}_shared o WHERE o.lock_id = w.lock_id
+        OFFSET 0
+    ) AS l ON true
     ORDER BY w.position;
 
     PERFORM ${syncguard_locks}_wake(k.key, 0, false) FROM unnest(v_sooner) AS k (key)
-    WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key);
+    WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key OFFSET 0);
 END
 $function$;
 
@@ -746,10 +749,10 @@ BEGIN
     -- The serialising rows first, like everybody who changes the grants of a key: whoever acquires one of these keys waits for
     -- this short transaction, and does not mistake the row that is being deleted for contention. What is in use is left alone.
     v_keys := ARRAY(
-        SELECT k.key
-        FROM unnest(p_keys) AS k (key) JOIN ${syncguard_fence_counters} c ON c.fence_key = 'fence:' || k.key
+        SELECT substr(c.fence_key, 7) FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = ANY (ARRAY(SELECT 'fence:' || k.key FROM unnest(p_keys) AS k (key)))
         ORDER BY c.fence_key
-        FOR NO KEY UPDATE OF c SKIP LOCKED
+        FOR NO KEY UPDATE SKIP LOCKED
     );
 
     -- In a fresh snapshot and by a clock read now: one of them may have been granted again meanwhile.
@@ -768,7 +771,7 @@ BEGIN
 
     -- Deletes the places that lapsed, and wakes who stands behind them or waits for what has gone.
     PERFORM ${syncguard_locks}_wake(k.key, NULL, NULL) FROM unnest(v_keys) AS k (key)
-    WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key);
+    WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key OFFSET 0);
     RETURN v_swept + v_shared;
 END
 $function$;

@@ -135,7 +135,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         stopInside("extend", """
                 UPDATE %s l SET expires_at_ms = syncguard_locks_now() + w.ttl_ms
                         FROM "Wanted" w
-                        WHERE l.lock_id = w.lock_id AND w.free AND l.expires_at_ms""".formatted(table), " > ");
+                        WHERE l.lock_id = ANY (v_free) AND l.lock_id = w.lock_id AND l.expires_at_ms""".formatted(table), " > ");
     }
 
     /** Extensions stop when they have locked their rows of this table and seen that they are live. */

@@ -9,6 +9,7 @@ import io.syncguard.testing.BugOf;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -18,6 +19,8 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Leases that lapsed are swept from the table of the locks, in time, in batches, and nothing else is. */
@@ -224,6 +227,46 @@ class PostgresSweeperTests {
                 """, String.class);
 
         assertThat(plan).anyMatch(line -> line.contains("Index Scan using syncguard_locks_expires_at_ms_idx"));
+    }
+
+    /** A scan that is forced is priced at 10000000000, for which a server with a JIT compiler compiles the statement. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 5000})
+    void the_look_for_the_lapsed_is_not_worth_compiling(int waiters) throws SQLException {
+        open(Duration.ZERO, false);
+        jdbc.update("""
+                INSERT INTO syncguard_locks_waiters (lock_id, key, shared, expires_at_ms, waiter)
+                SELECT 'id' || n, 'k' || n, false, syncguard_locks_now() + n, n FROM generate_series(1, ?) AS n
+                """, waiters);
+        jdbc.execute("VACUUM ANALYZE");
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("SET enable_seqscan = off");
+            String look = PostgresTables.DEFAULT
+                    .fill(PostgresSweeper.LAPSED)
+                    .replace("(?, ?)", "(0, '')")
+                    .replace("?", "200");
+
+            try (ResultSet plan = statement.executeQuery("EXPLAIN " + look)) {
+                plan.next();
+                assertThat(Double.parseDouble(plan.getString(1).replaceAll(".*\\.\\.([0-9.]+) .*", "$1")))
+                        .isLessThan(20_000);
+                do {
+                    assertThat(plan.getString(1)).doesNotContain("Seq Scan", "Disabled");
+                } while (plan.next());
+            }
+        }
+    }
+
+    /** A renewal of a place that touches no index leaves no garbage in any. */
+    @Test
+    void no_index_of_the_waiters_has_the_expiry() {
+        open(Duration.ZERO, false);
+
+        assertThat(jdbc.queryForList(
+                        "SELECT indexdef FROM pg_indexes WHERE tablename = 'syncguard_locks_waiters'", String.class))
+                .isNotEmpty()
+                .noneMatch(index -> index.contains("expires_at_ms"));
     }
 
     private void open(Duration interval, boolean inIsLocked) {

@@ -1,0 +1,121 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.testing.PostgresServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/** A session keeps the plans that it made while the tables were empty: they must also serve when the tables have grown. */
+class GrownTablesTests {
+
+    private static final int ROWS = 2000;
+
+    /** The server makes a general plan at the sixth call. */
+    private static final int CALLS = 8;
+
+    private static final List<String> TABLES =
+            List.of("syncguard_locks", "syncguard_locks_shared", "syncguard_locks_waiters", "syncguard_fence_counters");
+
+    private static final String ROWS_READ = """
+            SELECT sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables
+            """;
+
+    private final TestDatabase database = TestDatabase.withSchema();
+    private final PostgresPools pools =
+            new PostgresPools(PostgresServer.dataSource(database.url()), 1, true, Duration.ofSeconds(10));
+
+    @BeforeEach
+    void let_the_server_know_that_the_tables_are_empty() {
+        TABLES.forEach(table -> database.jdbc().execute("ALTER TABLE " + table + " SET (autovacuum_enabled = off)"));
+        database.jdbc().execute("VACUUM ANALYZE");
+    }
+
+    @AfterEach
+    void close() {
+        pools.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "syncguard_locks_claim('free', 'fence:free', false, 'n', 9, 'free', '', false, NULL, NULL, NULL, NULL)",
+                "syncguard_locks_claim('k9', 'fence:k9', false, 'n', 9, 'k9', '', false, NULL, NULL, NULL, NULL)",
+                "syncguard_locks_claim('k9', 'fence:k9', true, 'n', 9, 'k9', '', false, 5000, NULL, 'c', 1)",
+                "syncguard_locks_claim('k9', 'fence:k9', false, 'w9', 9, 'k9', '', true, NULL, NULL, NULL, NULL)",
+                "syncguard_locks_keep(ARRAY['w9'], 5000)",
+                "syncguard_locks_extend(ARRAY['id9'], ARRAY[90000]::bigint[])",
+                "syncguard_locks_extend(ARRAY['id9'], ARRAY[2000]::bigint[])",
+                "syncguard_locks_extend(ARRAY['shared9'], ARRAY[2000]::bigint[])",
+                "syncguard_locks_rotate('id9', 2000)",
+                "syncguard_locks_release('id9', true)",
+                "syncguard_locks_release('id9', false)",
+                "syncguard_locks_release('shared9', true)",
+                "syncguard_locks_release('w9', true)",
+                "syncguard_locks_release_all(ARRAY['id9', 'shared8', 'w7'])",
+                "syncguard_locks_sweep(ARRAY['k9'])"
+            })
+    void an_operation_reads_no_other_keys(String call) throws SQLException {
+        try (Connection connection = pools.operations().getConnection()) {
+            connection.setAutoCommit(false);
+            JdbcTemplate session = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+            for (int i = 0; i < CALLS; i++) {
+                session.queryForList("SELECT * FROM " + call);
+                connection.rollback();
+            }
+            fillTheTables();
+
+            assertThat(session.queryForList("SELECT * FROM " + call)).isNotEmpty();
+
+            assertThat(session.queryForObject(ROWS_READ, Long.class))
+                    .isPositive()
+                    .isLessThan(ROWS / 10);
+            connection.rollback();
+        }
+    }
+
+    /** Compiling takes longer than any statement of ours, and has had some of them fail at their time limit. */
+    @Test
+    void nothing_is_compiled_before_it_runs() {
+        database.jdbc().execute("ALTER DATABASE " + database.name() + " SET jit = on");
+
+        assertThat(Stream.of(pools.operations(), pools.engine(), Objects.requireNonNull(pools.wakeUps())))
+                .allSatisfy(pool -> assertThat(new JdbcTemplate(pool).queryForObject("SHOW jit", String.class))
+                        .isEqualTo("off"));
+    }
+
+    /** A lease of 30 s and a waiter for each key, and a shared lease for each of as many others. */
+    private void fillTheTables() throws SQLException {
+        DataSource other = Objects.requireNonNull(database.jdbc().getDataSource());
+        try (Connection connection = other.getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(String.format("""
+                    INSERT INTO syncguard_fence_counters SELECT 'fence:k' || n, 1, 'k' || n FROM generate_series(1, %1$d) n;
+                    INSERT INTO syncguard_fence_counters VALUES ('fence:free', 1, 'free');
+                    INSERT INTO syncguard_fence_counters SELECT 'fence:s' || n, 1, 's' || n FROM generate_series(1, %1$d) n;
+                    INSERT INTO syncguard_locks
+                    SELECT 'k' || n, 'id' || n, syncguard_locks_now() + 30000, 0, lpad('1', 15, '0'), 'k' || n, ''
+                    FROM generate_series(1, %1$d) n;
+                    INSERT INTO syncguard_locks_shared
+                    SELECT 'shared' || n, 's' || n, syncguard_locks_now() + 30000, 0, lpad('1', 15, '0'), 's' || n, ''
+                    FROM generate_series(1, %1$d) n;
+                    INSERT INTO syncguard_locks_waiters (lock_id, key, shared, expires_at_ms, channel, waiter, first_lease_ms)
+                    SELECT 'w' || n, 'k' || n, false, syncguard_locks_now() + 30000, 'c', n, 5000
+                    FROM generate_series(1, %1$d) n
+                    """, ROWS));
+        }
+    }
+}
