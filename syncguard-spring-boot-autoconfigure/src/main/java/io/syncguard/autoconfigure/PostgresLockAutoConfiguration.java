@@ -74,11 +74,9 @@ public final class PostgresLockAutoConfiguration {
             ObjectProvider<DataSource> dataSource,
             ListableBeanFactory beans) {
         SyncGuardProperties.Postgres postgres = properties.postgres();
-        PostgresPools pools = new PostgresPools(
-                lockDataSource.getIfAvailable(() -> theOnlyOne(dataSource)),
-                postgres.poolSize(),
-                postgres.wakeUps(),
-                postgres.networkTimeout());
+        DataSource application = lockDataSource.getIfAvailable(() -> theOnlyOne(dataSource));
+        PostgresPools pools =
+                new PostgresPools(application, postgres.poolSize(), postgres.wakeUps(), postgres.networkTimeout());
         try {
             PostgresSettings settings = new PostgresSettings(
                     tables,
@@ -94,7 +92,7 @@ public final class PostgresLockAutoConfiguration {
             return new PostgresLockBackend(pools.operations(), pools.engine(), pools.wakeUps(), settings, pools::close);
         } catch (RuntimeException ex) {
             pools.close();
-            throw ex;
+            throw NotPostgresException.explain(ex, application);
         }
     }
 
@@ -150,6 +148,7 @@ public final class PostgresLockAutoConfiguration {
                 if (!management.isLeftToFlyway(true, lockDataSource.getIfAvailable() != null)) {
                     return;
                 }
+                NotPostgresException.requirePostgres(configuration.getDataSource());
                 requirePlaceholders(configuration);
                 Stream<String> locations =
                         Arrays.stream(configuration.getLocations()).map(Object::toString);

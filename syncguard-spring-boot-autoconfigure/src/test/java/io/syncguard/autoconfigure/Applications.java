@@ -47,6 +47,8 @@ final class Applications {
                         TaskExecutionAutoConfiguration.class,
                         TaskSchedulingAutoConfiguration.class))
                 .withConfiguration(ours())
+                // Boot would make a database of its own, with the H2 of the tests.
+                .withPropertyValues("spring.datasource.embedded-database-connection=none")
                 .withPropertyValues("spring.datasource.hikari.maximum-pool-size=2");
     }
 
