@@ -37,9 +37,9 @@ final class PostgresPools implements AutoCloseable {
     private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(10);
 
     private final Duration timeout;
-    private final HikariDataSource operations;
-    private final HikariDataSource engine;
-    private final @Nullable HikariDataSource wakeUps;
+    private final LockPool operations;
+    private final LockPool engine;
+    private final @Nullable LockPool wakeUps;
 
     /**
      * @param networkTimeout is divided evenly: one half to wait for a connection, one for the server's answer
@@ -140,11 +140,11 @@ final class PostgresPools implements AutoCloseable {
         return details;
     }
 
-    private HikariDataSource pool(HikariConfig details, String name, int size) {
-        return new HikariDataSource(config(details, name, size));
+    private LockPool pool(HikariConfig details, String name, int size) {
+        return new LockPool(config(details, name, size));
     }
 
-    private HikariDataSource wakeUpPool(HikariConfig details) {
+    private LockPool wakeUpPool(HikariConfig details) {
         HikariConfig config = config(details, "syncguard-listener", 1);
         config.setMinimumIdle(0);
         if (config.getDataSource() == null
@@ -153,7 +153,7 @@ final class PostgresPools implements AutoCloseable {
             // One in the URL takes precedence.
             config.addDataSourceProperty("socketFactory", PromptSocketFactory.class.getName());
         }
-        return new HikariDataSource(config);
+        return new LockPool(config);
     }
 
     /** In some containers the driver is loaded where applications are not seen. */

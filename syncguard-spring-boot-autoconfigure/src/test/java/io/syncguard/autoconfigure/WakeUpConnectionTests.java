@@ -91,7 +91,8 @@ class WakeUpConnectionTests {
             application.addDataSourceProperty("socketFactory", theirs);
         }
         try (PostgresPools pools = new PostgresPools(application, 1, true, Duration.ofSeconds(5))) {
-            return ((HikariDataSource) pools.wakeUps())
+            return ((LockPool) pools.wakeUps())
+                    .config()
                     .getDataSourceProperties()
                     .getProperty("socketFactory");
         }
