@@ -99,7 +99,8 @@ public final class Alarm implements AutoCloseable {
         try {
             return task.getAsLong();
         } catch (RuntimeException | Error ex) {
-            log.error(thread.getName() + " failed and goes on in a second; please report this", ex);
+            // Without memory, to log it may fail as well.
+            Shielded.log(() -> log.error(thread.getName() + " failed and goes on in a second; please report this", ex));
             return time.nanoTime() + REST_NANOS;
         }
     }

@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -31,25 +30,18 @@ final class Events implements AutoCloseable {
     private final String backend;
     private final List<LockListener> listeners;
 
-    /** One thread, {@code syncguard-events}, that ends when there has been nothing to tell for a while. */
-    private final ThreadPoolExecutor teller;
+    /** One thread, {@code syncguard-events}. */
+    private final ReadyThreads teller;
 
     Events(String backend, List<LockListener> listeners) {
         this.backend = backend;
         this.listeners = List.copyOf(listeners);
-        this.teller = new ThreadPoolExecutor(
+        this.teller = new ReadyThreads(
+                "syncguard-events",
                 1,
-                1,
-                10,
-                TimeUnit.SECONDS,
                 new ArrayBlockingQueue<>(MAX_PENDING),
-                task -> {
-                    Thread thread = new Thread(task, "syncguard-events");
-                    thread.setDaemon(true);
-                    return thread;
-                },
-                (task, executor) -> leaveOut(executor));
-        teller.allowCoreThreadTimeOut(true);
+                (task, executor) -> leaveOut(executor),
+                Thread::new);
     }
 
     /** Tells of a grant. */
@@ -87,15 +79,20 @@ final class Events implements AutoCloseable {
     /** Tells of grants as they are now, on a thread that nothing waits for. */
     void later(List<Hold> holds, BiConsumer<LockListener, LockEvent> event) {
         if (!listeners.isEmpty() && !holds.isEmpty()) {
-            List<LockEvent> each =
-                    holds.stream().map(hold -> describe(hold, null)).toList();
-            teller.execute(() -> each.forEach(what -> tell(what, event)));
+            Shielded.run(
+                    () -> {
+                        List<LockEvent> each =
+                                holds.stream().map(hold -> describe(hold, null)).toList();
+                        teller.execute(() -> each.forEach(what -> tell(what, event)));
+                    },
+                    log,
+                    () -> "Events of the heartbeat were left out, which changes nothing for the locks");
         }
     }
 
     @Override
     public void close() {
-        teller.shutdown();
+        teller.close();
     }
 
     private static void leaveOut(ThreadPoolExecutor executor) {
@@ -116,12 +113,11 @@ final class Events implements AutoCloseable {
 
     private void tell(LockEvent what, BiConsumer<LockListener, LockEvent> event) {
         for (LockListener listener : listeners) {
-            try {
-                event.accept(listener, what);
-            } catch (RuntimeException | Error ex) {
-                // An Error, too: it must not part a grant from its holder.
-                log.warn("A lock listener failed, which changes nothing for the lock: " + listener, ex);
-            }
+            // An Error must not part a grant from its holder, either.
+            Shielded.run(
+                    () -> event.accept(listener, what),
+                    log,
+                    () -> "A lock listener failed, which changes nothing for the lock: " + listener);
         }
     }
 }

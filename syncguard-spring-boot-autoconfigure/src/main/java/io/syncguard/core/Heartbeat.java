@@ -166,6 +166,9 @@ final class Heartbeat implements AutoCloseable {
             hold.belief().extensionFailed(ttl, ex);
             throw new LockBackendException(
                     ex.code(), "Lock '" + hold.key() + "' could not be extended. " + ex.getMessage(), ex.getCause());
+        } catch (RuntimeException | Error ex) {
+            hold.belief().extensionFailed(ttl, BackendFailure.of("The extension failed", ex));
+            throw ex;
         }
     }
 
@@ -220,13 +223,15 @@ final class Heartbeat implements AutoCloseable {
                 }
             }
             events.later(extended, LockListener::extended);
-        } catch (LockBackendException ex) {
+        } catch (RuntimeException | Error ex) {
+            // An Error, too: without memory or threads, the other locks are extended, and these are tried again.
+            LockBackendException error = BackendFailure.of("The heartbeat failed", ex);
             for (int i = 0; i < holds.size(); i++) {
-                holds.get(i).belief().extensionFailed(extensions.get(i).ttl(), ex);
+                holds.get(i).belief().extensionFailed(extensions.get(i).ttl(), error);
                 holds.get(i).belief().restFrom(time.nanoTime());
             }
-            failed(holds, ex);
-            events.later(holds, (listener, event) -> listener.failed(event, LockOperation.EXTEND, ex));
+            failed(holds, error);
+            events.later(holds, (listener, event) -> listener.failed(event, LockOperation.EXTEND, error));
         }
     }
 
@@ -236,20 +241,21 @@ final class Heartbeat implements AutoCloseable {
         long held = holds.stream().filter(Hold::isHeld).count();
         if (!warned && held > 0) {
             warned = true;
-            log.warn(
+            Shielded.log(() -> log.warn(
                     "The heartbeat could not extend " + held + " lock(s) and tries again; each is held until its ttl is"
                             + " over",
-                    error);
+                    error));
         } else {
-            log.debug(
+            Shielded.log(() -> log.debug(
                     "The heartbeat could not extend " + holds.size() + " lock(s), " + held + " of them still held",
-                    error);
+                    error));
         }
     }
 
     private void succeeded() {
         if (warned) {
-            log.info("The heartbeat extends locks again, after " + failures + " failed attempt(s)");
+            int failed = failures;
+            Shielded.log(() -> log.info("The heartbeat extends locks again, after " + failed + " failed attempt(s)"));
         }
         warned = false;
         failures = 0;

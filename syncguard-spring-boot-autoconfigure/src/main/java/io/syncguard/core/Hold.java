@@ -20,6 +20,8 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +37,8 @@ final class Hold implements LockHandle {
         RELEASED,
         LOST
     }
+
+    private static final Log log = LogFactory.getLog(LockEngine.class);
 
     private final LockEngine engine;
     private final Time time;
@@ -285,7 +289,8 @@ final class Hold implements LockHandle {
 
     private void lose(Phase from, LockReason reason, String explanation) {
         if (phase.compareAndSet(from, Phase.LOST)) {
-            bodies.forEach(RunningBody::interrupt);
+            bodies.forEach(
+                    body -> Shielded.run(body::interrupt, log, () -> "A body could not be told that its lock is lost"));
             engine.lost(this, reason, explanation, takeCallbacks());
         }
     }

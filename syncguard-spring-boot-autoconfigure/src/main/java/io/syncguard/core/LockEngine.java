@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threads may share it. Its own are daemons: {@code syncguard-waiters}, {@code syncguard-watch}, {@code syncguard-heartbeat}, {@code syncguard-release},
  * {@code syncguard-events} for listeners of the heartbeat and, for lost locks, {@code syncguard-lost-n} for callbacks and
- * {@code syncguard-lost-listener-n} for listeners.
+ * {@code syncguard-lost-listener-n} for listeners. All are made with the engine.
  */
 public final class LockEngine implements LockManager, AutoCloseable {
 

@@ -1,7 +1,5 @@
 package io.syncguard.core;
 
-import io.syncguard.LockBackendException;
-import io.syncguard.LockErrorCode;
 import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
 import io.syncguard.LockReason;
@@ -62,12 +60,12 @@ final class Releases implements AutoCloseable {
         ReleaseOutcome outcome;
         try {
             outcome = uninterrupted(() -> end(hold));
-        } catch (RuntimeException ex) {
-            log.warn("Lock '" + hold.key() + "' could not be released; trying again", ex);
+        } catch (RuntimeException | Error ex) {
             // Like busy: the lease is as it was, and the release is sent again. Listeners may block, and are told after
-            // that.
+            // that. An Error, too: without memory or threads, the key must not stay taken.
             releaseLate(hold);
-            events.failed(hold, LockOperation.RELEASE, failure(ex));
+            Shielded.log(() -> log.warn("Lock '" + hold.key() + "' could not be released; trying again", ex));
+            events.failed(hold, LockOperation.RELEASE, BackendFailure.of("The release failed", ex));
             return ended(hold);
         }
         return accept(hold, outcome);
@@ -146,12 +144,6 @@ final class Releases implements AutoCloseable {
                 Thread.currentThread().interrupt();
             }
         }
-    }
-
-    private static LockBackendException failure(RuntimeException ex) {
-        return ex instanceof LockBackendException known
-                ? known
-                : new LockBackendException(LockErrorCode.INTERNAL, "The release failed: " + ex.getMessage(), ex);
     }
 
     private boolean accept(Hold hold, ReleaseOutcome outcome) {
@@ -233,9 +225,9 @@ final class Releases implements AutoCloseable {
                     release.pause(LONGEST_PAUSE_NANOS);
                 }
             }
-        } catch (RuntimeException ex) {
-            log.debug(releases.size() + " lock(s) could still not be released", ex);
+        } catch (RuntimeException | Error ex) {
             releases.forEach(each -> each.pause(LONGEST_ERROR_PAUSE_NANOS));
+            Shielded.log(() -> log.debug(releases.size() + " lock(s) could still not be released", ex));
         }
     }
 

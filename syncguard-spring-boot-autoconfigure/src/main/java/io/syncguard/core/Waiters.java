@@ -140,8 +140,9 @@ final class Waiters implements WakeUps, AutoCloseable {
             for (int i = 0; i < looks.size(); i++) {
                 looks.get(i).waiter().looked(looks.get(i).sleep(), sentAt, answers.get(i));
             }
-        } catch (LockBackendException ex) {
-            looks.forEach(look -> look.waiter().fail(ex));
+        } catch (RuntimeException | Error ex) {
+            LockBackendException failure = BackendFailure.of("The look at the queue failed", ex);
+            looks.forEach(look -> look.waiter().fail(failure));
         }
     }
 
@@ -149,8 +150,8 @@ final class Waiters implements WakeUps, AutoCloseable {
     private List<Duration> keepPlaces(List<String> lockIds) {
         try {
             return backend.keepPlaces(lockIds);
-        } catch (LockBackendException ex) {
-            log.debug("A look at " + lockIds.size() + " waiter(s) failed and is repeated once", ex);
+        } catch (RuntimeException | Error ex) {
+            Shielded.log(() -> log.debug("A look at " + lockIds.size() + " waiter(s) failed and is repeated once", ex));
             return backend.keepPlaces(lockIds);
         }
     }

@@ -68,7 +68,7 @@ class PostgresHeartbeatTests {
             eventually().until(() -> fixture.events.contains("failed EXTEND SERVICE_UNAVAILABLE"));
             assertThat(log.messages())
                     .singleElement(STRING)
-                    .contains("could not extend 1 lock(s) and will try again soon")
+                    .contains("could not extend 1 lock(s) and tries again; each is held until its ttl is over")
                     .doesNotContain(lock.lockId());
         }
 

@@ -1,0 +1,45 @@
+package io.syncguard.testing;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.LoggerFactory;
+
+/** While this is open, messages of the library that begin so cannot be logged: there is no memory for it. */
+public final class FailingLog implements AutoCloseable {
+
+    private final Logger logger = (Logger) LoggerFactory.getLogger("io.syncguard");
+    private final Level before = logger.getLevel();
+    private final AtomicInteger failures = new AtomicInteger();
+    private final AppenderBase<ILoggingEvent> appender;
+
+    public FailingLog(String beginning) {
+        appender = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent event) {
+                if (event.getFormattedMessage().startsWith(beginning)) {
+                    failures.incrementAndGet();
+                    throw ScarceThreads.shortage();
+                }
+            }
+        };
+        appender.start();
+        logger.addAppender(appender);
+        logger.setLevel(Level.INFO);
+        logger.setAdditive(false);
+    }
+
+    /** How often one could not be logged. */
+    public int failures() {
+        return failures.get();
+    }
+
+    @Override
+    public void close() {
+        logger.setAdditive(true);
+        logger.setLevel(before);
+        logger.detachAppender(appender);
+    }
+}

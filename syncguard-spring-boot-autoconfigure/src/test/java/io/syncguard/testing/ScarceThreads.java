@@ -1,0 +1,27 @@
+package io.syncguard.testing;
+
+import java.util.concurrent.ThreadFactory;
+
+/** Makes threads, until a test has none be left: as in a JVM that can make no more, it is their start that fails then. */
+public final class ScarceThreads implements ThreadFactory {
+
+    public volatile boolean exhausted;
+
+    /** What the JVM throws, but no OutOfMemoryError: a test that lets one out ends JUnit itself. */
+    public static Error shortage() {
+        return new InternalError("unable to create native thread: as the test wants it");
+    }
+
+    @Override
+    public Thread newThread(Runnable work) {
+        return new Thread(work) {
+            @Override
+            public void start() {
+                if (exhausted) {
+                    throw shortage();
+                }
+                super.start();
+            }
+        };
+    }
+}
