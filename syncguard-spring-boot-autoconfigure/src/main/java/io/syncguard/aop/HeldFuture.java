@@ -88,7 +88,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         boolean cancelled = lost && failure != null && isCancelled(failure);
         try {
             end.accept(cancelled ? failure : null);
-        } catch (RuntimeException ex) {
+        } catch (RuntimeException | Error ex) {
             completeExceptionally(ex, cancelled ? null : failure);
             return;
         }
@@ -100,7 +100,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     }
 
     /** The body's own failure comes first, unless it is no more than our cancelling it. */
-    private void completeExceptionally(RuntimeException release, @Nullable Throwable failure) {
+    private void completeExceptionally(Throwable release, @Nullable Throwable failure) {
         if (failure == null || failure instanceof CancellationException) {
             completeExceptionally(release);
         } else {

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -22,8 +23,10 @@ public final class HeldFutures implements AutoCloseable {
 
     /** @param threadPrefix what the names of its daemon threads begin with */
     public HeldFutures(String threadPrefix) {
-        CustomizableThreadFactory factory = new CustomizableThreadFactory(threadPrefix);
-        factory.setDaemon(true);
+        this(daemons(threadPrefix));
+    }
+
+    HeldFutures(ThreadFactory factory) {
         // A task that comes after the shutdown runs on the thread that brings it: dropped, its future would never be
         // done.
         this.threads = new ThreadPoolExecutor(
@@ -63,7 +66,7 @@ public final class HeldFutures implements AutoCloseable {
     }
 
     /** A loss is told once: a method that it interrupted has thrown it already. */
-    static void suppress(Throwable failure, RuntimeException atEnd) {
+    static void suppress(Throwable failure, Throwable atEnd) {
         boolean told = failure instanceof LockLostException one
                 && atEnd instanceof LockLostException other
                 && one.key().equals(other.key());
@@ -83,10 +86,10 @@ public final class HeldFutures implements AutoCloseable {
     private @Nullable Future<?> hold(
             @Nullable Object result, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost) {
         if (result instanceof CompletionStage<?> stage) {
-            return HeldFuture.of(stage, end, onLost, threads);
+            return HeldFuture.of(stage, end, onLost, this::runOnThread);
         }
         if (result instanceof Future<?> future) {
-            return HeldFuture.of(future, end, onLost, threads);
+            return HeldFuture.of(future, end, onLost, this::runOnThread);
         }
         return null;
     }
@@ -95,5 +98,20 @@ public final class HeldFutures implements AutoCloseable {
     @Override
     public void close() {
         threads.shutdown();
+    }
+
+    private static ThreadFactory daemons(String threadPrefix) {
+        CustomizableThreadFactory factory = new CustomizableThreadFactory(threadPrefix);
+        factory.setDaemon(true);
+        return factory;
+    }
+
+    /** On the thread that brings it when none can be made: a release that is late for its caller is better than none. */
+    private void runOnThread(Runnable task) {
+        try {
+            threads.execute(task);
+        } catch (Error ex) {
+            task.run();
+        }
     }
 }

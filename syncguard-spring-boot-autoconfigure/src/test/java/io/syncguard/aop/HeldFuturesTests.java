@@ -1,0 +1,75 @@
+package io.syncguard.aop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.testing.ScarceThreads;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A lock that is held for a future is released at its end, also where no thread can be made for that. */
+@Timeout(60)
+class HeldFuturesTests {
+
+    private final ScarceThreads threads = new ScarceThreads();
+    private final HeldFutures futures = new HeldFutures(threads);
+    private final AtomicInteger ends = new AtomicInteger();
+
+    @AfterEach
+    void close() {
+        futures.close();
+    }
+
+    @Test
+    void a_stage_ends_on_the_thread_that_completes_it_when_no_other_can_be_made() {
+        CompletableFuture<String> source = new CompletableFuture<>();
+        CompletableFuture<@Nullable Object> held = held(source, cancelled -> ends.incrementAndGet());
+        threads.exhausted = true;
+
+        source.complete("done");
+
+        assertThat(held).isCompletedWithValue("done");
+        assertThat(ends).hasValue(1);
+    }
+
+    @Test
+    void a_plain_future_is_waited_for_on_the_callers_thread_when_no_other_can_be_made() {
+        FutureTask<String> source = new FutureTask<>(() -> "done");
+        threads.newThread(source).start();
+        threads.exhausted = true;
+
+        CompletableFuture<@Nullable Object> held = held(source, cancelled -> ends.incrementAndGet());
+
+        assertThat(held).isCompletedWithValue("done");
+        assertThat(ends).hasValue(1);
+    }
+
+    @Test
+    void an_error_at_the_end_ends_the_future() {
+        CompletableFuture<String> source = new CompletableFuture<>();
+        CompletableFuture<@Nullable Object> held = held(source, cancelled -> {
+            throw ScarceThreads.shortage();
+        });
+
+        source.complete("done");
+
+        assertThatThrownBy(() -> held.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(InternalError.class);
+    }
+
+    @SuppressWarnings("unchecked")
+    private CompletableFuture<@Nullable Object> held(Future<?> source, Consumer<@Nullable Throwable> end) {
+        try {
+            return (CompletableFuture<@Nullable Object>) futures.run(() -> source, end, onLost -> {});
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+}
