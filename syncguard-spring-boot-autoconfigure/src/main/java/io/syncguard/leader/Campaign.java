@@ -1,15 +1,16 @@
 package io.syncguard.leader;
 
-import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLimits;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.core.Shielded;
 import io.syncguard.core.Time;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -26,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>A grant begins a term. The thread takes the next fence whenever that is due, and otherwise waits for the end of the term.
  *   <li>A term ends when its lock is lost, or the member steps down; its bodies are interrupted by whoever does that. The lock is
  *       given back when they have ended and the listeners have been told, or the patience with them is over.
- *   <li>An error ends an attempt and never the campaign. After a pause a single attempt shows whether it has passed.
+ *   <li>An error ends an attempt and never the campaign, whatever it is and wherever it comes from: the lock is given back if it
+ *       was granted. After a pause a single attempt shows whether it has passed.
  * </ol>
  */
 final class Campaign {
@@ -43,6 +45,7 @@ final class Campaign {
     private final LockRequest request;
     private final Duration patience;
     private final Time time;
+    private final ThreadFactory threads;
     private final ReentrantLock lock = new ReentrantLock();
 
     /** Something that somebody may be waiting for. */
@@ -67,12 +70,19 @@ final class Campaign {
     private int failures;
 
     /** @param patience with bodies and listeners of a term that is over */
-    Campaign(LeaderMember member, LockManager locks, LockRequest request, Duration patience, Time time) {
+    Campaign(
+            LeaderMember member,
+            LockManager locks,
+            LockRequest request,
+            Duration patience,
+            Time time,
+            ThreadFactory threads) {
         this.member = member;
         this.locks = locks;
         this.request = request.waitTime(LockLimits.MAX_DURATION);
         this.patience = patience;
         this.time = time;
+        this.threads = threads;
     }
 
     /** The term in which this process leads, or led last. */
@@ -83,7 +93,7 @@ final class Campaign {
 
     /** The application runs. */
     void open() {
-        change(() -> open = true);
+        change(() -> open = true, () -> open = false);
     }
 
     /** The application stops. */
@@ -93,13 +103,17 @@ final class Campaign {
     }
 
     void join() {
-        change(() -> {
+        lock.lock();
+        try {
             if (!joined) {
-                joined = true;
-                // Before the thread starts, which may tell of an election at once.
+                member.makeReady();
+                change(() -> joined = true, () -> joined = false);
+                // Told before any election: the thread of the campaign waits for the lock.
                 member.joined();
             }
-        });
+        } finally {
+            lock.unlock();
+        }
     }
 
     void leave() {
@@ -158,20 +172,34 @@ final class Campaign {
     }
 
     private void change(Runnable wish) {
+        change(wish, () -> {});
+    }
+
+    /** @param undo takes the wish back when it takes a thread and none can be made */
+    private void change(Runnable wish, Runnable undo) {
         lock.lock();
         try {
             wish.run();
             if (open && joined && thread == null) {
-                thread = new Thread(this::run, member.threadName(""));
-                thread.setDaemon(true);
-                thread.start();
+                thread = startThread();
             } else if (!isWanted() && acquiring && thread != null) {
                 thread.interrupt();
             }
             changed.signalAll();
+        } catch (RuntimeException | Error ex) {
+            undo.run();
+            throw ex;
         } finally {
             lock.unlock();
         }
+    }
+
+    private Thread startThread() {
+        Thread started = threads.newThread(this::run);
+        started.setName(member.threadName(""));
+        started.setDaemon(true);
+        started.start();
+        return started;
     }
 
     private boolean isWanted() {
@@ -195,10 +223,16 @@ final class Campaign {
     }
 
     private void run() {
-        while (awaitTurn()) {
-            LockHandle grant = acquire();
-            if (grant != null) {
-                lead(grant);
+        boolean takesPart = true;
+        while (takesPart) {
+            try {
+                takesPart = awaitTurn();
+                LockHandle grant = takesPart ? acquire() : null;
+                if (grant != null) {
+                    lead(grant);
+                }
+            } catch (RuntimeException | Error ex) {
+                failed(ex);
             }
         }
     }
@@ -238,12 +272,12 @@ final class Campaign {
     private @Nullable LockHandle acquire() {
         try {
             LockHandle grant = failures == 0 ? locks.acquire(request) : locks.tryAcquire(request);
-            recovered();
+            if (grant == null) {
+                // The lock can be had, if not now.
+                recovered();
+            }
             return grant;
         } catch (LockNotAcquiredException ex) {
-            return null;
-        } catch (RuntimeException | Error ex) {
-            failed(ex);
             return null;
         } finally {
             endAcquiring();
@@ -272,30 +306,45 @@ final class Campaign {
             lock.unlock();
         }
         if (failures++ == 0) {
-            log.warn(
+            Shielded.log(() -> log.warn(
                     "The election '" + member.name() + "' cannot be taken part in, and is tried again until it can",
-                    failure);
+                    failure));
         } else {
-            log.debug("The election '" + member.name() + "' still cannot be taken part in", failure);
+            Shielded.log(
+                    () -> log.debug("The election '" + member.name() + "' still cannot be taken part in", failure));
         }
     }
 
     private void recovered() {
-        if (failures > 0) {
-            log.info("The election '" + member.name() + "' is taken part in again, after " + failures
-                    + " failed attempt(s)");
-            failures = 0;
+        int failed = failures;
+        failures = 0;
+        if (failed > 0) {
+            Shielded.log(() -> log.info("The election '" + member.name() + "' is taken part in again, after " + failed
+                    + " failed attempt(s)"));
         }
     }
 
+    /** A grant that was not given back would be extended for ever, and nobody would lead. */
     private void lead(LockHandle grant) {
-        LeaderTerm next = new LeaderTerm(member, grant, this::wake);
-        long grantedAt = time.nanoTime();
-        if (begin(next)) {
-            keep(next, grantedAt);
+        try {
+            lead(new LeaderTerm(member, grant, this::wake), time.nanoTime());
+        } finally {
+            giveBack(grant);
+        }
+    }
+
+    private void lead(LeaderTerm next, long grantedAt) {
+        try {
+            if (begin(next)) {
+                recovered();
+                keep(next, grantedAt);
+            }
+        } catch (RuntimeException | Error ex) {
+            next.stepDown(LeaderRevocation.RESIGNED);
+            throw ex;
+        } finally {
             end(next);
         }
-        giveBack(grant);
     }
 
     private boolean begin(LeaderTerm next) {
@@ -344,11 +393,11 @@ final class Campaign {
             current.rotated();
         } catch (LockLostException ex) {
             log.debug("The lock of the leader was lost before its fence was rotated", ex);
-        } catch (LockException ex) {
-            log.warn(
+        } catch (RuntimeException | Error ex) {
+            Shielded.log(() -> log.warn(
                     "The fence of the leader of '" + member.name() + "' could not be rotated; it leads on under "
                             + current.fence() + " while its lease is extended, and tries again",
-                    ex);
+                    ex));
         }
     }
 
@@ -375,8 +424,9 @@ final class Campaign {
     private void giveBack(LockHandle grant) {
         try {
             grant.release();
-        } catch (RuntimeException ex) {
-            log.warn("The lock of the leader of '" + member.name() + "' was not released; its lease runs out", ex);
+        } catch (RuntimeException | Error ex) {
+            Shielded.log(() -> log.warn(
+                    "The lock of the leader of '" + member.name() + "' was not released; its lease runs out", ex));
         }
     }
 

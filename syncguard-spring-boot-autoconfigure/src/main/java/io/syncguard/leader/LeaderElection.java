@@ -13,6 +13,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadFactory;
 
 /**
  * The elections in which this process takes part, by their names. In each, one of all members of all processes leads: the one that
@@ -24,7 +25,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * }
  * }</pre>
  *
- * <p>Each member has a daemon thread of its own, {@code syncguard-leader-<name>}, while it takes part.
+ * <p>Each member has a daemon thread of its own, {@code syncguard-leader-<name>}, while it takes part, and another one for its
+ * listeners from then on.
  */
 public final class LeaderElection implements AutoCloseable {
 
@@ -32,6 +34,7 @@ public final class LeaderElection implements AutoCloseable {
     private final String owner;
     private final Duration shutdownTimeout;
     private final Time time;
+    private final ThreadFactory threads;
     private final List<LeaderListener> listeners = new CopyOnWriteArrayList<>();
     private final ConcurrentMap<String, LeaderMember> members = new ConcurrentHashMap<>();
 
@@ -46,14 +49,15 @@ public final class LeaderElection implements AutoCloseable {
      * @param shutdownTimeout how long a leader that steps down waits for running bodies and listeners before it gives the lock back
      */
     public LeaderElection(LockManager locks, String owner, Duration shutdownTimeout) {
-        this(locks, owner, shutdownTimeout, Time.SYSTEM);
+        this(locks, owner, shutdownTimeout, Time.SYSTEM, Thread::new);
     }
 
-    LeaderElection(LockManager locks, String owner, Duration shutdownTimeout, Time time) {
+    LeaderElection(LockManager locks, String owner, Duration shutdownTimeout, Time time, ThreadFactory threads) {
         this.locks = locks;
         this.owner = owner;
         this.shutdownTimeout = shutdownTimeout;
         this.time = time;
+        this.threads = threads;
     }
 
     /** Has the listener be told of all elections. */
@@ -71,7 +75,9 @@ public final class LeaderElection implements AutoCloseable {
     public LeaderMember define(String name, LeaderSettings settings, LockManager locks) {
         LeaderMember.key(name);
         LeaderMember member = members.computeIfAbsent(
-                name, unknown -> new LeaderMember(name, settings, owner, locks, listeners, shutdownTimeout, time));
+                name,
+                unknown ->
+                        new LeaderMember(unknown, settings, owner, locks, listeners, shutdownTimeout, time, threads));
         if (!member.isLike(settings, locks)) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
@@ -88,7 +94,11 @@ public final class LeaderElection implements AutoCloseable {
         return member;
     }
 
-    /** Takes part in an election, with the settings with which it is known, else with the defaults. Does not wait to be elected. */
+    /**
+     * Takes part in an election, with the settings with which it is known, else with the defaults. Does not wait to be elected.
+     *
+     * @throws Error when a thread that it needs cannot be made; it takes no part then, and may join again
+     */
     public LeaderMember join(String name) {
         LeaderMember known = members.get(name);
         return join(known == null ? define(name, LeaderSettings.defaults(), locks) : known);
@@ -142,10 +152,19 @@ public final class LeaderElection implements AutoCloseable {
         return (member == null ? locks : member.locks()).lookup(LeaderMember.key(name));
     }
 
-    /** Has the members campaign that have joined. */
+    /**
+     * Has the members campaign that have joined.
+     *
+     * @throws Error when a thread that it needs cannot be made; nobody campaigns then, and it may be started again
+     */
     public void start() {
         running = true;
-        members.values().forEach(member -> member.campaign().open());
+        try {
+            members.values().forEach(member -> member.campaign().open());
+        } catch (RuntimeException | Error ex) {
+            stop();
+            throw ex;
+        }
     }
 
     /** Steps down everywhere, and waits for running bodies, at most for the shutdown timeout. Members stay joined until {@link #start}. */

@@ -4,6 +4,7 @@ import io.syncguard.Fence;
 import io.syncguard.LockLimits;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.core.Shielded;
 import io.syncguard.core.Time;
 import java.time.Duration;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadFactory;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +41,7 @@ public final class LeaderMember {
     private final LeaderSettings settings;
     private final String owner;
     private final LockManager locks;
+    private final ThreadFactory threads;
     private final LeaderNews news;
     private final Campaign campaign;
     private final List<RepeatedTask> tasks = new CopyOnWriteArrayList<>();
@@ -50,18 +53,20 @@ public final class LeaderMember {
             LockManager locks,
             List<LeaderListener> listeners,
             Duration patience,
-            Time time) {
+            Time time,
+            ThreadFactory threads) {
         this.name = name;
         this.settings = settings;
         this.owner = settings.owner() == null ? defaultOwner : settings.owner();
         this.locks = locks;
-        this.news = new LeaderNews(threadName("-events"), listeners);
+        this.threads = threads;
+        this.news = new LeaderNews(threadName("-events"), listeners, threads);
         LockRequest request = LockRequest.of(key(name))
                 .named(key(name))
                 .ttl(settings.ttl())
                 .heartbeat(settings.heartbeat())
                 .owner(owner);
-        this.campaign = new Campaign(this, locks, request, patience, time);
+        this.campaign = new Campaign(this, locks, request, patience, time, threads);
     }
 
     /** The key whose holder leads this election. */
@@ -132,7 +137,7 @@ public final class LeaderMember {
      * @return ends that, and interrupts the task if it runs
      */
     public LeaderRegistration runWhileLeader(LeaderTask task) {
-        RepeatedTask repeated = new RepeatedTask(name, threadName("-task"), task);
+        RepeatedTask repeated = new RepeatedTask(name, threadName("-task"), task, threads);
         campaign.withTerm(term -> {
             tasks.add(repeated);
             if (term != null) {
@@ -169,6 +174,11 @@ public final class LeaderMember {
         return "syncguard-leader-" + name + suffix;
     }
 
+    /** @throws Error when the thread cannot be made that tells listeners */
+    void makeReady() {
+        news.makeReady();
+    }
+
     void joined() {
         var unused = news.tell(listener -> listener.joined(this));
     }
@@ -176,8 +186,12 @@ public final class LeaderMember {
     /** Called once at the beginning of a term. */
     void elected(LeaderTerm term) {
         LeaderElectedEvent event = new LeaderElectedEvent(name, owner, term.fence());
-        log.info("This process leads '" + name + "', under fence " + event.fence());
+        Shielded.log(() -> log.info("This process leads '" + name + "', under fence " + event.fence()));
         var unused = news.tell(listener -> listener.elected(event));
+    }
+
+    /** Called once after that. */
+    void startTasks(LeaderTerm term) {
         tasks.forEach(task -> task.start(term));
     }
 
@@ -189,7 +203,7 @@ public final class LeaderMember {
     /** Called once at the end of a term; done when all listeners have been told. */
     CompletableFuture<Void> revoked(LeaderTerm term, LeaderRevocation reason) {
         LeaderRevokedEvent event = new LeaderRevokedEvent(name, owner, term.fence(), reason);
-        log.info("This process leads '" + name + "' no longer: " + reason);
+        Shielded.log(() -> log.info("This process leads '" + name + "' no longer: " + reason));
         return news.tell(listener -> listener.revoked(event));
     }
 

@@ -1,16 +1,20 @@
 package io.syncguard.leader;
 
+import io.syncguard.core.ReadyThreads;
+import io.syncguard.core.Shielded;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tells the listeners of one member, in order, each shielded from what the others throw, and the member from those that block.
@@ -27,17 +31,27 @@ final class LeaderNews implements AutoCloseable {
 
     private final List<LeaderListener> own = new CopyOnWriteArrayList<>();
 
-    /** One thread that ends when there has been nothing to tell for a while. */
-    private final ThreadPoolExecutor teller;
+    private final String threadName;
+    private final ThreadFactory threads;
+    private final BlockingQueue<Runnable> pending = new LinkedBlockingQueue<>();
 
-    LeaderNews(String threadName, List<LeaderListener> common) {
+    /** One thread. Written under this, read by whoever has news. */
+    private volatile @Nullable ReadyThreads teller;
+
+    /** Guarded by this. */
+    private boolean closed;
+
+    LeaderNews(String threadName, List<LeaderListener> common, ThreadFactory threads) {
+        this.threadName = threadName;
         this.common = common;
-        this.teller = new ThreadPoolExecutor(1, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-            Thread thread = new Thread(task, threadName);
-            thread.setDaemon(true);
-            return thread;
-        });
-        teller.allowCoreThreadTimeOut(true);
+        this.threads = threads;
+    }
+
+    /** Has the thread made that tells, once and before there is anything to tell. It is kept: an election makes none. */
+    synchronized void makeReady() {
+        if (teller == null && !closed) {
+            teller = new ReadyThreads(threadName, 1, pending, new ThreadPoolExecutor.AbortPolicy(), threads);
+        }
     }
 
     LeaderRegistration add(LeaderListener listener) {
@@ -47,8 +61,12 @@ final class LeaderNews implements AutoCloseable {
 
     /** @return done when all have been told, or nobody will be any more */
     CompletableFuture<Void> tell(Consumer<LeaderListener> news) {
+        ReadyThreads current = teller;
+        if (current == null) {
+            return CompletableFuture.completedFuture(null);
+        }
         try {
-            return CompletableFuture.runAsync(() -> tellAll(news), teller);
+            return CompletableFuture.runAsync(() -> tellAll(news), current);
         } catch (RejectedExecutionException ex) {
             log.debug("News of a leader were left out: the application has shut down", ex);
             return CompletableFuture.completedFuture(null);
@@ -57,7 +75,7 @@ final class LeaderNews implements AutoCloseable {
 
     /** Leaves the news out when too many wait. */
     void tellIfPossible(Consumer<LeaderListener> news) {
-        if (teller.getQueue().size() < MAX_PENDING) {
+        if (pending.size() < MAX_PENDING) {
             var unused = tell(news);
         } else {
             log.warn("Leader listeners are too slow: rotations of fences are left out, which changes nothing for the"
@@ -67,8 +85,11 @@ final class LeaderNews implements AutoCloseable {
 
     /** News that are on their way are still told. */
     @Override
-    public void close() {
-        teller.shutdown();
+    public synchronized void close() {
+        closed = true;
+        if (teller != null) {
+            teller.close();
+        }
     }
 
     private void tellAll(Consumer<LeaderListener> news) {
@@ -76,10 +97,9 @@ final class LeaderNews implements AutoCloseable {
     }
 
     private static void tell(LeaderListener listener, Consumer<LeaderListener> news) {
-        try {
-            news.accept(listener);
-        } catch (RuntimeException | Error ex) {
-            log.warn("A leader listener failed, which changes nothing for the leader: " + listener, ex);
-        }
+        Shielded.run(
+                () -> news.accept(listener),
+                log,
+                () -> "A leader listener failed, which changes nothing for the leader: " + listener);
     }
 }

@@ -2,10 +2,14 @@ package io.syncguard.leader;
 
 import io.syncguard.Fence;
 import io.syncguard.LockHandle;
+import io.syncguard.core.Shielded;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * may share it.
  */
 public final class LeaderTerm {
+
+    private static final Log log = LogFactory.getLog(LeaderElection.class);
 
     private final LeaderMember member;
     private final LockHandle lock;
@@ -24,6 +30,9 @@ public final class LeaderTerm {
     private final AtomicReference<@Nullable LeaderRevocation> steppedDown = new AtomicReference<>();
 
     private final Set<TermBody> bodies = ConcurrentHashMap.newKeySet();
+
+    /** Whether the listeners are told of the beginning. Guarded by this. */
+    private boolean begun;
 
     /** Done when the listeners have been told of the end; {@code null} before it. Guarded by this. */
     private @Nullable CompletableFuture<Void> told;
@@ -60,9 +69,7 @@ public final class LeaderTerm {
     /** Leads no longer, from now on, but has the lock until all bodies have ended. Only the first reason counts. */
     void stepDown(LeaderRevocation reason) {
         if (steppedDown.compareAndSet(null, reason)) {
-            bodies.forEach(TermBody::stepDown);
-            over();
-            changed.run();
+            end(TermBody::stepDown);
         }
     }
 
@@ -71,7 +78,9 @@ public final class LeaderTerm {
         synchronized (this) {
             known.run();
             member.elected(this);
+            begun = true;
         }
+        member.startTasks(this);
         lock.onLost(this::lost);
     }
 
@@ -83,13 +92,14 @@ public final class LeaderTerm {
     }
 
     /**
-     * Tells of the end, once, whoever notices it first: the campaign may be waiting for an answer of the server.
+     * Tells of the end, once, whoever notices it first: the campaign may be waiting for an answer of the server. The end of a
+     * term whose beginning could not be told is not told, either.
      *
      * @return done when all have been told
      */
     synchronized CompletableFuture<Void> over() {
         if (told == null) {
-            told = member.revoked(this, reason());
+            told = begun ? member.revoked(this, reason()) : CompletableFuture.completedFuture(null);
             told.whenComplete((nothing, failure) -> changed.run());
         }
         return told;
@@ -140,8 +150,19 @@ public final class LeaderTerm {
     }
 
     private void lost() {
-        bodies.forEach(TermBody::lost);
-        over();
-        changed.run();
+        end(TermBody::lost);
+    }
+
+    /** What fails for one body keeps the end from nobody else. */
+    private void end(Consumer<TermBody> telling) {
+        try {
+            bodies.forEach(body -> Shielded.run(
+                    () -> telling.accept(body),
+                    log,
+                    () -> "A body of the leader of '" + name() + "' could not be told of the end of its term"));
+            over();
+        } finally {
+            changed.run();
+        }
     }
 }

@@ -1,14 +1,15 @@
 package io.syncguard.leader;
 
+import io.syncguard.core.ReadyThreads;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task that runs in each term, on a thread of its own. One that outlives its term, because it takes no notice of the
+ * A task that runs in each term, on a thread of its own, which is made with it and kept: an election makes none. One that outlives its term, because it takes no notice of the
  * interrupt, delays its next run: it never runs beside itself.
  */
 final class RepeatedTask implements LeaderRegistration {
@@ -19,29 +20,18 @@ final class RepeatedTask implements LeaderRegistration {
     private final LeaderTask task;
 
     /** One thread. Of the terms that it could not take part in yet, the last one waits. */
-    private final ThreadPoolExecutor runner;
+    private final ReadyThreads runner;
 
     /** Guarded by this. */
     private boolean closed;
 
     private @Nullable TermBody running;
 
-    RepeatedTask(String name, String threadName, LeaderTask task) {
+    RepeatedTask(String name, String threadName, LeaderTask task, ThreadFactory threads) {
         this.name = name;
         this.task = task;
-        this.runner = new ThreadPoolExecutor(
-                1,
-                1,
-                1,
-                TimeUnit.SECONDS,
-                new ArrayBlockingQueue<>(1),
-                work -> {
-                    Thread thread = new Thread(work, threadName);
-                    thread.setDaemon(true);
-                    return thread;
-                },
-                new ThreadPoolExecutor.DiscardOldestPolicy());
-        runner.allowCoreThreadTimeOut(true);
+        this.runner = new ReadyThreads(
+                threadName, 1, new ArrayBlockingQueue<>(1), new ThreadPoolExecutor.DiscardOldestPolicy(), threads);
     }
 
     void start(LeaderTerm term) {
@@ -52,7 +42,7 @@ final class RepeatedTask implements LeaderRegistration {
     @Override
     public synchronized void close() {
         closed = true;
-        runner.shutdown();
+        runner.close();
         if (running != null) {
             running.stepDown();
         }

@@ -9,6 +9,7 @@ import io.syncguard.core.EngineFixture;
 import io.syncguard.core.InMemoryLockBackend;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;
+import io.syncguard.testing.ScarceThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +35,11 @@ final class LeaderFixture implements AfterEachCallback {
     static final LeaderSettings STEADY = LeaderSettings.of(TTL).fenceRotation(Duration.ZERO);
 
     final EngineFixture process = new EngineFixture();
-    final LeaderElection election = new LeaderElection(process.engine, "node-1", PATIENCE, process.time);
+
+    /** Of the elections of this process. */
+    final ScarceThreads threads = new ScarceThreads();
+
+    final LeaderElection election = new LeaderElection(process.engine, "node-1", PATIENCE, process.time, threads);
 
     /** What listeners of all elections are told. */
     final List<String> news = new CopyOnWriteArrayList<>();
@@ -51,7 +56,7 @@ final class LeaderFixture implements AfterEachCallback {
     LeaderMember another(String owner) {
         InterceptedBackend backend = new InterceptedBackend(new InMemoryLockBackend(process.store));
         LockEngine engine = process.time.engineOn(backend, new LockListener() {});
-        LeaderElection another = new LeaderElection(engine, owner, PATIENCE, process.time);
+        LeaderElection another = new LeaderElection(engine, owner, PATIENCE, process.time, Thread::new);
         others.add(another);
         others.add(engine);
         another.start();

@@ -102,7 +102,8 @@ class LeaderNewsTests {
     void rotations_are_left_out_and_the_end_is_not_when_too_many_news_wait() {
         CountDownLatch goOn = new CountDownLatch(1);
         try (CapturedLog log = new CapturedLog()) {
-            LeaderNews news = new LeaderNews("news", List.of());
+            LeaderNews news = new LeaderNews("news", List.of(), Thread::new);
+            news.makeReady();
             List<String> told = new CopyOnWriteArrayList<>();
             news.add(LeaderFixture.recordingIn(told));
             news.tell(listener -> hangUntil(goOn));

@@ -183,7 +183,8 @@ public abstract class LeadershipContract {
     }
 
     private LeaderMember member(EngineFixture process) {
-        LeaderElection election = new LeaderElection(process.engine, "unnamed", Duration.ofSeconds(10), process.time);
+        LeaderElection election =
+                new LeaderElection(process.engine, "unnamed", Duration.ofSeconds(10), process.time, Thread::new);
         elections.add(election);
         election.start();
         return election.define(NAME, SETTINGS, process.engine);

@@ -1,0 +1,156 @@
+package io.syncguard.leader;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static io.syncguard.leader.LeaderFixture.KEY;
+import static io.syncguard.leader.LeaderFixture.NAME;
+import static io.syncguard.leader.LeaderFixture.STEADY;
+import static io.syncguard.leader.LeaderFixture.TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.Fence;
+import io.syncguard.LockHandle;
+import io.syncguard.LockManager;
+import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.FailingLog;
+import io.syncguard.testing.ScarceThreads;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** An Error in an election, in a term or at its end ends that attempt, and neither the campaign nor leadership in general. */
+class LeaderErrorTests {
+
+    @RegisterExtension
+    private final LeaderFixture fixture = new LeaderFixture();
+
+    /** How often the lock of the leader is still to fail. */
+    private final AtomicInteger failures = new AtomicInteger();
+
+    @Test
+    void an_election_and_a_revocation_that_cannot_be_logged_are_ones_all_the_same() {
+        try (FailingLog log = new FailingLog("This process leads")) {
+            LeaderMember member = fixture.elected();
+
+            member.resign();
+
+            fixture.awaitNews("joined scheduler", "elected 1", "revoked 1 RESIGNED", "elected 2");
+            assertThat(log.failures()).isEqualTo(3);
+        }
+    }
+
+    /** The methods of the handle that the campaign calls from the grant to the end of the term. */
+    @ParameterizedTest
+    @ValueSource(strings = {"fence", "onLost", "isHeld", "remaining"})
+    void an_error_in_a_term_gives_the_lock_back_and_the_member_campaigns_after_a_pause(String method) {
+        failures.set(3);
+        try (CapturedLog log = new CapturedLog()) {
+            LeaderMember member = fixture.election.define(NAME, STEADY, locksFailingIn(method));
+
+            fixture.election.join(NAME);
+            eventually().until(() -> fixture.process.backend.releases.get() >= 1);
+            assertThat(member.isLeader()).isFalse();
+            assertThat(fixture.process.store.queue(KEY)).isEmpty();
+            fixture.advance(Duration.ofSeconds(4));
+
+            eventually().until(() -> failures.get() <= 0 && member.isLeader());
+            assertThat(fixture.process.backend.acquires.get()).isBetween(2, 4);
+            assertThat(log.messages()).isNotEmpty().allMatch(message -> message.contains("cannot be taken part in"));
+        }
+    }
+
+    @Test
+    void an_election_that_nobody_was_told_of_is_not_revoked_either() {
+        failures.set(1);
+        fixture.election.define(NAME, STEADY, locksFailingIn("fence"));
+
+        fixture.election.join(NAME);
+        fixture.advance(Duration.ofSeconds(1));
+
+        fixture.awaitNews("joined scheduler", "elected 2");
+    }
+
+    @Test
+    void who_leaves_and_joins_again_after_errors_leads() {
+        failures.set(Integer.MAX_VALUE);
+        LeaderMember member = fixture.election.define(NAME, STEADY, locksFailingIn("fence"));
+        fixture.election.join(NAME);
+        eventually().until(() -> fixture.process.backend.releases.get() == 1);
+
+        member.leave();
+        member.campaign().awaitEnd();
+        failures.set(0);
+        fixture.election.join(NAME);
+        fixture.advance(Duration.ofSeconds(1));
+
+        eventually().until(member::isLeader);
+    }
+
+    @Test
+    void an_error_in_a_rotation_is_a_failed_rotation() {
+        LeaderMember member = fixture.elected(LeaderSettings.of(TTL).fenceRotation(Duration.ofSeconds(4)));
+        fixture.process.backend.beforeExtend = () -> {
+            throw ScarceThreads.shortage();
+        };
+
+        fixture.advance(Duration.ofSeconds(5));
+        assertThat(fixture.process.backend.rotations.get()).isPositive();
+        fixture.process.backend.beforeExtend = () -> {};
+        fixture.advance(Duration.ofSeconds(4));
+
+        assertThat(member.fence()).contains(new Fence(2));
+        fixture.awaitNews("joined scheduler", "elected 1", "rotated 2");
+    }
+
+    @Test
+    void an_error_at_the_release_delays_the_next_leader_and_ends_no_campaign() {
+        LeaderMember member = fixture.elected();
+        LeaderMember next = fixture.queued(fixture.another("node-2"));
+        fixture.process.backend.beforeRelease = () -> {
+            throw ScarceThreads.shortage();
+        };
+
+        member.resign();
+        eventually().until(() -> fixture.process.backend.releases.get() > 0);
+        assertThat(next.isLeader()).isFalse();
+        fixture.process.backend.beforeRelease = () -> {};
+        fixture.advance(Duration.ofSeconds(3));
+
+        eventually().until(next::isLeader);
+        next.leave();
+        eventually().until(member::isLeader);
+    }
+
+    /** The locks of the fixture. Those that it grants fail in this method, called by the campaign, as often as the test wants it. */
+    private LockManager locksFailingIn(String method) {
+        LockManager locks = fixture.process.engine;
+        return proxy(
+                LockManager.class,
+                locks,
+                "",
+                granted -> granted instanceof LockHandle handle
+                        ? proxy(LockHandle.class, handle, method, result -> result)
+                        : granted);
+    }
+
+    private <T> T proxy(Class<T> type, T target, String failing, UnaryOperator<Object> results) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
+                    if (method.getName().equals(failing)
+                            && Thread.currentThread().getName().equals("syncguard-leader-scheduler")
+                            && failures.getAndDecrement() > 0) {
+                        throw ScarceThreads.shortage();
+                    }
+                    try {
+                        return results.apply(method.invoke(target, arguments));
+                    } catch (InvocationTargetException ex) {
+                        throw ex.getCause();
+                    }
+                }));
+    }
+}
