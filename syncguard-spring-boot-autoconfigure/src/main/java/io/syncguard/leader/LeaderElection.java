@@ -26,7 +26,7 @@ import java.util.concurrent.ThreadFactory;
  * }</pre>
  *
  * <p>Each member has a daemon thread of its own, {@code syncguard-leader-<name>}, while it takes part, and another one for its
- * listeners from then on.
+ * listeners from then on. Two names that are the same in Unicode normal form C are one.
  */
 public final class LeaderElection implements AutoCloseable {
 
@@ -73,9 +73,8 @@ public final class LeaderElection implements AutoCloseable {
      * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when it is known with other settings or another manager
      */
     public LeaderMember define(String name, LeaderSettings settings, LockManager locks) {
-        LeaderMember.key(name);
         LeaderMember member = members.computeIfAbsent(
-                name,
+                LeaderMember.normalized(name),
                 unknown ->
                         new LeaderMember(unknown, settings, owner, locks, listeners, shutdownTimeout, time, threads));
         if (!member.isLike(settings, locks)) {
@@ -100,7 +99,7 @@ public final class LeaderElection implements AutoCloseable {
      * @throws Error when a thread that it needs cannot be made; it takes no part then, and may join again
      */
     public LeaderMember join(String name) {
-        LeaderMember known = members.get(name);
+        LeaderMember known = members.get(LeaderMember.normalized(name));
         return join(known == null ? define(name, LeaderSettings.defaults(), locks) : known);
     }
 
@@ -119,7 +118,7 @@ public final class LeaderElection implements AutoCloseable {
      * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when there is none of this name
      */
     public LeaderMember member(String name) {
-        LeaderMember member = members.get(name);
+        LeaderMember member = members.get(LeaderMember.normalized(name));
         if (member == null) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
@@ -148,7 +147,7 @@ public final class LeaderElection implements AutoCloseable {
      * arrives. Elections that nobody here takes part in are looked for with the default manager.
      */
     public Optional<LockInfo> leader(String name) {
-        LeaderMember member = members.get(name);
+        LeaderMember member = members.get(LeaderMember.normalized(name));
         return (member == null ? locks : member.locks()).lookup(LeaderMember.key(name));
     }
 

@@ -69,6 +69,11 @@ public final class LeaderMember {
         this.campaign = new Campaign(this, locks, request, patience, time, threads);
     }
 
+    /** The name by which an election is known: that of its key, which is the same however the name is spelled. */
+    static String normalized(String name) {
+        return key(name).substring(KEY_PREFIX.length());
+    }
+
     /** The key whose holder leads this election. */
     static String key(String name) {
         return LockLimits.key(KEY_PREFIX + name);

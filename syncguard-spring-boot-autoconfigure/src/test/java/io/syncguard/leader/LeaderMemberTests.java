@@ -279,6 +279,23 @@ class LeaderMemberTests {
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT));
     }
 
+    @Test
+    void an_election_is_one_however_its_name_is_spelled() {
+        String composed = "caf\u00e9";
+        String decomposed = "cafe\u0301";
+        LeaderMember member = fixture.election.join(decomposed, STEADY);
+
+        assertThat(fixture.election.join(composed)).isSameAs(member);
+        assertThat(fixture.election.join(decomposed)).isSameAs(member);
+        assertThat(fixture.election.define(composed, STEADY, fixture.process.engine))
+                .isSameAs(member);
+        assertThat(fixture.election.members()).containsExactly(member);
+        assertThat(member.name()).isEqualTo(composed);
+        eventually().until(() -> fixture.election.isLeader(composed) && fixture.election.isLeader(decomposed));
+        assertThat(fixture.election.leader(decomposed)).isEqualTo(fixture.election.leader(composed));
+        fixture.awaitNews("joined " + composed, "elected 1");
+    }
+
     private String lockId() {
         return fixture.process.engine.debugLookup(KEY).get(0).lockId();
     }

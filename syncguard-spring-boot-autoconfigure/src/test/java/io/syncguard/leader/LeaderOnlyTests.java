@@ -217,6 +217,15 @@ class LeaderOnlyTests {
     }
 
     @Test
+    void an_election_is_known_however_its_name_is_spelled() {
+        application
+                .with(SpeltDifferently.class)
+                .run(context -> eventually()
+                        .until(() -> "ran"
+                                .equals(context.getBean(SpeltDifferently.class).run())));
+    }
+
+    @Test
     void an_unknown_election_fails_the_start_and_is_named() {
         application
                 .with(Misspelt.class)
@@ -350,6 +359,18 @@ class LeaderOnlyTests {
         }
 
         @LeaderOnly("in-code")
+        String run() {
+            return "ran";
+        }
+    }
+
+    static class SpeltDifferently {
+
+        SpeltDifferently(LeaderElection election) {
+            election.join("caf\u00e9");
+        }
+
+        @LeaderOnly("cafe\u0301")
         String run() {
             return "ran";
         }
