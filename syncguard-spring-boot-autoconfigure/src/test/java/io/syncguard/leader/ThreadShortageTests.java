@@ -1,0 +1,80 @@
+package io.syncguard.leader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.syncguard.testing.ChildJvm;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+/** Locks and elections in a JVM that can make no thread: what the others of these tests play, in earnest. */
+@EnabledOnOs(OS.LINUX)
+class ThreadShortageTests {
+
+    private static final int STACK_MEGABYTES = 256;
+
+    /** Twice what the threads of the JVM and of two members take. */
+    private static final int MEGABYTES = 64 * STACK_MEGABYTES + 3_000;
+
+    private final ChildJvm process = ChildJvm.startShortOfThreads(MEGABYTES, STACK_MEGABYTES, ThreadShortage.class);
+
+    @BeforeEach
+    void exhaust() {
+        assertThat(process.ask("join")).isEqualTo("joined");
+        awaitNews("one elected 1", "one works");
+        assertThat(process.ask("exhaust")).isEqualTo("exhausted");
+        assertThat(process.ask("make a thread")).isEqualTo("none can be made");
+    }
+
+    @AfterEach
+    void close() {
+        process.close();
+    }
+
+    @Test
+    void leadership_changes_hands_and_losses_are_told() {
+        process.ask("resign");
+        awaitNews("one elected 1", "one revoked 1 RESIGNED", "one works", "two elected 2");
+        process.ask("resign");
+        awaitNews(
+                "one elected 1",
+                "one elected 3",
+                "one revoked 1 RESIGNED",
+                "one works",
+                "one works",
+                "two elected 2",
+                "two revoked 2 RESIGNED");
+        assertThat(process.ask("lose")).isEqualTo("lost: true");
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> process.ask("news").contains("callback of a loss, one")
+                        && process.ask("news").contains("one revoked 3 LOST")
+                        && process.ask("news").contains("two elected 4"));
+        assertThat(process.ask("make a thread")).isEqualTo("none can be made");
+    }
+
+    @Test
+    void a_lock_is_released() {
+        assertThat(process.ask("release")).isEqualTo("released: true, taken: false");
+        assertThat(process.ask("make a thread")).isEqualTo("none can be made");
+    }
+
+    @Test
+    void a_join_fails_and_works_when_there_are_threads_again() {
+        assertThat(process.ask("join another")).startsWith("joined: false, unable to create native thread");
+        process.ask("recover");
+
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> process.ask("join another").equals("joined: true"));
+        await().atMost(Duration.ofSeconds(30))
+                .until(() -> process.ask("news").contains("one elected 1, one elected 1"));
+    }
+
+    private void awaitNews(String... expected) {
+        String news = String.join(", ", expected);
+        await().atMost(Duration.ofSeconds(30)).until(() -> process.ask("news").equals(news));
+    }
+}
