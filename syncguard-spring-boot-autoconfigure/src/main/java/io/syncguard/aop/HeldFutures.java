@@ -106,7 +106,7 @@ public final class HeldFutures implements AutoCloseable {
         return factory;
     }
 
-    /** On the thread that brings it when none can be made: a release that is late for its caller is better than none. */
+    /** On the thread that brings it when none can be made. An event loop that waits is better than no release. */
     private void runOnThread(Runnable task) {
         try {
             threads.execute(task);

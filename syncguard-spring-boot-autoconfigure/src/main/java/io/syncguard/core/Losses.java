@@ -10,9 +10,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Tells of lost locks: the log at once, callbacks and listeners on threads that nothing waits for. These are not the same, so
- * that a listener that blocks does not hide a loss from the callbacks. They are there from the beginning on: a loss needs none
- * that may not be had at that moment.
+ * Tells of lost locks: the log at once, callbacks and listeners on threads that nothing waits for. These are not the
+ * same, so that a listener that blocks does not hide a loss from the callbacks. The threads are made with the engine: a
+ * loss may come when none can be made.
  *
  * <p>What fails in telling one loss keeps nobody from the next one, and does not come out of the call that noticed it.
  */

@@ -11,8 +11,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * A fixed number of daemon threads, all made at once and kept: to hand work to them makes none, so that it works where no thread
- * can be made any more. What a piece of work throws ends no thread. Threads may share it.
+ * A fixed number of daemon threads, all made at once and kept: work is handed to them also when no thread can be made
+ * any more. What a piece of work throws ends no thread. Threads may share it.
  */
 public final class ReadyThreads implements Executor, AutoCloseable {
 

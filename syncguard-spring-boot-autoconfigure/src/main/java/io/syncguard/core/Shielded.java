@@ -4,8 +4,8 @@ import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 
 /**
- * Runs what may fail without harm to a lock: messages, listeners, callbacks. An {@link Error} is no exception: without memory or
- * threads, leases are still extended and given back.
+ * Runs what may fail without harm to a lock: messages, listeners, callbacks. It catches each {@link Error}, too:
+ * without memory or threads, leases are still extended and given back.
  */
 public final class Shielded {
 

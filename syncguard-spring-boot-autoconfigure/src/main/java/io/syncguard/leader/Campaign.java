@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>A grant begins a term. The thread takes the next fence whenever that is due, and otherwise waits for the end of the term.
  *   <li>A term ends when its lock is lost, or the member steps down; its bodies are interrupted by whoever does that. The lock is
  *       given back when they have ended and the listeners have been told, or the patience with them is over.
- *   <li>An error ends an attempt and never the campaign, whatever it is and wherever it comes from: the lock is given back if it
- *       was granted. After a pause a single attempt shows whether it has passed.
+ *   <li>An error of any kind ends an attempt and never the campaign. The lock is given back if it was granted. After a
+ *       pause a single attempt shows whether the error has passed.
  * </ol>
  */
 final class Campaign {

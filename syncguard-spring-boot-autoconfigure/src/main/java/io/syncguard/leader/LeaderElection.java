@@ -25,8 +25,8 @@ import java.util.concurrent.ThreadFactory;
  * }
  * }</pre>
  *
- * <p>Each member has a daemon thread of its own, {@code syncguard-leader-<name>}, while it takes part, and another one for its
- * listeners from then on. Two names that are the same in Unicode normal form C are one.
+ * <p>Each member has a daemon thread of its own, {@code syncguard-leader-<name>}, while it takes part, and another one
+ * for its listeners from then on. Two names that are the same in Unicode normal form C are one.
  */
 public final class LeaderElection implements AutoCloseable {
 
@@ -94,7 +94,8 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * Takes part in an election, with the settings with which it is known, else with the defaults. Does not wait to be elected.
+     * Takes part in an election, with the settings with which it is known, else with the defaults. Does not wait to be
+     * elected.
      *
      * @throws Error when a thread that it needs cannot be made; it takes no part then, and may join again
      */

@@ -47,7 +47,7 @@ final class LeaderNews implements AutoCloseable {
         this.threads = threads;
     }
 
-    /** Has the thread made that tells, once and before there is anything to tell. It is kept: an election makes none. */
+    /** Makes the thread that tells, once and before there is anything to tell. It is kept: an election makes none. */
     synchronized void makeReady() {
         if (teller == null && !closed) {
             teller = new ReadyThreads(threadName, 1, pending, new ThreadPoolExecutor.AbortPolicy(), threads);

@@ -92,8 +92,8 @@ public final class LeaderTerm {
     }
 
     /**
-     * Tells of the end, once, whoever notices it first: the campaign may be waiting for an answer of the server. The end of a
-     * term whose beginning could not be told is not told, either.
+     * Tells of the end, once, whoever notices it first: the campaign may be waiting for an answer of the server.
+     * When the beginning could not be told, the end is not told, either.
      *
      * @return done when all have been told
      */

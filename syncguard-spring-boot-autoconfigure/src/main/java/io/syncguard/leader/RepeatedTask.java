@@ -9,8 +9,9 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task that runs in each term, on a thread of its own, which is made with it and kept: an election makes none. One that outlives its term, because it takes no notice of the
- * interrupt, delays its next run: it never runs beside itself.
+ * A task that runs in each term, on a thread of its own, which is made with it and kept: an election makes none. One
+ * that outlives its term, because it takes no notice of the interrupt, delays its next run: it never runs beside
+ * itself.
  */
 final class RepeatedTask implements LeaderRegistration {
 

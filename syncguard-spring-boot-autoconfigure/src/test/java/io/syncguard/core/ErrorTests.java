@@ -24,7 +24,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** An Error, such as that no thread can be made, ends an attempt, and neither a heartbeat nor a release nor the news of a loss. */
+/** An Error, for want of a thread for instance, ends an attempt, and no heartbeat, release or news of a loss. */
 class ErrorTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");

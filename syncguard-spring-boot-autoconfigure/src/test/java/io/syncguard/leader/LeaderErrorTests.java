@@ -16,14 +16,18 @@ import io.syncguard.testing.ScarceThreads;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** An Error in an election, in a term or at its end ends that attempt, and neither the campaign nor leadership in general. */
+/** An Error in an election, in a term or at its end ends that attempt, and not the campaign. */
 class LeaderErrorTests {
 
     @RegisterExtension
@@ -56,12 +60,33 @@ class LeaderErrorTests {
             eventually().until(() -> fixture.process.backend.releases.get() >= 1);
             assertThat(member.isLeader()).isFalse();
             assertThat(fixture.process.store.queue(KEY)).isEmpty();
-            fixture.advance(Duration.ofSeconds(4));
 
-            eventually().until(() -> failures.get() <= 0 && member.isLeader());
+            afterAPause(() -> failures.get() <= 0 && member.isLeader());
             assertThat(fixture.process.backend.acquires.get()).isBetween(2, 4);
             assertThat(log.messages()).isNotEmpty().allMatch(message -> message.contains("cannot be taken part in"));
         }
+    }
+
+    @Test
+    void a_body_is_interrupted_by_an_error_in_its_term_and_ends_under_its_lock() {
+        List<String> told = new CopyOnWriteArrayList<>();
+        LeaderMember member = fixture.election.define(NAME, STEADY, locksFailingIn("remaining"));
+        member.runWhileLeader(term -> {
+            told.add("runs");
+            try {
+                new CountDownLatch(1).await();
+            } catch (InterruptedException ex) {
+                told.add("interrupted, held: " + term.lock().isHeld() + ", leads: " + member.isLeader());
+            }
+        });
+        fixture.election.join(NAME);
+        eventually().until(() -> told.size() == 1);
+
+        failures.set(1);
+        afterAPause(() -> told.size() == 3);
+
+        assertThat(told).containsExactly("runs", "interrupted, held: true, leads: false", "runs");
+        fixture.awaitNews("joined scheduler", "elected 1", "revoked 1 RESIGNED", "elected 2");
     }
 
     @Test
@@ -69,9 +94,9 @@ class LeaderErrorTests {
         failures.set(1);
         fixture.election.define(NAME, STEADY, locksFailingIn("fence"));
 
-        fixture.election.join(NAME);
-        fixture.advance(Duration.ofSeconds(1));
+        LeaderMember member = fixture.election.join(NAME);
 
+        afterAPause(member::isLeader);
         fixture.awaitNews("joined scheduler", "elected 2");
     }
 
@@ -86,9 +111,8 @@ class LeaderErrorTests {
         member.campaign().awaitEnd();
         failures.set(0);
         fixture.election.join(NAME);
-        fixture.advance(Duration.ofSeconds(1));
 
-        eventually().until(member::isLeader);
+        afterAPause(member::isLeader);
     }
 
     @Test
@@ -119,14 +143,21 @@ class LeaderErrorTests {
         eventually().until(() -> fixture.process.backend.releases.get() > 0);
         assertThat(next.isLeader()).isFalse();
         fixture.process.backend.beforeRelease = () -> {};
-        fixture.advance(Duration.ofSeconds(3));
 
-        eventually().until(next::isLeader);
+        afterAPause(next::isLeader);
         next.leave();
         eventually().until(member::isLeader);
     }
 
-    /** The locks of the fixture. Those that it grants fail in this method, called by the campaign, as often as the test wants it. */
+    /** Moves the clock until then: the pause begins when the campaign, or the release, has come to it. */
+    private void afterAPause(BooleanSupplier condition) {
+        eventually().until(() -> {
+            fixture.advance(Duration.ofMillis(500));
+            return condition.getAsBoolean();
+        });
+    }
+
+    /** The locks of the fixture. In the hands of the campaign this method of each fails as often as the test wants. */
     private LockManager locksFailingIn(String method) {
         LockManager locks = fixture.process.engine;
         return proxy(

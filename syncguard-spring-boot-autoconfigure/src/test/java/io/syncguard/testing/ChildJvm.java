@@ -49,7 +49,7 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /**
-     * Starts it in little address space, of which each thread takes much: of that, and of nothing else, it can run out. Linux only.
+     * Starts it in little address space, of which each thread takes much: it can run out of threads. Linux only.
      *
      * @param stackMegabytes for each thread
      */

@@ -2,7 +2,7 @@ package io.syncguard.testing;
 
 import java.util.concurrent.ThreadFactory;
 
-/** Makes threads, until a test has none be left: as in a JVM that can make no more, it is their start that fails then. */
+/** Makes threads, until a test has none be left: their start fails then, as in a JVM that can make no more. */
 public final class ScarceThreads implements ThreadFactory {
 
     public volatile boolean exhausted;
