@@ -238,6 +238,8 @@ class RedisServerErrorsTests {
     @Test
     void a_full_memory_refuses_new_locks_and_lets_those_be_kept_and_released_that_are_held() {
         backend.acquire(claim);
+        Claim kept = Claims.exclusive("order:44", "K".repeat(22), TTL, "test");
+        backend.acquire(kept);
         redis.commands().configSet("maxmemory", "1");
         try {
             assertFails(RATE_LIMITED, () -> backend.acquire(Claims.exclusive("order:43", "B".repeat(22), TTL, "test")));
@@ -248,6 +250,7 @@ class RedisServerErrorsTests {
                     .isInstanceOf(ExtendOutcome.Extended.class);
             assertThat(backend.rotate(new Extension(claim.lockId(), TTL))).isInstanceOf(ExtendOutcome.Rotated.class);
             assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(backend.releaseAfter(kept.lockId(), TTL)).isEqualTo(ReleaseOutcome.RELEASED);
         } finally {
             redis.commands().configSet("maxmemory", "0");
         }
