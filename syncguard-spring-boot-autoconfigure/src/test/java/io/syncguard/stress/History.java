@@ -129,6 +129,9 @@ final class History {
         if (isStuckRelease(event)) {
             processes.sawReleaseStuck(process, event.end());
         }
+        if (event.is(Kind.UNDISTURBED)) {
+            processes.sawUndisturbed(event.start(), event.end());
+        }
         if (event.is(Kind.PROCESS_STARTED)) {
             processes.sawPlaceTtl(process, event.value());
         } else if (!event.is(Kind.PROCESS_ENDED)) {

@@ -21,7 +21,7 @@ import java.util.TreeMap;
  *   <li>{@link KeyHistory} puts the events together by lock id, and the grants in the order of their fences.
  *   <li>{@link LeaseRules} look at each lease by itself and at the first grant after it that conflicts.
  *   <li>{@link QueueRules} look at who was granted before whom, {@link RefusalRules} at who was refused or had to wait,
- *       {@link HandOverRules} at what releases handed over.
+ *       {@link HandOverRules} at what releases handed over, {@link InterruptRules} at what interrupts must not spoil.
  *   <li>The other rules of the key follow here: fences, grants against the leases before, pins, the clock, effects.
  * </ol>
  *
@@ -68,6 +68,7 @@ final class HistoryChecker {
         new HandOverRules(history, processes, violations::add).check(events);
         new QueueRules(processes, violations::add).check(history.requests());
         new RefusalRules(history.leases(), history.requests(), events, violations::add).check(history.requests());
+        new InterruptRules(processes, violations::add).check(events);
         pinnedLeasesStay();
         clockIsReadAfterTheLock();
         joinsHaveTheOuterFence();

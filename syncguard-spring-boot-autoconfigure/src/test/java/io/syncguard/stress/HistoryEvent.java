@@ -70,6 +70,14 @@ record HistoryEvent(
         STOPPED,
         /** The server was killed and started again. */
         RESTARTED,
+        /** A client was interrupted by the test. */
+        INTERRUPTED,
+        /** An acquire failed. OK when it said that it was interrupted and the flag was kept, FAILED when it ended otherwise. */
+        ABORTED,
+        /** A lease or the place of a waiter was in the store, which was asked past the library. */
+        SEEN,
+        /** While nobody disturbed the server, the way to it, or a process. */
+        UNDISTURBED,
         /** The counter of the key at the end of the run. */
         COUNTER,
         /** A process has begun. */

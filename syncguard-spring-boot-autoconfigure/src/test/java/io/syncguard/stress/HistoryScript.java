@@ -208,6 +208,20 @@ final class HistoryScript {
         return add(called(Kind.COUNTER, "", at, Outcome.OK).with(Lease.ofFence(fence)));
     }
 
+    /** A claim under this lock id was interrupted; FAILED if it did not say so. */
+    HistoryScript aborted(String lock, long at, Outcome outcome) {
+        return add(called(Kind.ABORTED, lock, at, outcome));
+    }
+
+    HistoryScript seen(String lock, long at) {
+        return add(called(Kind.SEEN, lock, at, Outcome.OK));
+    }
+
+    HistoryScript undisturbed(long from, long to) {
+        processes.sawUndisturbed(from * MILLI, to * MILLI);
+        return this;
+    }
+
     HistoryScript processEnded(String name, long at) {
         processes.sawAlive(name, at * MILLI);
         return this;

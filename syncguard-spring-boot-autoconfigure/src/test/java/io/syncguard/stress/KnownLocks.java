@@ -24,11 +24,23 @@ final class KnownLocks {
     };
 
     private final String[] recent = new String[RECENT];
+    private final ThreadLocal<String> latest = new ThreadLocal<>();
     private int next;
 
     synchronized void add(String key, String lockId) {
+        latest.set(lockId);
         keys.put(lockId, key);
         recent[next++ % RECENT] = lockId;
+    }
+
+    /** What the thread has asked for since it last began anew; {@code null} if nothing was sent. */
+    String latestOfThread() {
+        return latest.get();
+    }
+
+    /** The thread is about to ask for something else. */
+    void beginAnew() {
+        latest.remove();
     }
 
     synchronized String keyOf(String lockId) {

@@ -150,6 +150,12 @@ final class LeaseHistory {
                 end = Math.min(end, event.end());
             }
         }
+        if (all(Kind.RELEASE, Outcome.BUSY).findAny().isEmpty()) {
+            end = all(Kind.GIVEN_BACK, Outcome.OK)
+                    .filter(processes::wasUndisturbed)
+                    .mapToLong(HistoryEvent::end)
+                    .reduce(end, Math::min);
+        }
         return end;
     }
 

@@ -3,6 +3,7 @@ package io.syncguard.stress;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresTables;
 import io.syncguard.testing.PostgresServer;
+import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -13,6 +14,12 @@ final class PostgresQueueServer implements QueueServer {
             SELECT pg_terminate_backend(pid) FROM (
                 SELECT pid FROM pg_stat_activity
                 WHERE datname = current_database() AND query LIKE 'LISTEN%' ORDER BY random() LIMIT 1) AS victim
+            """;
+
+    private static final String LOCK_IDS = """
+            SELECT lock_id FROM syncguard_locks
+            UNION SELECT lock_id FROM syncguard_locks_shared
+            UNION SELECT lock_id FROM syncguard_locks_waiters
             """;
 
     private final String url = PostgresServer.newDatabaseUrl();
@@ -32,6 +39,11 @@ final class PostgresQueueServer implements QueueServer {
     @Override
     public int places(String key) {
         return jdbc.queryForObject("SELECT count(*) FROM syncguard_locks_waiters WHERE key = ?", Integer.class, key);
+    }
+
+    @Override
+    public List<String> lockIds() {
+        return jdbc.queryForList(LOCK_IDS, String.class);
     }
 
     @Override

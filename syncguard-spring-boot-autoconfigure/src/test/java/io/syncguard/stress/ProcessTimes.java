@@ -3,12 +3,14 @@ package io.syncguard.stress;
 import io.syncguard.postgres.PostgresSettings;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.NavigableSet;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What the history of one key cannot say by itself: when each process ended, when its late releases were held up, and how
- * long its places live.
+ * What the history of one key cannot say by itself: when each process ended, when its late releases were held up, how long
+ * its places live, and when nobody disturbed anything.
  */
 final class ProcessTimes {
 
@@ -20,6 +22,7 @@ final class ProcessTimes {
     private final Map<String, Long> ends = new HashMap<>();
     private final Map<String, Long> placeTtls = new HashMap<>();
     private final Map<String, NavigableSet<Long>> stuckReleases = new HashMap<>();
+    private final NavigableMap<Long, Long> undisturbed = new TreeMap<>();
 
     /** The process was alive then. */
     void sawAlive(String process, long at) {
@@ -29,6 +32,17 @@ final class ProcessTimes {
     /** The thread for late releases was busy with one of them for long, until then. */
     void sawReleaseStuck(String process, long at) {
         stuckReleases.computeIfAbsent(process, any -> new TreeSet<>()).add(at);
+    }
+
+    /** Nobody disturbed anything then. */
+    void sawUndisturbed(long from, long to) {
+        undisturbed.put(from, to);
+    }
+
+    /** Whether nobody disturbed anything during the whole of the event. */
+    boolean wasUndisturbed(HistoryEvent event) {
+        Map.Entry<Long, Long> stretch = undisturbed.floorEntry(event.start());
+        return stretch != null && event.end() <= stretch.getValue();
     }
 
     /** The places of the process in a queue, and the first leases of what it is handed over, live for so long. */

@@ -1,5 +1,7 @@
 package io.syncguard.stress;
 
+import java.util.Collection;
+
 /** A server for the locks of several processes, and what a test has to see and to do there. */
 interface QueueServer extends AutoCloseable {
 
@@ -8,6 +10,9 @@ interface QueueServer extends AutoCloseable {
 
     /** How many wait for the key. */
     int places(String key);
+
+    /** Of all leases and of all who wait. */
+    Collection<String> lockIds();
 
     /** Ends the connection on which one of the processes hears of wake-ups. */
     void endListener();

@@ -29,6 +29,14 @@ final class RedisQueueServer implements QueueServer {
     }
 
     @Override
+    public List<String> lockIds() {
+        String prefix = RedisSettings.KEY_PREFIX + "id:";
+        return server.commands().keys(prefix + "*").stream()
+                .map(key -> key.substring(prefix.length()))
+                .toList();
+    }
+
+    @Override
     public void endListener() {
         List<MatchResult> listeners = ID.matcher(server.commands().clientList(ClientListArgs.Builder.typePubsub()))
                 .results()

@@ -43,6 +43,10 @@ record Violation(Rule rule, String message) {
         PINNED_STAYS,
         /** A release hands the key to somebody who waits for it, and who believes in it from before that. */
         HAND_OVER,
+        /** What a release says it has given back is given back at the server by then, however often its thread is interrupted. */
+        RELEASED_WHEN_SAID,
+        /** An interrupt ends an acquire, which says so, keeps the flag and leaves nothing behind. */
+        INTERRUPTS,
         /** What was written under a lock that is still held comes before what its successors write. */
         EFFECTS
     }

@@ -1,0 +1,181 @@
+package io.syncguard.stress;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockEvent;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockListener;
+import io.syncguard.LockRequest;
+import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.core.EngineSettings;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.TransactionBoundary;
+import io.syncguard.testing.PostgresServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * What the library does by itself goes on whatever callers ask for and whichever of its sessions are terminated: locks are
+ * extended, and who waits goes on waiting.
+ *
+ * <p>{@code -Dsyncguard.stress.seconds} makes each run longer.
+ */
+class PostgresStarvationStressTests {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+    private static final int HOLDERS = 50;
+
+    /** The first heartbeat comes after a third of that, and has the rest of the time to get through. */
+    private static final Duration TTL = Duration.ofSeconds(3);
+
+    private static final int CALLERS = 400;
+
+    private static final int WAITERS = 20;
+
+    /** Who waits is looked at after a third of that. The pool takes a connection that was used so lately without a test. */
+    private static final Duration PLACE_TTL = Duration.ofSeconds(1);
+
+    private static final long BETWEEN_TERMINATIONS_NANOS = 250_000_000L;
+
+    /** That which has asked for all who wait, or for all who hold, last. */
+    private static final String TERMINATE = """
+            SELECT pg_terminate_backend(pid) FROM (
+                SELECT pid FROM pg_stat_activity
+                WHERE datname = current_database() AND pid <> pg_backend_pid()
+                    AND query ~ 'syncguard_locks_(keep|extend)' ORDER BY state_change DESC LIMIT 1) AS victim
+            """;
+
+    private final String url = PostgresServer.newDatabaseUrl();
+    private final ConcurrentLinkedQueue<String> lost = new ConcurrentLinkedQueue<>();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final AtomicInteger calls = new AtomicInteger();
+    private final AtomicInteger failures = new AtomicInteger();
+    private LockEngine locks;
+
+    /** Written by the test, read by the callers. */
+    private volatile boolean ended;
+
+    @AfterEach
+    void close() {
+        ended = true;
+        threads.shutdownNow();
+        locks.close();
+    }
+
+    @Test
+    void hundreds_of_threads_that_extend_cost_nobody_else_a_lock() {
+        assertHeldBeside(lock -> lock.extend(Duration.ofMinutes(2)));
+    }
+
+    @Test
+    void hundreds_of_threads_that_rotate_fences_cost_nobody_else_a_lock() {
+        assertHeldBeside(LockHandle::rotateFence);
+    }
+
+    @Test
+    void hundreds_of_threads_that_acquire_and_release_cost_nobody_else_a_lock() {
+        assertHeldBeside(lock -> {
+            try (LockHandle other = locks.acquire(LockRequest.of(lock.key() + "-other"))) {
+                other.isHeld();
+            }
+        });
+    }
+
+    @Test
+    void waits_survive_sessions_that_are_terminated_one_at_a_time() throws Exception {
+        locks = engine(PLACE_TTL);
+        LockHandle held = locks.acquire(LockRequest.of("key").ttl(Duration.ofMinutes(2)));
+        List<Future<Boolean>> waits = IntStream.range(0, WAITERS)
+                .mapToObj(i -> threads.submit(() -> {
+                    locks.acquire(LockRequest.of("key").waitTime(PATIENCE)).release();
+                    return true;
+                }))
+                .toList();
+        JdbcTemplate jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
+        int terminated = 0;
+        for (long end = end(4); System.nanoTime() < end; ) {
+            LockSupport.parkNanos(BETWEEN_TERMINATIONS_NANOS);
+            terminated += jdbc.queryForList(TERMINATE).size();
+        }
+        held.release();
+        List<String> failed = new ArrayList<>();
+        for (Future<Boolean> wait : waits) {
+            try {
+                wait.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            } catch (java.util.concurrent.ExecutionException ex) {
+                failed.add(String.valueOf(ex.getCause()));
+            }
+        }
+        System.out.println(terminated + " sessions terminated, " + failed.size() + " of " + WAITERS + " waits failed");
+        assertThat(terminated).isPositive();
+        assertThat(failed).isEmpty();
+    }
+
+    private void assertHeldBeside(Consumer<LockHandle> call) {
+        locks = engine(Duration.ofSeconds(5));
+        List<LockHandle> held = IntStream.range(0, HOLDERS)
+                .mapToObj(i -> locks.acquire(LockRequest.of("held-" + i).ttl(TTL)))
+                .toList();
+        IntStream.range(0, CALLERS).forEach(i -> threads.submit(() -> callAgainAndAgain("caller-" + i, call)));
+        for (long end = end(5); System.nanoTime() < end; ) {
+            LockSupport.parkNanos(50_000_000L);
+        }
+        List<String> notHeld = held.stream()
+                .filter(lock -> !lock.isHeld())
+                .map(LockHandle::key)
+                .toList();
+        ended = true;
+        System.out.println(calls + " calls, " + failures + " failed; of " + HOLDERS + " other locks " + notHeld.size()
+                + " lost");
+        assertThat(calls).as("calls").hasPositiveValue();
+        assertThat(notHeld).as("locks that their holders lost").isEmpty();
+        assertThat(lost).as("losses that were told").noneMatch(key -> key.startsWith("held-"));
+    }
+
+    private void callAgainAndAgain(String key, Consumer<LockHandle> call) {
+        while (!ended) {
+            try (LockHandle lock =
+                    locks.acquire(LockRequest.of(key).ttl(Duration.ofMinutes(2)).noHeartbeat())) {
+                while (!ended) {
+                    call.accept(lock);
+                    calls.incrementAndGet();
+                }
+            } catch (LockException ex) {
+                // Callers may wait too long for each other.
+                failures.incrementAndGet();
+            }
+        }
+    }
+
+    private LockEngine engine(Duration placeTtl) {
+        return new LockEngine(
+                ApplicationBackend.on(url, 8, Duration.ofSeconds(5), placeTtl),
+                EngineSettings.defaults("starving"),
+                TransactionBoundary.NONE,
+                List.of(new LockListener() {
+                    @Override
+                    public void lost(LockEvent event) {
+                        lost.add(event.key());
+                    }
+                }));
+    }
+
+    private static long end(int seconds) {
+        return System.nanoTime() + Integer.getInteger("syncguard.stress.seconds", seconds) * 1_000_000_000L;
+    }
+}
