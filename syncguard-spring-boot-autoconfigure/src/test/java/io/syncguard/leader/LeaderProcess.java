@@ -7,6 +7,7 @@ import io.syncguard.core.LockBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.testing.ChildJvm;
+import io.syncguard.testing.ThreadShortage;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -43,6 +44,9 @@ public final class LeaderProcess {
 
     private final LeaderMember member;
     private final OutputStream proofs;
+
+    /** Of the thread that answers. */
+    private ThreadShortage shortage;
 
     private LeaderProcess(String url, Path proofs) {
         LockEngine locks =
@@ -92,6 +96,14 @@ public final class LeaderProcess {
             case "resign" -> {
                 member.resign();
                 yield "resigned";
+            }
+            case "short of threads" -> {
+                shortage = ThreadShortage.begin();
+                yield "no thread can be started";
+            }
+            case "enough threads" -> {
+                shortage.end();
+                yield "threads can be started";
             }
             default -> throw new IllegalArgumentException(question);
         };

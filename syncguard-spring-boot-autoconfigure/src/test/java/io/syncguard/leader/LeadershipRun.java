@@ -5,16 +5,17 @@ import static java.util.function.Predicate.not;
 import io.syncguard.stress.StressSettings;
 import io.syncguard.testing.ChildJvm;
 import io.syncguard.testing.ServerProxy;
+import io.syncguard.testing.ThreadShortage;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.Stream;
 import java.util.concurrent.locks.LockSupport;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -34,6 +35,7 @@ final class LeadershipRun {
     enum Fault {
         RESIGNED(true, LeadershipRun::resign),
         PAUSED(true, LeadershipRun::pause),
+        SHORT_OF_THREADS(true, LeadershipRun::takeThreads),
         KILLED(true, LeadershipRun::kill),
         SILENCED(true, LeadershipRun::silence),
         CUT(false, LeadershipRun::cut),
@@ -47,6 +49,12 @@ final class LeadershipRun {
         Fault(boolean endsTerm, Action action) {
             this.endsTerm = endsTerm;
             this.action = action;
+        }
+
+        static List<Fault> possible() {
+            return Stream.of(values())
+                    .filter(fault -> fault != SHORT_OF_THREADS || ThreadShortage.isPossible())
+                    .toList();
         }
 
         /** Whether no leader survives it. */
@@ -91,7 +99,7 @@ final class LeadershipRun {
             inject(fault);
         }
         while (System.nanoTime() < end) {
-            inject(Fault.values()[random.nextInt(Fault.values().length)]);
+            inject(Fault.possible().get(random.nextInt(Fault.possible().size())));
         }
         awaitLeader(members);
         return eventually().until(this::read, this::isComplete);
@@ -119,12 +127,15 @@ final class LeadershipRun {
         return settings.seed();
     }
 
-    /** The first one finds everybody at peace. */
+    /** Short of threads they are before any has been started for news; the first resignation finds everybody at peace. */
     private List<Fault> eachOnce() {
-        List<Fault> others = new ArrayList<>(Arrays.asList(Fault.values()));
+        List<Fault> others = new ArrayList<>(Fault.possible());
         others.remove(Fault.RESIGNED);
         Collections.shuffle(others, random);
         others.addAll(0, Collections.nCopies(3, Fault.RESIGNED));
+        if (others.remove(Fault.SHORT_OF_THREADS)) {
+            others.add(0, Fault.SHORT_OF_THREADS);
+        }
         return others;
     }
 
@@ -153,6 +164,18 @@ final class LeadershipRun {
         awaitLeader(except(leader));
         members.set(leader.index(), successor);
         join(successor);
+    }
+
+    /** Nobody can start a thread while one leader resigns, is succeeded, and that one loses the lock. */
+    private void takeThreads(Member leader) {
+        members.forEach(member -> member.process().takeThreads("short of threads"));
+        leader.process().ask("resign");
+        Member successor = awaitLeader(except(leader));
+        successor.proxy().fallSilent();
+        awaitLeader(except(successor));
+        successor.proxy().speakAgain();
+        members.forEach(member -> member.process().giveThreads("enough threads"));
+        awaitQueue();
     }
 
     private void silence(Member leader) {

@@ -78,6 +78,9 @@ final class StressClient implements Runnable {
                 pause(MOST_MILLIS_AFTER_FAILURE);
             } catch (LockException | DataAccessException | TransactionException ex) {
                 // Contention, a lost lock, an interrupt or a database that is disturbed: as it is to be here.
+            } catch (OutOfMemoryError ex) {
+                // A pool that needs a thread gets none just now.
+                pause(MOST_MILLIS_AFTER_FAILURE);
             } catch (RuntimeException | Error ex) {
                 System.out.println(UNEXPECTED + ex);
                 ex.printStackTrace(System.out);

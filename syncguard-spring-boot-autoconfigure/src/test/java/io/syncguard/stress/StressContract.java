@@ -91,6 +91,7 @@ abstract class StressContract {
                         "LOSS_SEEN OK",
                         "EFFECT OK",
                         "ENDED OK",
+                        "INTERRUPTED OK",
                         "COUNTER OK")
                 .containsKeys(run.ownEvents().toArray(String[]::new));
     }

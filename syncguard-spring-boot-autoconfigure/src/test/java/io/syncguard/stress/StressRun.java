@@ -11,6 +11,7 @@ import io.syncguard.stress.StressServer.Disturbance;
 import io.syncguard.stress.StressServer.Surroundings;
 import io.syncguard.stress.StressStore.Live;
 import io.syncguard.testing.PostgresServer;
+import io.syncguard.testing.ThreadShortage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -139,6 +140,8 @@ final class StressRun {
             int index = random.nextInt(workers.size());
             if (round % 4 == 1 && end - System.nanoTime() > RESTART_NANOS) {
                 killAndRestart(index);
+            } else if (round % 4 == 2 && ThreadShortage.isPossible()) {
+                takeAndGiveThreads(workers.get(index));
             } else {
                 pauseAndResume(workers.get(index));
             }
@@ -157,6 +160,12 @@ final class StressRun {
         workers.set(index, successor);
         successor.awaitReady();
         successor.workUntil(end);
+    }
+
+    private void takeAndGiveThreads(WorkerProcess worker) throws Exception {
+        worker.takeThreads();
+        LockSupport.parkNanos((200 + random.nextInt(1500)) * MILLI);
+        worker.giveThreads();
     }
 
     /** For less than most leases, or for longer than all of them are kept from others. */

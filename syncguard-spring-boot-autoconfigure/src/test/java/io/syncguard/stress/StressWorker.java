@@ -11,8 +11,11 @@ import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.stress.HistoryEvent.Kind;
 import io.syncguard.stress.HistoryEvent.Lease;
 import io.syncguard.stress.HistoryEvent.Outcome;
+import io.syncguard.testing.ThreadShortage;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,7 +40,19 @@ final class StressWorker {
 
     static final String READY = "ready at ";
 
+    static final String SHORT_OF_THREADS = "short of threads";
+
+    static final String ENOUGH_THREADS = "enough threads";
+
     private static final long BETWEEN_INTERRUPTS_NANOS = 100_000_000L;
+
+    /** In a storm. */
+    private static final long BETWEEN_MANY_INTERRUPTS_NANOS = 5_000_000L;
+
+    /** Half a second, of which every fourth is a storm: the clients have to get something done, too. */
+    private static final long STRETCH_NANOS = 500_000_000L;
+
+    private static final int STRETCHES = 4;
 
     private static final int STARTS = 5;
 
@@ -60,7 +75,11 @@ final class StressWorker {
         properties.add("spring.application.name=" + arguments[0]);
         ConfigurableApplicationContext application = start(arguments[1], properties, placeTtl, recorder, known);
         System.out.println(READY + System.nanoTime());
-        long end = Long.parseLong(new BufferedReader(new InputStreamReader(System.in, US_ASCII)).readLine());
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, US_ASCII));
+        long end = Long.parseLong(input.readLine());
+        Thread reader = new Thread(() -> obey(input), "reader");
+        reader.setDaemon(true);
+        reader.start();
         work(
                 application,
                 arguments[1],
@@ -99,11 +118,34 @@ final class StressWorker {
             threads.add(thread);
         }
         while (System.nanoTime() < end) {
-            LockSupport.parkNanos(BETWEEN_INTERRUPTS_NANOS);
-            threads.get(random.nextInt(clients)).interrupt();
+            boolean storm = System.nanoTime() / STRETCH_NANOS % STRETCHES == 0;
+            LockSupport.parkNanos(storm ? BETWEEN_MANY_INTERRUPTS_NANOS : BETWEEN_INTERRUPTS_NANOS);
+            interrupt(threads.get(random.nextInt(clients)), recorder);
         }
         for (Thread thread : threads) {
             thread.join();
+        }
+    }
+
+    private static void interrupt(Thread client, HistoryRecorder recorder) {
+        HistoryEvent interrupted = recorder.begin(Kind.INTERRUPTED, client.getName(), "", "");
+        client.interrupt();
+        recorder.write(interrupted.answered(System.nanoTime(), Outcome.OK));
+    }
+
+    /** What the test does to this process and cannot do without it. */
+    private static void obey(BufferedReader input) {
+        try {
+            ThreadShortage shortage = null;
+            for (String line = input.readLine(); line != null; line = input.readLine()) {
+                if (line.equals(SHORT_OF_THREADS)) {
+                    shortage = ThreadShortage.begin();
+                } else if (shortage != null) {
+                    shortage.end();
+                }
+            }
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.syncguard.stress;
 
+import io.syncguard.testing.ThreadShortage;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -26,6 +27,7 @@ final class WorkerProcess {
     private final Path history;
     private final Path log;
     private final Process process;
+    private final Writer input;
     private final CompletableFuture<Long> ready = new CompletableFuture<>();
     private final long launchedAt = System.nanoTime();
 
@@ -49,6 +51,7 @@ final class WorkerProcess {
                 "-Xmx256m",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
+                ThreadShortage.jvmOption(),
                 "-cp",
                 System.getProperty("java.class.path"),
                 StressWorker.class.getName(),
@@ -64,6 +67,7 @@ final class WorkerProcess {
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
+        this.input = process.outputWriter(StandardCharsets.US_ASCII);
         Thread reader = new Thread(this::readOutput, "output-of-" + name);
         reader.setDaemon(true);
         reader.start();
@@ -93,9 +97,23 @@ final class WorkerProcess {
 
     /** Lets it work, which it does until then. */
     void workUntil(long end) throws IOException {
-        try (Writer input = process.outputWriter(StandardCharsets.US_ASCII)) {
-            input.write(end + "\n");
-        }
+        tell(Long.toString(end));
+    }
+
+    /** It can start no thread, until {@link #giveThreads}. */
+    void takeThreads() throws IOException {
+        ThreadShortage.limit(process.pid());
+        tell(StressWorker.SHORT_OF_THREADS);
+    }
+
+    void giveThreads() throws IOException {
+        ThreadShortage.unlimit(process.pid());
+        tell(StressWorker.ENOUGH_THREADS);
+    }
+
+    private void tell(String line) throws IOException {
+        input.write(line + "\n");
+        input.flush();
     }
 
     void pause() throws Exception {

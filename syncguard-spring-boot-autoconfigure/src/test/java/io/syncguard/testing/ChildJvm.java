@@ -69,7 +69,8 @@ public final class ChildJvm implements AutoCloseable {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
-                "-Xmx128m"));
+                "-Xmx128m",
+                ThreadShortage.jvmOption()));
         command.addAll(options);
         command.addAll(List.of("-cp", classPath, main.getName()));
         command.addAll(List.of(arguments));
@@ -116,6 +117,18 @@ public final class ChildJvm implements AutoCloseable {
     /** Stops the process where it stands, as a virtual machine that is frozen. */
     public void pause() {
         signal("STOP");
+    }
+
+    /** The process can start no thread, until {@link #giveThreads}. It is asked to take part: {@link ThreadShortage#begin}. */
+    public void takeThreads(String question) {
+        ThreadShortage.limit(process.pid());
+        ask(question);
+    }
+
+    /** Lets the process start threads again. */
+    public void giveThreads(String question) {
+        ThreadShortage.unlimit(process.pid());
+        ask(question);
     }
 
     /** Lets a paused process go on. */

@@ -47,7 +47,7 @@ public final class OwnPostgres implements AutoCloseable {
 
     public void start() {
         try {
-            server = EmbeddedPostgres.builder()
+            server = PostgresBinaries.builder()
                     .setPort(port)
                     .setDataDirectory(data)
                     .setCleanDataDirectory(false)

@@ -15,7 +15,8 @@ import org.testcontainers.postgresql.PostgreSQLContainer;
 
 /**
  * The one real PostgreSQL of a test run: the server of the environment variable {@value #URL} (a JDBC URL of a superuser)
- * where it is set, else a container where a Docker engine answers, else an embedded server.
+ * where it is set, else a container where a Docker engine answers, else an embedded server. {@link PostgresBinaries} says of
+ * which build an embedded one is.
  */
 public final class PostgresServer {
 
@@ -59,7 +60,7 @@ public final class PostgresServer {
         if (configured != null) {
             return configured;
         }
-        return DockerClientFactory.instance().isDockerAvailable() ? startContainer() : startEmbedded();
+        return !PostgresBinaries.areConfigured() && DockerClientFactory.instance().isDockerAvailable() ? startContainer() : startEmbedded();
     }
 
     private static String startContainer() {
@@ -72,7 +73,7 @@ public final class PostgresServer {
 
     private static String startEmbedded() {
         try {
-            EmbeddedPostgres server = EmbeddedPostgres.builder()
+            EmbeddedPostgres server = PostgresBinaries.builder()
                     .setServerConfig("listen_addresses", "127.0.0.1")
                     .setServerConfig(SETTINGS[0], SETTINGS[1])
                     .setServerConfig(SETTINGS[2], SETTINGS[3])

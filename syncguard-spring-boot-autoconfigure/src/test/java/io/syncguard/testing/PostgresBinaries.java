@@ -1,0 +1,62 @@
+package io.syncguard.testing;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
+import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
+import org.tukaani.xz.LZMA2Options;
+import org.tukaani.xz.XZOutputStream;
+
+/**
+ * The build of PostgreSQL that the tests start: the programs in the directory of the environment variable {@value #DIRECTORY},
+ * such as {@code /usr/lib/postgresql/15/bin}, or those that are embedded.
+ */
+final class PostgresBinaries {
+
+    private static final String DIRECTORY = "SYNCGUARD_TEST_POSTGRES_BIN";
+
+    private PostgresBinaries() {}
+
+    static boolean areConfigured() {
+        return System.getenv(DIRECTORY) != null;
+    }
+
+    static EmbeddedPostgres.Builder builder() {
+        EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
+        return areConfigured()
+                ? builder.setPgBinaryResolver((system, machine) -> archive(Path.of(System.getenv(DIRECTORY))))
+                        // The default of a package is a directory that its own user alone may write to.
+                        .setServerConfig("unix_socket_directories", "")
+                : builder;
+    }
+
+    /** What is unpacked is a name for each program: one that was moved away would not find its other files. */
+    private static InputStream archive(Path directory) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (OutputStream compressed = new XZOutputStream(bytes, new LZMA2Options());
+                TarArchiveOutputStream archive = new TarArchiveOutputStream(compressed)) {
+            for (String name : List.of("initdb", "pg_ctl", "postgres")) {
+                Path program = directory.resolve(name);
+                if (!Files.isExecutable(program)) {
+                    throw new IOException(program + " is no program; " + DIRECTORY + " names their directory");
+                }
+                byte[] script = ("#!/bin/sh\nexec '" + program + "' \"$@\"\n").getBytes(StandardCharsets.UTF_8);
+                TarArchiveEntry entry = new TarArchiveEntry("bin/" + name);
+                entry.setMode(0755);
+                entry.setSize(script.length);
+                archive.putArchiveEntry(entry);
+                archive.write(script);
+                archive.closeArchiveEntry();
+            }
+        }
+        return new ByteArrayInputStream(bytes.toByteArray());
+    }
+}

@@ -1,0 +1,106 @@
+package io.syncguard.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+
+/**
+ * A child process in which no thread can be started for a while: {@code Thread.start} throws the {@code OutOfMemoryError} of the
+ * JVM itself. Its threads get large stacks, and the parent leaves its address space room for less than one of them.
+ *
+ * <p>Linux only. A limit on the number of processes would not do: it does not hold for root, and counts what others run.
+ */
+public final class ThreadShortage {
+
+    private static final long STACK_MEGABYTES = 64;
+
+    /** What the JVM itself may need meanwhile. */
+    private static final long SPARE_MEGABYTES = 44;
+
+    private static final Path PRLIMIT = Path.of("/usr/bin/prlimit");
+
+    /** In the child: those that were started to the end. */
+    private final List<Thread> last = new ArrayList<>();
+
+    private final CountDownLatch enough = new CountDownLatch(1);
+
+    private ThreadShortage() {}
+
+    public static boolean isPossible() {
+        return Files.isReadable(Path.of("/proc/self/status")) && Files.isExecutable(PRLIMIT);
+    }
+
+    /** What the JVM of a child has to be started with. */
+    public static String jvmOption() {
+        return "-Xss" + STACK_MEGABYTES + "m";
+    }
+
+    /** From now on the process has no room for one more stack. Some that are over may be used again. */
+    public static void limit(long pid) {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/" + pid + "/status"))) {
+            long kilobytes = lines.filter(line -> line.startsWith("VmSize:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+                    .findFirst()
+                    .orElseThrow();
+            setLimit(pid, Long.toString((kilobytes + SPARE_MEGABYTES * 1024) * 1024));
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    public static void unlimit(long pid) {
+        setLimit(pid, "unlimited");
+    }
+
+    private static void setLimit(long pid, String bytes) {
+        try {
+            Process prlimit = new ProcessBuilder(
+                            PRLIMIT.toString(), "--pid", Long.toString(pid), "--as=" + bytes + ":unlimited")
+                    .inheritIO()
+                    .start();
+            if (prlimit.waitFor() != 0) {
+                throw new IllegalStateException("The address space of " + pid + " could not be limited");
+            }
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /** In the child, when it is limited: uses up the stacks that are left over. Returns when no thread can be started. */
+    public static ThreadShortage begin() {
+        ThreadShortage shortage = new ThreadShortage();
+        try {
+            while (shortage.last.size() < 1000) {
+                Thread thread = new Thread(shortage::stay, "last-" + shortage.last.size());
+                thread.setDaemon(true);
+                thread.start();
+                shortage.last.add(thread);
+            }
+        } catch (OutOfMemoryError ex) {
+            return shortage;
+        }
+        shortage.end();
+        throw new IllegalStateException("A thousand threads could be started");
+    }
+
+    /** In the child. The parent lifts the limit. */
+    public void end() {
+        enough.countDown();
+    }
+
+    private void stay() {
+        try {
+            enough.await();
+        } catch (InterruptedException ex) {
+            // It ends as well.
+        }
+    }
+}
