@@ -1,5 +1,6 @@
 package io.syncguard.stress;
 
+import static io.syncguard.stress.HistoryEvent.Outcome.FAILED;
 import static io.syncguard.stress.HistoryEvent.Outcome.NOT_HELD;
 import static io.syncguard.stress.HistoryEvent.Outcome.OK;
 import static io.syncguard.stress.HistoryEvent.Outcome.REFUSED;
@@ -286,5 +287,21 @@ class AcceptedHandOversTests {
                 .by("c")
                 .line("second", 6040)
                 .grant("second", 3, 6050, 6000);
+    }
+
+    @Test
+    void a_claim_that_was_never_sent_and_the_release_of_what_was_handed_over_before_it() {
+        accepts(script().grant("holder", 1, 0, 6000)
+                .by("b")
+                .line("waiter", 10)
+                .by("a")
+                .release("holder", 30, OK)
+                .by("b")
+                .handed("waiter", 2, 30, 32)
+                .acquire("waiter", 33, 6000, FAILED)
+                .on("syncguard-release")
+                .release("waiter", 40, OK)
+                .by("c")
+                .grant("next", 3, 50, 100));
     }
 }

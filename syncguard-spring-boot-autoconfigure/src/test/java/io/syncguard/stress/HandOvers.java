@@ -33,7 +33,10 @@ final class HandOvers {
     private final ProcessTimes processes;
 
     private HandOvers(List<HistoryEvent> ofLock, ProcessTimes processes) {
-        this.claims = sorted(ofLock, Kind.ACQUIRE);
+        // One that was never sent has found nothing and taken nothing.
+        this.claims = sorted(ofLock, Kind.ACQUIRE).stream()
+                .filter(claim -> claim.outcome() != Outcome.FAILED)
+                .toList();
         this.news = sorted(ofLock, Kind.HANDED_OVER);
         this.others = ofLock.stream()
                 .filter(event -> !event.is(Kind.ACQUIRE) && !event.is(Kind.HANDED_OVER))

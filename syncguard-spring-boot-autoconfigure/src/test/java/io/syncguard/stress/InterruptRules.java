@@ -29,8 +29,8 @@ final class InterruptRules {
     /** @param events those of one key */
     void check(Collection<HistoryEvent> events) {
         all(events, Kind.ABORTED, Outcome.FAILED)
-                .forEach(aborted ->
-                        report(Rule.INTERRUPTS, "an acquire failed, but neither as interrupted nor with the flag", aborted));
+                .forEach(aborted -> report(
+                        Rule.INTERRUPTS, "an acquire failed, but neither as interrupted nor with the flag", aborted));
         events.stream()
                 .filter(event -> !event.lock().isEmpty())
                 .collect(Collectors.groupingBy(HistoryEvent::lock))
@@ -39,27 +39,37 @@ final class InterruptRules {
     }
 
     private void checkLock(List<HistoryEvent> events) {
-        all(events, Kind.ABORTED, Outcome.OK).forEach(aborted -> all(events, Kind.SEEN, Outcome.OK)
-                .filter(seen -> processes.wasUndisturbed(seen) && seen.start() > aborted.end() + LEAVING_NANOS)
-                .findFirst()
-                .ifPresent(seen ->
-                        report(Rule.INTERRUPTS, "an acquire that was interrupted left something behind", aborted, seen)));
+        all(events, Kind.ABORTED, Outcome.OK)
+                .forEach(aborted -> all(events, Kind.SEEN, Outcome.OK)
+                        .filter(seen -> processes.wasUndisturbed(seen) && seen.start() > aborted.end() + LEAVING_NANOS)
+                        .findFirst()
+                        .ifPresent(seen -> report(
+                                Rule.INTERRUPTS,
+                                "an acquire that was interrupted left something behind",
+                                aborted,
+                                seen)));
         all(events, Kind.GIVEN_BACK, Outcome.OK)
                 .filter(processes::wasUndisturbed)
                 // Somebody had the row locked for a moment: the release is sent again, and the lease is no holder's.
-                .filter(given -> all(events, Kind.RELEASE, Outcome.BUSY).findAny().isEmpty())
+                .filter(given ->
+                        all(events, Kind.RELEASE, Outcome.BUSY).findAny().isEmpty())
                 .forEach(given -> releasedWhenSaid(given, events));
     }
 
     private void releasedWhenSaid(HistoryEvent given, List<HistoryEvent> events) {
-        if (all(events, Kind.RELEASE, Outcome.OK).noneMatch(release -> release.end() <= given.end())) {
+        // One whose answer was lost, and which was sent again then, finds nothing any more.
+        if (Stream.concat(all(events, Kind.RELEASE, Outcome.OK), all(events, Kind.RELEASE, Outcome.NOT_HELD))
+                .noneMatch(release -> release.start() >= given.start() && release.end() <= given.end())) {
             report(Rule.RELEASED_WHEN_SAID, "a handle was given back, and its lease was not released by then", given);
         }
         all(events, Kind.SEEN, Outcome.OK)
                 .filter(seen -> seen.start() > given.end())
                 .findFirst()
                 .ifPresent(seen -> report(
-                        Rule.RELEASED_WHEN_SAID, "a lease is in the store after its handle was given back", given, seen));
+                        Rule.RELEASED_WHEN_SAID,
+                        "a lease is in the store after its handle was given back",
+                        given,
+                        seen));
     }
 
     private static Stream<HistoryEvent> all(Collection<HistoryEvent> events, Kind kind, Outcome outcome) {

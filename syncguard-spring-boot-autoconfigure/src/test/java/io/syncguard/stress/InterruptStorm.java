@@ -73,7 +73,11 @@ final class InterruptStorm implements AutoCloseable {
         Collection<String> left = awaitEmptyStore();
         long to = System.nanoTime();
         recorder.write(HistoryEvent.of(
-                        Kind.UNDISTURBED, recorder.begin(Kind.UNDISTURBED, "test", "", "").source(), "", "", from)
+                        Kind.UNDISTURBED,
+                        recorder.begin(Kind.UNDISTURBED, "test", "", "").source(),
+                        "",
+                        "",
+                        from)
                 .answered(to, Outcome.OK));
         return left;
     }
@@ -157,8 +161,7 @@ final class InterruptStorm implements AutoCloseable {
         }
 
         private void giveBack(LockHandle lock) {
-            HistoryEvent asked =
-                    recorder.begin(Kind.GIVEN_BACK, name, lock.key(), HistoryRecorder.hash(lock.lockId()));
+            HistoryEvent asked = recorder.begin(Kind.GIVEN_BACK, name, lock.key(), HistoryRecorder.hash(lock.lockId()));
             boolean wasHeld = lock.release();
             recorder.write(asked.answered(System.nanoTime(), wasHeld ? Outcome.OK : Outcome.NOT_HELD));
         }

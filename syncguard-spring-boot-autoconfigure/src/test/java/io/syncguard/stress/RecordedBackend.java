@@ -8,6 +8,7 @@ import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.Extension;
 import io.syncguard.core.LockBackend;
 import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.RequestNotSentException;
 import io.syncguard.core.WakeUps;
 import io.syncguard.stress.HistoryEvent.Kind;
 import io.syncguard.stress.HistoryEvent.Lease;
@@ -64,6 +65,7 @@ final class RecordedBackend implements BeanPostProcessor {
         InvocationHandler handler = (proxy, method, arguments) -> switch (method.getName()) {
             case "acquire" -> acquire(backend, method, (Claim) arguments[0]);
             case "release" -> release(backend, method, (String) arguments[0]);
+            case "releaseAll" -> releaseAll(backend, method, arguments[0]);
             case "extend" -> extend(backend, method, arguments[0]);
             case "connect" -> connect(backend, method, (WakeUps) arguments[0]);
             case "keepPlaces" -> keepPlaces(backend, method, arguments[0]);
@@ -159,6 +161,23 @@ final class RecordedBackend implements BeanPostProcessor {
         }
     }
 
+    private Object releaseAll(LockBackend backend, Method method, Object argument) throws Throwable {
+        List<HistoryEvent> asked = ((List<?>) argument)
+                .stream().map(lockId -> begin(Kind.RELEASE, (String) lockId)).toList();
+        asked.forEach(recorder::write);
+        try {
+            List<?> outcomes = (List<?>) call(backend, method, argument);
+            long now = System.nanoTime();
+            for (int i = 0; i < asked.size(); i++) {
+                recorder.write(asked.get(i).answered(now, outcomeOf((ReleaseOutcome) outcomes.get(i))));
+            }
+            return outcomes;
+        } catch (Throwable ex) {
+            failed(asked, ex);
+            throw ex;
+        }
+    }
+
     private static Outcome outcomeOf(ReleaseOutcome outcome) {
         return switch (outcome) {
             case RELEASED -> Outcome.OK;
@@ -188,21 +207,23 @@ final class RecordedBackend implements BeanPostProcessor {
         }
     }
 
+    /** Of many leases, or of one. */
     private Object extend(LockBackend backend, Method method, Object argument) throws Throwable {
-        List<HistoryEvent> asked = ((List<?>) argument)
-                .stream()
-                        .map(Extension.class::cast)
-                        .map(extension -> begin(Kind.EXTEND, extension.lockId())
-                                .with(Lease.ofTtl(extension.ttl().toMillis())))
-                        .toList();
+        List<?> extensions = argument instanceof List<?> many ? many : List.of(argument);
+        List<HistoryEvent> asked = extensions.stream()
+                .map(Extension.class::cast)
+                .map(extension -> begin(Kind.EXTEND, extension.lockId())
+                        .with(Lease.ofTtl(extension.ttl().toMillis())))
+                .toList();
         asked.forEach(recorder::write);
         try {
-            List<?> outcomes = (List<?>) call(backend, method, argument);
+            Object answer = call(backend, method, argument);
+            List<?> outcomes = answer instanceof List<?> many ? many : List.of(answer);
             long now = System.nanoTime();
             for (int i = 0; i < asked.size(); i++) {
                 recorder.write(answered(asked.get(i), outcomes.get(i), now));
             }
-            return outcomes;
+            return answer;
         } catch (Throwable ex) {
             failed(asked, ex);
             throw ex;
@@ -225,6 +246,9 @@ final class RecordedBackend implements BeanPostProcessor {
 
     /** As {@link LockBackend} says which failures leave it open what was done. */
     private static Outcome outcomeOf(Throwable ex) {
+        if (ex instanceof RequestNotSentException) {
+            return Outcome.FAILED;
+        }
         return !(ex instanceof LockBackendException known)
                 ? Outcome.UNKNOWN
                 : switch (known.code()) {

@@ -60,7 +60,10 @@ public final class PostgresServer {
         if (configured != null) {
             return configured;
         }
-        return !PostgresBinaries.areConfigured() && DockerClientFactory.instance().isDockerAvailable() ? startContainer() : startEmbedded();
+        return !PostgresBinaries.areConfigured()
+                        && DockerClientFactory.instance().isDockerAvailable()
+                ? startContainer()
+                : startEmbedded();
     }
 
     private static String startContainer() {
