@@ -1,8 +1,10 @@
 package io.syncguard.stress;
 
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
+import io.syncguard.LockListener;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
@@ -18,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -34,10 +37,19 @@ final class InterruptStorm implements AutoCloseable {
     private static final long BETWEEN_INTERRUPTS_NANOS = 5 * MILLI;
     private static final long BETWEEN_LOOKS_NANOS = 50 * MILLI;
 
+    /** How much longer than it should a storm may last on a machine that is busy, until it has shown enough. */
+    private static final long LIMIT_NANOS = 30_000 * MILLI;
+
     private final QueueServer server;
     private final HistoryRecorder recorder;
     private final KnownLocks known = new KnownLocks();
     private final LockEngine locks;
+    private final AtomicInteger givenBack = new AtomicInteger();
+    private final AtomicInteger aborted = new AtomicInteger();
+    private final AtomicInteger waited = new AtomicInteger();
+
+    /** Written by the test, read by the clients. */
+    private volatile boolean ended;
 
     InterruptStorm(QueueServer server, Path history) {
         this.server = server;
@@ -47,7 +59,12 @@ final class InterruptStorm implements AutoCloseable {
                 (LockBackend) new RecordedBackend(recorder, known).postProcessAfterInitialization(backend, "locks"),
                 EngineSettings.defaults("storm"),
                 TransactionBoundary.NONE,
-                List.of());
+                List.of(new LockListener() {
+                    @Override
+                    public void waitStarted(LockEvent event) {
+                        waited.incrementAndGet();
+                    }
+                }));
     }
 
     /** Returns what is left in the store when everybody has gone, and has had time to leave. */
@@ -56,16 +73,18 @@ final class InterruptStorm implements AutoCloseable {
         long end = from + seconds * 1000 * MILLI;
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {
-            Client client = new Client(i, new Random(random.nextLong()), end);
+            Client client = new Client(i, new Random(random.nextLong()));
             threads.add(new Thread(client, "client-" + i));
         }
-        Thread observer = new Thread(() -> observe(end), "observer");
+        Thread observer = new Thread(this::observe, "observer");
         observer.start();
         threads.forEach(Thread::start);
-        while (System.nanoTime() < end) {
+        long limit = end + LIMIT_NANOS;
+        for (long now = from; now < end || now < limit && !isEnough(); now = System.nanoTime()) {
             LockSupport.parkNanos(BETWEEN_INTERRUPTS_NANOS);
             interrupt(threads.get(random.nextInt(THREADS)));
         }
+        ended = true;
         observer.join();
         for (Thread thread : threads) {
             thread.join();
@@ -82,14 +101,18 @@ final class InterruptStorm implements AutoCloseable {
         return left;
     }
 
+    private boolean isEnough() {
+        return givenBack.get() >= 500 && aborted.get() >= 50 && waited.get() >= 50;
+    }
+
     private void interrupt(Thread victim) {
         HistoryEvent interrupted = recorder.begin(Kind.INTERRUPTED, victim.getName(), "", "");
         victim.interrupt();
         recorder.write(interrupted.answered(System.nanoTime(), Outcome.OK));
     }
 
-    private void observe(long end) {
-        while (System.nanoTime() < end) {
+    private void observe() {
+        while (!ended) {
             long before = System.nanoTime();
             for (String lockId : server.lockIds()) {
                 HistoryEvent seen =
@@ -122,17 +145,15 @@ final class InterruptStorm implements AutoCloseable {
 
         private final String name;
         private final Random random;
-        private final long end;
 
-        Client(int number, Random random, long end) {
+        Client(int number, Random random) {
             this.name = "client-" + number;
             this.random = random;
-            this.end = end;
         }
 
         @Override
         public void run() {
-            while (System.nanoTime() < end) {
+            while (!ended) {
                 // Nobody else takes the first one: only what the thread itself has left there can be in its way.
                 use(
                         random.nextInt(100) < 70
@@ -152,6 +173,7 @@ final class InterruptStorm implements AutoCloseable {
             } catch (LockNotAcquiredException ex) {
                 // Somebody else has it, or the checker says that nobody has.
             } catch (LockException ex) {
+                aborted.incrementAndGet();
                 boolean asExpected = ex.code() == LockErrorCode.ABORTED
                         && Thread.currentThread().isInterrupted();
                 String lockId = known.latestOfThread();
@@ -163,6 +185,7 @@ final class InterruptStorm implements AutoCloseable {
         private void giveBack(LockHandle lock) {
             HistoryEvent asked = recorder.begin(Kind.GIVEN_BACK, name, lock.key(), HistoryRecorder.hash(lock.lockId()));
             boolean wasHeld = lock.release();
+            givenBack.incrementAndGet();
             recorder.write(asked.answered(System.nanoTime(), wasHeld ? Outcome.OK : Outcome.NOT_HELD));
         }
     }

@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 
@@ -37,7 +38,9 @@ final class ManyLeavers implements AutoCloseable {
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private int rounds;
 
-    /** Written by the test, read by the callers. */
+    /** Written by the test, read by the callers, who are in nobody's way while the others queue. */
+    private volatile boolean calling;
+
     private volatile boolean closed;
 
     ManyLeavers(QueueServer server) {
@@ -49,7 +52,11 @@ final class ManyLeavers implements AutoCloseable {
 
     private void callAgainAndAgain(String key) {
         while (!closed) {
-            leaving.acquire(LockRequest.of(key)).release();
+            if (calling) {
+                leaving.acquire(LockRequest.of(key)).release();
+            } else {
+                LockSupport.parkNanos(1_000_000);
+            }
         }
     }
 
@@ -86,6 +93,7 @@ final class ManyLeavers implements AutoCloseable {
         for (int i = 1; i < held.size(); i++) {
             awaitPlaces(held.get(i).key(), Math.min(othersPerKey, elsewhere - (i - 1) * othersPerKey));
         }
+        calling = true;
         Future<Long> stayer = threads.submit(() -> {
             LockHandle lock = staying.acquire(LockRequest.of(key).waitTime(PATIENCE));
             long grantedAt = System.nanoTime();
@@ -99,6 +107,7 @@ final class ManyLeavers implements AutoCloseable {
         long releasedAt = System.nanoTime();
         long grantedAt = stayer.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
 
+        calling = false;
         for (Future<Boolean> each : left) {
             if (!each.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
                 throw new IllegalStateException("An interrupted waiter was not told so, or lost the flag");
@@ -144,16 +153,19 @@ final class ManyLeavers implements AutoCloseable {
             thread.interrupt();
         }
 
-        /** Returns whether it was told that it was interrupted, and still is. */
+        /** Returns whether it was told that it was interrupted, or granted the key, and still is interrupted. */
         @Override
         public Boolean call() {
             thread = Thread.currentThread();
             try {
+                // The grant may come before the thread runs again.
                 leaving.acquire(LockRequest.of(key).waitTime(PATIENCE)).release();
-                return false;
             } catch (LockException ex) {
-                return ex.code() == LockErrorCode.ABORTED && Thread.interrupted();
+                if (ex.code() != LockErrorCode.ABORTED) {
+                    return false;
+                }
             }
+            return Thread.interrupted();
         }
     }
 }

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -26,6 +27,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -66,8 +68,10 @@ class PostgresStarvationStressTests {
     private final String url = PostgresServer.newDatabaseUrl();
     private final ConcurrentLinkedQueue<String> lost = new ConcurrentLinkedQueue<>();
     private final ExecutorService threads = Executors.newCachedThreadPool();
-    private final AtomicInteger calls = new AtomicInteger();
-    private final AtomicInteger failures = new AtomicInteger();
+    private final AtomicInteger ready = new AtomicInteger();
+    private final CountDownLatch began = new CountDownLatch(1);
+    private final AtomicInteger made = new AtomicInteger();
+    private final AtomicInteger failed = new AtomicInteger();
     private LockEngine locks;
 
     /** Written by the test, read by the callers. */
@@ -82,32 +86,16 @@ class PostgresStarvationStressTests {
 
     @Test
     void hundreds_of_threads_that_extend_rotate_fences_and_acquire_cost_nobody_else_a_lock() {
-        locks = engine(PLACE_TTL);
-        List<LockHandle> held = IntStream.range(0, HOLDERS)
-                .mapToObj(i -> locks.acquire(LockRequest.of("held-" + i).ttl(TTL)))
-                .toList();
-        List<Consumer<LockHandle>> kinds = List.of(
+        assertHeldBeside(List.of(
                 lock -> lock.extend(PATIENCE),
                 LockHandle::rotateFence,
-                lock -> locks.acquire(LockRequest.of(lock.key() + "-other")).release(),
-                lock -> holdAtLeast(
-                        lock.key() + "-" + ThreadLocalRandom.current().nextInt(100)));
-        IntStream.range(0, CALLERS)
-                .forEach(i -> threads.submit(() -> callAgainAndAgain("caller-" + i, kinds.get(i % kinds.size()))));
-        for (long end = end(5); System.nanoTime() < end; ) {
-            LockSupport.parkNanos(50_000_000L);
-        }
-        List<String> notHeld = held.stream()
-                .filter(lock -> !lock.isHeld())
-                .map(LockHandle::key)
-                .toList();
-        ended = true;
-        System.out.println(
-                calls + " calls, " + failures + " failed; of " + HOLDERS + " other locks " + notHeld.size() + " lost");
-        held.forEach(LockHandle::release);
-        assertThat(calls).as("calls").hasPositiveValue();
-        assertThat(notHeld).as("locks that their holders lost").isEmpty();
-        assertThat(lost).as("losses that were told").noneMatch(key -> key.startsWith("held-"));
+                lock -> locks.acquire(LockRequest.of(lock.key() + "-other")).release()));
+    }
+
+    @Test
+    void hundreds_of_threads_that_release_before_the_time_to_hold_is_over_cost_nobody_else_a_lock() {
+        assertHeldBeside(List.of(lock ->
+                giveBackEarly(lock.key() + "-" + ThreadLocalRandom.current().nextInt(100))));
     }
 
     @Test
@@ -145,9 +133,34 @@ class PostgresStarvationStressTests {
         assertThat(failed).isEmpty();
     }
 
-    /** Given back early, it is extended by the rest of its time. */
-    private void holdAtLeast(String key) {
-        LockHandle lock = locks.tryAcquire(LockRequest.of(key).holdAtLeast(Duration.ofMillis(100)));
+    private void assertHeldBeside(List<Consumer<LockHandle>> calls) {
+        locks = engine(PLACE_TTL);
+        IntStream.range(0, CALLERS)
+                .forEach(i -> threads.submit(() -> callAgainAndAgain("caller-" + i, calls.get(i % calls.size()))));
+        Awaitility.await().atMost(PATIENCE).until(() -> ready.get() == CALLERS);
+        List<LockHandle> held = IntStream.range(0, HOLDERS)
+                .mapToObj(i -> locks.acquire(LockRequest.of("held-" + i).ttl(TTL)))
+                .toList();
+        began.countDown();
+        for (long end = end(5); System.nanoTime() < end; ) {
+            LockSupport.parkNanos(50_000_000L);
+        }
+        List<String> notHeld = held.stream()
+                .filter(lock -> !lock.isHeld())
+                .map(LockHandle::key)
+                .toList();
+        ended = true;
+        System.out.println(
+                made + " calls, " + failed + " failed; of " + HOLDERS + " other locks " + notHeld.size() + " lost");
+        held.forEach(LockHandle::release);
+        assertThat(made).as("calls").hasPositiveValue();
+        assertThat(notHeld).as("locks that their holders lost").isEmpty();
+        assertThat(lost).as("losses that were told").noneMatch(key -> key.startsWith("held-"));
+    }
+
+    /** What is left of the time is the time by which the release extends it. */
+    private void giveBackEarly(String key) {
+        LockHandle lock = locks.tryAcquire(LockRequest.of(key).holdAtLeast(Duration.ofMillis(300)));
         if (lock != null) {
             lock.release();
         }
@@ -155,15 +168,21 @@ class PostgresStarvationStressTests {
 
     private void callAgainAndAgain(String key, Consumer<LockHandle> call) {
         while (!ended) {
-            try (LockHandle lock =
-                    locks.acquire(LockRequest.of(key).ttl(PATIENCE).noHeartbeat())) {
+            try (LockHandle lock = locks.acquire(
+                    LockRequest.of(key).ttl(PATIENCE).waitTime(PATIENCE).noHeartbeat())) {
+                if (began.getCount() > 0) {
+                    ready.incrementAndGet();
+                    began.await();
+                }
                 while (!ended) {
                     call.accept(lock);
-                    calls.incrementAndGet();
+                    made.incrementAndGet();
                 }
+            } catch (InterruptedException ex) {
+                return;
             } catch (LockException ex) {
                 // Callers may wait too long for each other.
-                failures.incrementAndGet();
+                failed.incrementAndGet();
             }
         }
     }
