@@ -29,8 +29,11 @@ final class ManyLeavers implements AutoCloseable {
     private static final String KEY = "wanted";
     private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-    /** Twice as many as there are connections for them. */
-    private static final int CALLERS = 16;
+    private static final int CONNECTIONS = 8;
+    private static final int CALLERS = 2 * CONNECTIONS;
+
+    /** All of them queue at once, and none may give up for want of a connection. */
+    private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(40);
 
     private final QueueServer server;
     private final LockEngine leaving;
@@ -62,7 +65,7 @@ final class ManyLeavers implements AutoCloseable {
 
     private static LockEngine engine(QueueServer server, String owner) {
         return new LockEngine(
-                ApplicationBackend.on(server.url()),
+                ApplicationBackend.on(server.url(), CONNECTIONS, NETWORK_TIMEOUT),
                 EngineSettings.defaults(owner),
                 TransactionBoundary.NONE,
                 List.of());
