@@ -45,6 +45,9 @@ public final class LeaderProcess {
     private final LeaderMember member;
     private final OutputStream proofs;
 
+    /** What ended the observer, whose proofs are missing from then on. */
+    private volatile Throwable failure;
+
     /** Of the thread that answers. */
     private ThreadShortage shortage;
 
@@ -90,6 +93,9 @@ public final class LeaderProcess {
     }
 
     private String answer(String question) {
+        if (failure != null) {
+            throw new IllegalStateException("Who asked whether it leads got no answer", failure);
+        }
         return switch (question) {
             case "now" -> String.valueOf(System.nanoTime());
             case "leads" -> String.valueOf(member.isLeader());
@@ -110,6 +116,15 @@ public final class LeaderProcess {
     }
 
     private void observe() {
+        try {
+            observeTerms();
+        } catch (RuntimeException | Error ex) {
+            failure = ex;
+            throw ex;
+        }
+    }
+
+    private void observeTerms() {
         int number = 0;
         LeaderTerm last = null;
         while (true) {
