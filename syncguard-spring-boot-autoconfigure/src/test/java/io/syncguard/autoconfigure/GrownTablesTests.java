@@ -52,10 +52,10 @@ class GrownTablesTests {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "syncguard_locks_claim('free', 'fence:free', false, 'n', 9, 'free', '', false, NULL, NULL, NULL, NULL)",
-                "syncguard_locks_claim('k9', 'fence:k9', false, 'n', 9, 'k9', '', false, NULL, NULL, NULL, NULL)",
-                "syncguard_locks_claim('k9', 'fence:k9', true, 'n', 9, 'k9', '', false, 5000, NULL, 'c', 1)",
-                "syncguard_locks_claim('k9', 'fence:k9', false, 'w9', 9, 'k9', '', true, NULL, NULL, NULL, NULL)",
+                "syncguard_locks_claim('free', 'fence:free', false, 'n', 9, 'free', '', false, NULL, NULL, NULL, NULL, NULL)",
+                "syncguard_locks_claim('k9', 'fence:k9', false, 'n', 9, 'k9', '', false, NULL, NULL, NULL, NULL, NULL)",
+                "syncguard_locks_claim('k9', 'fence:k9', true, 'n', 9, 'k9', '', false, 5000, NULL, 'c', 1, NULL)",
+                "syncguard_locks_claim('k9', 'fence:k9', false, 'w9', 9, 'k9', '', true, NULL, NULL, NULL, NULL, NULL)",
                 "syncguard_locks_keep(ARRAY['w9'], 5000)",
                 "syncguard_locks_extend(ARRAY['id9'], ARRAY[90000]::bigint[])",
                 "syncguard_locks_extend(ARRAY['id9'], ARRAY[2000]::bigint[])",

@@ -38,17 +38,18 @@ class MalformedAnswerTests {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "SELECT -1::bigint, 0::bigint, 0::bigint, 0::bigint",
-                "SELECT 900000000000001, 0::bigint, 0::bigint, 0::bigint",
-                "SELECT 1::bigint, 0::bigint, 0::bigint, 0::bigint WHERE false"
+                "SELECT -1::bigint, 0::bigint, 0::bigint, 0::bigint, NULL::text, NULL::bigint, NULL::boolean",
+                "SELECT 900000000000001, 0::bigint, 0::bigint, 0::bigint, NULL::text, NULL::bigint, NULL::boolean",
+                "SELECT 1::bigint, 0::bigint, 0::bigint, 0::bigint, NULL::text, NULL::bigint, NULL::boolean WHERE false"
             })
     void a_grant_that_cannot_be(String answer) {
         run(locks -> {
             replace(
                     CLAIM,
-                    "TEXT, TEXT, BOOLEAN, TEXT, BIGINT, TEXT, TEXT, BOOLEAN, BIGINT, BIGINT, TEXT, BIGINT",
+                    "TEXT, TEXT, BOOLEAN, TEXT, BIGINT, TEXT, TEXT, BOOLEAN, BIGINT, BIGINT, TEXT, BIGINT, TEXT",
                     """
-                    TABLE (granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT)
+                    TABLE (granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT,
+                           held_by TEXT, held_since_ms BIGINT, held_by_others BOOLEAN)
                     """,
                     answer);
             try {

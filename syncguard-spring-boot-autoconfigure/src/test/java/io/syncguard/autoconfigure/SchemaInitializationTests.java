@@ -45,6 +45,7 @@ class SchemaInitializationTests {
         "syncguard_locks_now",
         "syncguard_locks_release",
         "syncguard_locks_release_after",
+        "syncguard_locks_release_all",
         "syncguard_locks_rotate",
         "syncguard_locks_shared",
         "syncguard_locks_sweep",
