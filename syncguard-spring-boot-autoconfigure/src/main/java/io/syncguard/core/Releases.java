@@ -171,6 +171,11 @@ final class Releases implements AutoCloseable {
         return outcome != ReleaseOutcome.BUSY;
     }
 
+    /** To the millisecond that stores count in, never earlier. */
+    private static Duration wholeMillis(Duration time) {
+        return Duration.ofMillis(time.plusNanos(999_999).toMillis());
+    }
+
     private static boolean isEarly(Hold hold) {
         return hold.held().compareTo(hold.request().holdAtLeast()) < 0;
     }
@@ -178,7 +183,7 @@ final class Releases implements AutoCloseable {
     /** A release that comes too early leaves the key taken for the time that is missing. No thread waits for that. */
     private ReleaseOutcome end(Hold hold) {
         return isEarly(hold)
-                ? backend.releaseAfter(hold.lockId(), hold.request().holdAtLeast())
+                ? backend.releaseAfter(hold.lockId(), wholeMillis(hold.request().holdAtLeast()))
                 : backend.release(hold.lockId());
     }
 
