@@ -104,13 +104,13 @@ final class Releases implements AutoCloseable {
     }
 
     /**
-     * Tries everything that is left once more, on the thread of the caller. No try begins after the settling time: with a
-     * server that is away, each takes a network timeout.
+     * Tries everything that is left once more, on the thread of the caller: together, and one by one what failed together. No try
+     * begins after the settling time: with a server that is away, each takes a network timeout.
      */
     void flush() {
-        send(
-                List.copyOf(late.values()),
-                time.nanoTime() + backend.settlingTime().toNanos());
+        long deadline = time.nanoTime() + backend.settlingTime().toNanos();
+        send(List.copyOf(late.values()), deadline);
+        late.values().forEach(each -> send(List.of(each), deadline));
     }
 
     @Override

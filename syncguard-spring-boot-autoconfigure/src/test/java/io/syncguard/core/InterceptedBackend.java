@@ -30,6 +30,7 @@ public final class InterceptedBackend implements LockBackend {
     public volatile Consumer<List<Extension>> onExtensions = extensions -> {};
     public volatile Runnable beforeExtend = NOTHING;
     public volatile Runnable afterExtend = NOTHING;
+    public volatile Consumer<List<String>> onReleases = lockIds -> {};
     public volatile Runnable beforeRelease = NOTHING;
     public volatile Runnable afterRelease = NOTHING;
     public volatile Consumer<List<String>> onPlaces = lockIds -> {};
@@ -96,6 +97,7 @@ public final class InterceptedBackend implements LockBackend {
     public List<ReleaseOutcome> releaseAll(List<String> lockIds) {
         releases.addAndGet(lockIds.size());
         releaseAllStatements.incrementAndGet();
+        onReleases.accept(lockIds);
         beforeRelease.run();
         List<ReleaseOutcome> outcomes = lockIds.stream()
                 .map(lockId -> rowsArePinned && store.lookupById(lockId).isPresent()
