@@ -34,6 +34,7 @@ final class RedisDriver implements AutoCloseable {
 
     private static final int THREADS = 2;
 
+    private final RedisEventLoops eventLoops = new RedisEventLoops(THREADS);
     private final ClientResources resources;
     private final LettuceConnectionFactory factory;
 
@@ -46,7 +47,7 @@ final class RedisDriver implements AutoCloseable {
         }
         RedisConfiguration details = detailsOf(application);
         this.resources = DefaultClientResources.builder()
-                .ioThreadPoolSize(THREADS)
+                .eventLoopGroupProvider(eventLoops)
                 .computationThreadPoolSize(THREADS)
                 .nettyCustomizer(new NettyCustomizer() {
                     @Override
@@ -57,6 +58,9 @@ final class RedisDriver implements AutoCloseable {
                 })
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(1), LONGEST_PAUSE, 10, TimeUnit.MILLISECONDS))
                 .build();
+        RedisEventLoops.startThreads(resources.eventExecutorGroup());
+        // The timer starts its thread with its first task.
+        resources.timer().newTimeout(nothing -> {}, 1, TimeUnit.MILLISECONDS);
         this.factory = new LettuceConnectionFactory(
                 details, configuration(application.getClientConfiguration(), resources, settings.timeout()));
         factory.afterPropertiesSet();
@@ -71,6 +75,7 @@ final class RedisDriver implements AutoCloseable {
     public void close() {
         factory.destroy();
         resources.shutdown(0, 1, TimeUnit.SECONDS);
+        eventLoops.shutdown(0, 1, TimeUnit.SECONDS);
     }
 
     private static RedisConfiguration detailsOf(LettuceConnectionFactory application) {

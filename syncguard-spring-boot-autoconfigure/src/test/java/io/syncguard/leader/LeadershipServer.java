@@ -18,7 +18,7 @@ interface LeadershipServer extends AutoCloseable {
     /** One more way there. */
     ServerProxy newProxy();
 
-    /** How many wait to lead. */
+    /** How many live members wait to lead. */
     int waiters();
 
     /** Ends it. It remembers what it has answered. */

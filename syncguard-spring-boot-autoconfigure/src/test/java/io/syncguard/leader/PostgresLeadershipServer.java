@@ -17,7 +17,10 @@ final class PostgresLeadershipServer implements LeadershipServer {
 
     @Override
     public int waiters() {
-        return server.jdbc().queryForObject("SELECT count(*) FROM syncguard_locks_waiters", Integer.class);
+        return server.jdbc()
+                .queryForObject(
+                        "SELECT count(*) FROM syncguard_locks_waiters WHERE expires_at_ms > syncguard_locks_now()",
+                        Integer.class);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.syncguard.leader;
 
+import io.lettuce.core.Range;
 import io.syncguard.redis.RedisSettings;
 import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.RedisProxy;
@@ -11,7 +12,8 @@ import java.nio.file.Path;
 /** A Redis of the run's own, which is killed: it has each grant on disk before it answers. */
 final class RedisLeadershipServer implements LeadershipServer {
 
-    private static final String QUEUE = RedisSettings.KEY_PREFIX + "queue:leader:" + LeaderProcess.ELECTION;
+    /** Those who wait, by the ends of their places. The dead stay in it for a while. */
+    private static final String WAITING = RedisSettings.KEY_PREFIX + "waiting_writers:leader:" + LeaderProcess.ELECTION;
 
     private final OwnRedis server;
 
@@ -27,7 +29,8 @@ final class RedisLeadershipServer implements LeadershipServer {
 
     @Override
     public int waiters() {
-        return server.commands().zcard(QUEUE).intValue();
+        Range<Long> live = Range.from(Range.Boundary.excluding(System.currentTimeMillis()), Range.Boundary.unbounded());
+        return server.commands().zcount(WAITING, live).intValue();
     }
 
     @Override
