@@ -74,6 +74,8 @@ final class StressWorker {
         List<String> properties = new ArrayList<>(List.of(arguments).subList(6, arguments.length));
         properties.add("spring.application.name=" + arguments[0]);
         ConfigurableApplicationContext application = start(arguments[1], properties, placeTtl, recorder, known);
+        // A class of the driver that could not be initialised for want of a thread could never be used again.
+        application.getBean(JdbcTemplate.class).execute("SELECT 1");
         System.out.println(READY + System.nanoTime());
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in, US_ASCII));
         long end = Long.parseLong(input.readLine());
