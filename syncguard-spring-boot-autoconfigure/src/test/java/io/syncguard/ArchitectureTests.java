@@ -11,7 +11,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import io.syncguard.core.Time;
+import io.syncguard.concurrent.Time;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -28,6 +28,10 @@ class ArchitectureTests {
                 .consideringOnlyDependenciesInLayers()
                 .layer("api")
                 .definedBy("io.syncguard")
+                .layer("concurrent")
+                .definedBy("io.syncguard.concurrent")
+                .layer("spi")
+                .definedBy("io.syncguard.spi")
                 .layer("core")
                 .definedBy("io.syncguard.core")
                 .layer("postgres")
@@ -44,18 +48,22 @@ class ArchitectureTests {
                 .definedBy("io.syncguard.autoconfigure")
                 .whereLayer("api")
                 .mayNotAccessAnyLayer()
-                .whereLayer("core")
+                .whereLayer("concurrent")
                 .mayOnlyAccessLayers("api")
+                .whereLayer("spi")
+                .mayOnlyAccessLayers("api", "concurrent")
+                .whereLayer("core")
+                .mayOnlyAccessLayers("api", "concurrent", "spi")
                 .whereLayer("postgres")
-                .mayOnlyAccessLayers("api", "core")
+                .mayOnlyAccessLayers("api", "concurrent", "spi")
                 .whereLayer("redis")
-                .mayOnlyAccessLayers("api", "core")
+                .mayOnlyAccessLayers("api", "concurrent", "spi")
                 .whereLayer("aop")
                 .mayOnlyAccessLayers("api")
                 .whereLayer("leader")
-                .mayOnlyAccessLayers("api", "core", "aop")
+                .mayOnlyAccessLayers("api", "concurrent", "aop")
                 .whereLayer("micrometer")
-                .mayOnlyAccessLayers("api", "leader")
+                .mayOnlyAccessLayers("api", "concurrent", "leader")
                 .whereLayer("autoconfigure")
                 .mayNotBeAccessedByAnyLayer()
                 .ensureAllClassesAreContainedInArchitecture()
@@ -84,7 +92,7 @@ class ArchitectureTests {
     void the_engine_knows_no_framework() {
         noClasses()
                 .that()
-                .resideInAPackage("io.syncguard.core")
+                .resideInAnyPackage("io.syncguard.core", "io.syncguard.spi", "io.syncguard.concurrent")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("org.springframework..", "javax.sql..", "java.sql..")

@@ -2,13 +2,13 @@ package io.syncguard.benchmarks;
 
 import io.syncguard.Fence;
 import io.syncguard.RawLockInfo;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
-import io.syncguard.core.WakeUps;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -17,7 +17,7 @@ import java.util.Optional;
 /** Grants everything and keeps nothing, so that only the library is measured. */
 final class GrantingBackend implements LockBackend {
 
-    private static final Attempt GRANT = new Attempt.Grant(new Fence(1), Instant.EPOCH, Instant.EPOCH);
+    private static final AcquireResult GRANT = new AcquireResult.Granted(new Fence(1), Instant.EPOCH, Instant.EPOCH);
 
     @Override
     public String name() {
@@ -25,32 +25,32 @@ final class GrantingBackend implements LockBackend {
     }
 
     @Override
-    public Attempt acquire(Claim claim) {
+    public AcquireResult acquire(AcquireRequest claim) {
         return GRANT;
     }
 
     @Override
-    public ReleaseOutcome release(String lockId) {
-        return ReleaseOutcome.RELEASED;
+    public ReleaseResult release(String lockId) {
+        return ReleaseResult.RELEASED;
     }
 
     @Override
-    public ReleaseOutcome releaseAfter(String lockId, Duration held) {
-        return ReleaseOutcome.RELEASED;
+    public ReleaseResult releaseAfter(String lockId, Duration held) {
+        return ReleaseResult.RELEASED;
     }
 
     @Override
-    public List<Duration> keepPlaces(List<String> lockIds) {
+    public List<Duration> renewWaiters(List<String> lockIds) {
         return lockIds.stream().map(each -> Duration.ZERO).toList();
     }
 
     @Override
-    public Duration placeTtl() {
+    public Duration waiterTtl() {
         return Duration.ofSeconds(5);
     }
 
     @Override
-    public void connect(WakeUps wakeUps) {}
+    public void connect(WakeUpListener wakeUps) {}
 
     @Override
     public boolean isConnected() {
@@ -58,25 +58,25 @@ final class GrantingBackend implements LockBackend {
     }
 
     @Override
-    public List<ReleaseOutcome> releaseAll(List<String> lockIds) {
+    public List<ReleaseResult> releaseAll(List<String> lockIds) {
         return lockIds.stream().map(this::release).toList();
     }
 
     @Override
-    public ExtendOutcome extend(Extension extension) {
+    public ExtendResult extend(ExtendRequest extension) {
         return extend(List.of(extension)).get(0);
     }
 
     @Override
-    public List<ExtendOutcome> extend(List<Extension> extensions) {
+    public List<ExtendResult> extend(List<ExtendRequest> extensions) {
         return extensions.stream()
-                .<ExtendOutcome>map(each -> new ExtendOutcome.Extended(Instant.EPOCH))
+                .<ExtendResult>map(each -> new ExtendResult.Extended(Instant.EPOCH))
                 .toList();
     }
 
     @Override
-    public ExtendOutcome rotate(Extension extension) {
-        return new ExtendOutcome.Rotated(Instant.EPOCH, new Fence(1));
+    public ExtendResult rotate(ExtendRequest extension) {
+        return new ExtendResult.Rotated(Instant.EPOCH, new Fence(1));
     }
 
     @Override
@@ -95,7 +95,7 @@ final class GrantingBackend implements LockBackend {
     }
 
     @Override
-    public Duration settlingTime() {
+    public Duration inDoubtPeriod() {
         return Duration.ZERO;
     }
 

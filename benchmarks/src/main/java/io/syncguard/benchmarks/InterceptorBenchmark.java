@@ -3,7 +3,7 @@ package io.syncguard.benchmarks;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.core.LockBackend;
+import io.syncguard.spi.LockBackend;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

@@ -3,12 +3,12 @@ package io.syncguard.autoconfigure;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
-import io.syncguard.core.LockBackend;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
 import io.syncguard.redis.RedisLockBackend;
+import io.syncguard.spi.LockBackend;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -81,7 +81,7 @@ public final class PostgresLockAutoConfiguration {
             PostgresSettings settings = new PostgresSettings(
                     tables,
                     pools.timeout(),
-                    PostgresSettings.PLACE_TTL,
+                    PostgresSettings.WAITER_TTL,
                     postgres.cleanupInterval(),
                     postgres.cleanupInIsLocked());
             SchemaManagement management = postgres.schemaManagement();

@@ -1,9 +1,9 @@
 package io.syncguard.autoconfigure;
 
 import io.lettuce.core.RedisClient;
-import io.syncguard.core.LockBackend;
 import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.redis.RedisSettings;
+import io.syncguard.spi.LockBackend;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -50,7 +50,7 @@ public final class RedisLockAutoConfiguration {
         SyncGuardProperties.Redis redis = properties.redis();
         RedisLockBackend backend = new RedisLockBackend(
                 lockConnections.getIfAvailable(() -> theOnlyOne(connections)),
-                new RedisSettings(redis.keyPrefix(), redis.networkTimeout(), RedisSettings.PLACE_TTL));
+                new RedisSettings(redis.keyPrefix(), redis.networkTimeout(), RedisSettings.WAITER_TTL));
         backend.warnOfEviction();
         log.info("SyncGuard keeps its locks under '" + redis.keyPrefix()
                 + "' in Redis, on up to two connections of its own");

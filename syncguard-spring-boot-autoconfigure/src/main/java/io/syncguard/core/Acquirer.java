@@ -1,6 +1,5 @@
 package io.syncguard.core;
 
-import io.syncguard.Fence;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
@@ -9,8 +8,12 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockMode;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -20,117 +23,95 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>A lock id is made for the acquisition.
- *   <li>The clock is read, then the server is asked. An error ends the acquisition; where its outcome is unknown, the lock
- *       id is released in the background.
- *   <li>A grant becomes a {@link Hold} that believes in it until one ttl after the clock was read.
- *   <li>An attempt that begins at the deadline or later is the last one and does not queue: so the last attempt happens at the
+ *   <li>The clock is read, then the request is sent. An error ends the acquisition. If the outcome is in doubt, the lock id is
+ *       released in the background.
+ *   <li>A grant counts until one ttl after the clock was read.
+ *   <li>An attempt that begins at the deadline or later is the last one and does not queue. So the last attempt happens at the
  *       deadline, and a wait time of zero means one attempt.
- *   <li>After any other attempt the caller has a place in the queue. It sleeps until {@link Waiters} wake it or the deadline
- *       has come, and asks again, unless it is told that a release has handed it the key. The place is given up when the
- *       acquisition ends in any other way than by an answer.
+ *   <li>After any other attempt the caller has a queue entry. It sleeps until it is woken or the deadline has come, and tries again,
+ *       unless a release has handed it the key. The queue entry is deleted when the acquisition ends in any other way than by an
+ *       answer.
  * </ol>
  */
 final class Acquirer {
 
     private static final Log log = LogFactory.getLog(Acquirer.class);
 
-    /** From here on a tenth of the counter's range is used up, and people are warned, at most once a minute. */
-    private static final long FENCE_WARNING = 90_000_000_000_000L;
-
     /** An answer that came this long after the deadline, 50 ms, was slow: there is no time for a further attempt. */
     private static final long LATE_ANSWER_NANOS = Duration.ofMillis(50).toNanos();
 
-    private static final long FENCE_WARNING_PAUSE_NANOS = Duration.ofMinutes(1).toNanos();
-
-    private final LockEngine engine;
     private final LockBackend backend;
     private final EngineSettings settings;
     private final Time time;
-    private final Waiters waiters;
+    private final WaiterRegistry waiters;
+    private final LockReleaser releaser;
+    private final ListenerDispatcher dispatcher;
+    private final BooleanSupplier grantsLocks;
     private final LockIds lockIds = new LockIds();
-    private final AtomicLong nextFenceWarning = new AtomicLong();
 
-    Acquirer(LockEngine engine, LockBackend backend, EngineSettings settings, Time time, Waiters waiters) {
-        this.engine = engine;
+    /** @param grantsLocks turns false when the engine stops */
+    Acquirer(
+            LockBackend backend,
+            EngineSettings settings,
+            Time time,
+            WaiterRegistry waiters,
+            LockReleaser releaser,
+            ListenerDispatcher dispatcher,
+            BooleanSupplier grantsLocks) {
         this.backend = backend;
         this.settings = settings;
         this.time = time;
         this.waiters = waiters;
+        this.releaser = releaser;
+        this.dispatcher = dispatcher;
+        this.grantsLocks = grantsLocks;
     }
 
     /**
      * Acquires the lock or gives up.
      *
-     * @throws LockNotAcquiredException when the key was somebody else's to the end of the wait time
+     * @throws LockNotAcquiredException when others had the key to the end of the wait time
      */
-    Hold acquire(LockRequest request, Duration waitTime) {
-        Acquisition acquisition = new Acquisition(request, waitTime);
-        Hold hold = acquire(acquisition);
-        if (hold == null) {
+    GrantedLease acquire(LockRequest request) {
+        Acquisition acquisition =
+                new Acquisition(request, request.waitTime() == null ? settings.waitTime() : request.waitTime());
+        GrantedLease grant = acquisition.acquire();
+        if (grant == null) {
             throw acquisition.notAcquired();
         }
-        return hold;
+        return grant;
     }
 
     /**
      * Acquires the lock with one attempt.
      *
-     * @return the hold, or {@code null} when the key is somebody else's
+     * @return {@code null} when others have the key
      */
     @Nullable
-    Hold tryAcquire(LockRequest request) {
-        return acquire(new Acquisition(request, Duration.ZERO));
+    GrantedLease tryAcquire(LockRequest request) {
+        return new Acquisition(request, Duration.ZERO).acquire();
     }
 
-    private @Nullable Hold acquire(Acquisition acquisition) {
-        LockRequest request = acquisition.request;
-        Hold hold;
-        try {
-            hold = acquisition.attemptUntilDeadline();
-        } catch (LockException ex) {
-            engine.events().failed(request, acquisition.elapsed(), ex);
-            throw ex;
-        }
-        if (hold == null) {
-            engine.events().refused(request, acquisition.elapsed());
-            return null;
-        }
-        engine.events().of(request, hold.fence(), acquisition.elapsed(), LockListener::acquired);
-        // Asked after the hold was made known: either the engine that stops finds it, or we find that it stops.
-        if (!engine.grantsLocks()) {
-            engine.releaseNow(hold);
-            throw acquisition.shuttingDown();
-        }
-        return hold;
-    }
-
-    /** Warns of a fence that was taken, if few are left. */
-    void warnOf(Fence fence, String key) {
-        long now = time.nanoTime();
-        long next = nextFenceWarning.get();
-        if (fence.value() > FENCE_WARNING
-                && now >= next
-                && nextFenceWarning.compareAndSet(next, now + FENCE_WARNING_PAUSE_NANOS)) {
-            log.warn("The fence counter of lock '" + key + "' is at " + fence + " and ends at " + Fence.MAX_VALUE);
-        }
+    static LockException shuttingDown(String key) {
+        return new LockException(
+                LockErrorCode.ABORTED, "No new locks, the application is shutting down: lock '" + key + "'");
     }
 
     /** The state of one call. */
     private final class Acquisition {
 
         private final LockRequest request;
-        private final Claim claim;
+        private final AcquireRequest oneAttempt;
         private final long began;
         private final long deadline;
 
-        /** Whether there is a place in the queue. */
+        /** Whether there is a queue entry. */
         private boolean queued;
 
         /** Who had the key at the last attempt, if somebody did. */
-        private Attempt.@Nullable Holder holder;
+        private AcquireResult.@Nullable Holder holder;
 
-        /** Whether the server may yet do what nobody will take notice of. */
-        private boolean unknown;
+        private boolean inDoubt;
 
         Acquisition(LockRequest request, Duration waitTime) {
             this.request = request;
@@ -139,78 +120,84 @@ final class Acquirer {
                 LockLimits.heartbeat(request.heartbeatInterval(), ttl);
             }
             String owner = request.owner() == null ? settings.owner() : request.owner();
-            // The first lease of a grant that is handed over is short: an extension has to follow, and not shorten it.
+            // The first lease of a hand-over is short: an extension has to follow, and not shorten it.
             boolean handOver = request.mode() == LockMode.EXCLUSIVE
                     && request.heartbeat()
-                    && ttl.compareTo(backend.placeTtl()) >= 0;
-            this.claim = new Claim(request.key(), request.mode(), lockIds.next(), ttl, owner, handOver, false, null);
+                    && ttl.compareTo(backend.waiterTtl()) >= 0;
+            this.oneAttempt = new AcquireRequest(
+                    request.key(), request.mode(), lockIds.next(), ttl, owner, handOver, false, null);
             this.began = time.nanoTime();
             this.deadline = began + waitTime.toNanos();
         }
 
         @Nullable
-        Hold attemptUntilDeadline() {
-            try (Waiter waiter = waiters.newWaiter(claim)) {
+        GrantedLease acquire() {
+            GrantedLease grant;
+            try {
+                grant = attemptUntilDeadline();
+            } catch (LockException ex) {
+                dispatcher.failed(request, elapsed(), ex);
+                throw ex;
+            }
+            if (grant == null) {
+                dispatcher.refused(request, elapsed());
+            }
+            return grant;
+        }
+
+        private @Nullable GrantedLease attemptUntilDeadline() {
+            try (Waiter waiter = waiters.newWaiter(oneAttempt)) {
                 return attemptUntilDeadline(waiter);
             } catch (RuntimeException | Error ex) {
-                if (unknown) {
-                    engine.releaseUnknown(claim);
+                if (inDoubt) {
+                    releaser.releaseInDoubt(oneAttempt.lockId());
                 } else if (queued) {
-                    engine.leaveQueue(claim);
+                    releaser.leaveQueue(oneAttempt.lockId());
                 }
                 throw ex;
             } finally {
                 if (queued) {
-                    engine.events().of(request, null, elapsed(), LockListener::waitEnded);
+                    dispatcher.dispatch(request, null, elapsed(), LockListener::waitEnded);
                 }
             }
         }
 
-        private @Nullable Hold attemptUntilDeadline(Waiter waiter) {
+        private @Nullable GrantedLease attemptUntilDeadline(Waiter waiter) {
             while (true) {
                 long sentAt = time.nanoTime();
-                Claim next = sentAt < deadline ? waiter.nextClaim() : claim;
-                Attempt answer = attempt(queued ? next.fromQueue() : next);
-                if (answer instanceof Attempt.Grant grant) {
-                    return hold(grant, new Belief.Lease(sentAt, claim.ttl(), grant.expiresAt()));
+                AcquireRequest next = sentAt < deadline ? waiter.nextRequest() : oneAttempt;
+                AcquireResult result = attempt(queued ? next.fromQueue() : next);
+                if (result instanceof AcquireResult.Granted granted) {
+                    return granted(granted, Confirmation.of(sentAt, oneAttempt.ttl(), granted.expiresAt()));
                 }
-                if (answer instanceof Attempt.Refusal refusal) {
-                    holder = refusal.holder();
+                if (result instanceof AcquireResult.Refused refused) {
+                    holder = refused.holder();
                     return null;
                 }
-                holder = ((Attempt.Queued) answer).holder();
-                if (!queued) {
-                    queued = true;
-                    log.debug(whyNot() + "; waiting");
-                    engine.events().of(request, null, elapsed(), LockListener::waitStarted);
-                }
+                AcquireResult.Queued entry = (AcquireResult.Queued) result;
+                queued(entry);
                 if (time.nanoTime() >= deadline + LATE_ANSWER_NANOS) {
-                    engine.leaveQueue(claim);
+                    releaser.leaveQueue(oneAttempt.lockId());
                     return null;
                 }
-                Attempt.Grant grant = sleep(waiter, sentAt, ((Attempt.Queued) answer).nextLook());
-                if (grant != null) {
-                    Belief.Lease first =
-                            new Belief.Lease(waiter.confirmedAt(), backend.placeTtl(), claim.ttl(), grant.expiresAt());
-                    // After that nobody may rely on it, but a claim may find it alive.
-                    if (engine.grantsLocks() && time.nanoTime() < first.deadline()) {
-                        return hold(grant, first);
-                    }
+                GrantedLease handedOver = sleep(waiter, sentAt, entry.nextLook());
+                if (handedOver != null) {
+                    return handedOver;
                 }
             }
         }
 
-        private Attempt attempt(Claim claim) {
+        private AcquireResult attempt(AcquireRequest attempt) {
             if (Thread.currentThread().isInterrupted()) {
                 throw interrupted(null);
             }
-            if (!engine.grantsLocks()) {
-                throw shuttingDown();
+            if (!grantsLocks.getAsBoolean()) {
+                throw shuttingDown(request.key());
             }
             try {
-                return backend.acquire(claim);
+                return backend.acquire(attempt);
             } catch (RuntimeException | Error ex) {
-                unknown = UnknownOutcome.is(ex);
+                inDoubt = InDoubt.is(ex);
                 // A driver or pool that was interrupted reports a broken connection.
                 if (Thread.currentThread().isInterrupted()) {
                     throw interrupted(ex);
@@ -219,33 +206,49 @@ final class Acquirer {
             }
         }
 
-        private Attempt.@Nullable Grant sleep(Waiter waiter, long sentAt, Duration nextLook) {
+        private void queued(AcquireResult.Queued entry) {
+            holder = entry.holder();
+            if (!queued) {
+                queued = true;
+                log.debug(whyNot() + "; waiting");
+                dispatcher.dispatch(request, null, elapsed(), LockListener::waitStarted);
+            }
+        }
+
+        /** Sleeps until it is worth to try again; returns what a release has handed over meanwhile. */
+        private @Nullable GrantedLease sleep(Waiter waiter, long sentAt, Duration nextLook) {
+            AcquireResult.Granted granted;
             try {
-                return waiter.sleep(sentAt, nextLook, deadline);
+                granted = waiter.sleep(sentAt, nextLook, deadline);
             } catch (InterruptedException ex) {
                 Thread.currentThread().interrupt();
                 throw interrupted(ex);
             }
+            if (granted == null || !grantsLocks.getAsBoolean()) {
+                return null;
+            }
+            Confirmation first =
+                    new Confirmation(waiter.confirmedAt(), backend.waiterTtl(), oneAttempt.ttl(), granted.expiresAt());
+            // Past its deadline nobody may rely on it. The next attempt may still find it alive.
+            return time.nanoTime() < first.deadline() ? granted(granted, first) : null;
         }
 
-        private Hold hold(Attempt.Grant grant, Belief.Lease lease) {
-            if (time.nanoTime() >= lease.deadline()) {
-                unknown = true;
+        private GrantedLease granted(AcquireResult.Granted granted, Confirmation confirmation) {
+            if (time.nanoTime() >= confirmation.deadline()) {
+                inDoubt = true;
                 throw new LockLostException(
-                        claim.key(),
-                        "Lock '" + claim.key() + "' was granted, but its ttl of "
-                                + claim.ttl().toMillis() + " ms was over before the answer arrived: use a longer ttl");
+                        request.key(),
+                        "Lock '" + request.key() + "' was granted, but its ttl of "
+                                + oneAttempt.ttl().toMillis()
+                                + " ms was over before the answer arrived: use a longer ttl");
             }
-            Hold hold = new Hold(engine, time, request, claim.lockId(), grant.fence(), lease);
-            engine.granted(hold);
-            warnOf(grant.fence(), claim.key());
-            return hold;
+            return new GrantedLease(oneAttempt.lockId(), granted.fence(), confirmation, elapsed());
         }
 
         LockNotAcquiredException notAcquired() {
             Duration waited = elapsed();
             return new LockNotAcquiredException(
-                    claim.key(),
+                    request.key(),
                     holder == null || holder.owner().isBlank() ? null : holder.owner(),
                     holder == null ? null : holder.since(),
                     waited,
@@ -254,26 +257,20 @@ final class Acquirer {
 
         private String whyNot() {
             if (holder == null) {
-                return "Others wait for lock '" + claim.key() + "' in front of this request";
+                return "Others wait for lock '" + request.key() + "' in front of this request";
             }
-            return "Lock '" + claim.key() + "' is held"
+            return "Lock '" + request.key() + "' is held"
                     + (holder.owner().isBlank() ? "" : " by " + holder.owner())
                     + " since " + holder.since()
                     + (holder.alone() ? "" : ", and by others");
         }
 
-        private LockException shuttingDown() {
-            return new LockException(
-                    LockErrorCode.ABORTED,
-                    "No new locks, the application is shutting down: lock '" + claim.key() + "'");
-        }
-
         private LockException interrupted(@Nullable Throwable cause) {
             return new LockException(
-                    LockErrorCode.ABORTED, "Interrupted while acquiring lock '" + claim.key() + "'", cause);
+                    LockErrorCode.ABORTED, "Interrupted while acquiring lock '" + request.key() + "'", cause);
         }
 
-        Duration elapsed() {
+        private Duration elapsed() {
             return Duration.ofNanos(time.nanoTime() - began);
         }
     }

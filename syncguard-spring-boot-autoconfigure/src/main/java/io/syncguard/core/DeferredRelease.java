@@ -1,7 +1,7 @@
 package io.syncguard.core;
 
 /**
- * When the release of one hold is sent: once its holder has given it back, and the transactions in which it was
+ * When the release of one lease is sent: once its holder has given it back, and the transactions in which it was
  * acquired and given back have ended. Threads may share it.
  */
 final class DeferredRelease {
@@ -12,7 +12,7 @@ final class DeferredRelease {
         SEND,
         /** It is sent at the end of the last transaction. */
         DEFERRED,
-        /** The hold was given back before. */
+        /** The lease was given back before. */
         REPEATED
     }
 
@@ -39,7 +39,7 @@ final class DeferredRelease {
         return openTransactions == 0 ? Answer.SEND : Answer.DEFERRED;
     }
 
-    /** Whether the hold was given back and is kept until a transaction has ended. */
+    /** Whether the lease was given back and is kept until a transaction has ended. */
     synchronized boolean isPending() {
         return givenBack && openTransactions > 0;
     }

@@ -1,7 +1,6 @@
 package io.syncguard.core;
 
 import io.syncguard.CurrentLocks;
-import io.syncguard.Fence;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
@@ -13,6 +12,10 @@ import io.syncguard.LockMode;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.RawLockInfo;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.Hashes;
+import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -20,27 +23,28 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lock manager of one backend: hands out holds, keeps them alive, and takes them back.
+ * The lock manager of one backend. It wires the rooms of the engine, delegates, starts and stops.
  *
- * <p>Each hold passes the rooms in one direction: {@link Acquirer} gets it from the server, with {@link Waiters} if it has to wait, {@link HeldLocks} watches its
- * deadline, {@link Heartbeat} moves that on, {@link Releases} gives it back.
+ * <p>A lease passes the rooms in one direction: {@link Acquirer} gets a grant, {@link LeaseMonitor} watches the deadline of the
+ * {@link Lease}, {@link LeaseRenewer} extends it, {@link LockReleaser} ends it, {@link ListenerDispatcher} tells. The application has
+ * a {@link LeaseHandle}.
  *
- * <p>Threads may share it. Its own are daemons: {@code syncguard-waiters}, {@code syncguard-watch}, {@code syncguard-heartbeat}, {@code syncguard-release},
- * {@code syncguard-events} for listeners of the heartbeat and, for lost locks, {@code syncguard-lost-n} for callbacks and
- * {@code syncguard-lost-listener-n} for listeners. All are made with the engine.
+ * <p>Threads may share it. Its own are daemons: {@code syncguard-waiters}, {@code syncguard-watch}, {@code syncguard-heartbeat},
+ * {@code syncguard-release}, and those of the dispatcher. All are made with the engine.
  */
 public final class LockEngine implements LockManager, AutoCloseable {
 
     private final LockBackend backend;
     private final EngineSettings settings;
-    private final Events events;
-    private final Losses losses;
-    private final HeldLocks held;
-    private final Heartbeat heartbeat;
-    private final Releases releases;
-    private final Waiters waiters;
+    private final Time time;
+    private final ListenerDispatcher dispatcher;
+    private final LeaseMonitor monitor;
+    private final LeaseRenewer renewer;
+    private final LockReleaser releaser;
+    private final TransactionReleaser transactionReleaser;
+    private final WaiterRegistry waiters;
     private final Acquirer acquirer;
-    private final DeferredReleases deferred;
+    private final FenceWarning fenceWarning;
 
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean grantsLocks = true;
@@ -62,31 +66,31 @@ public final class LockEngine implements LockManager, AutoCloseable {
             Time time) {
         this.backend = backend;
         this.settings = settings;
-        this.events = new Events(backend.name(), List.copyOf(listeners));
-        this.losses = new Losses(events);
-        this.held = new HeldLocks(time);
-        this.heartbeat = new Heartbeat(backend, held, events, time);
-        this.releases = new Releases(backend, events, time);
-        this.waiters = new Waiters(backend, settings, time);
-        this.acquirer = new Acquirer(this, backend, settings, time, waiters);
-        this.deferred = new DeferredReleases(transactions, this::releaseNow);
+        this.time = time;
+        this.dispatcher = new ListenerDispatcher(backend.name(), List.copyOf(listeners));
+        this.monitor = new LeaseMonitor(time);
+        this.fenceWarning = new FenceWarning(time);
+        this.renewer = new LeaseRenewer(backend, monitor, dispatcher, fenceWarning, time);
+        this.releaser = new LockReleaser(backend, monitor, dispatcher, time);
+        this.transactionReleaser = new TransactionReleaser(transactions, releaser);
+        this.waiters = new WaiterRegistry(backend, settings, time);
+        this.acquirer = new Acquirer(backend, settings, time, waiters, releaser, dispatcher, this::grantsLocks);
     }
 
     @Override
     public LockHandle acquire(LockRequest request) {
-        Duration waitTime = request.waitTime() == null ? settings.waitTime() : request.waitTime();
-        Hold outer = outerHold(request.key());
-        return outer == null ? keptUntilEnd(acquirer.acquire(request, waitTime)) : join(outer, request);
+        LeaseHandle outer = outerHandle(request.key());
+        return outer == null ? hold(request, acquirer.acquire(request)) : join(outer, request);
     }
 
     @Override
     public @Nullable LockHandle tryAcquire(LockRequest request) {
-        Hold outer = outerHold(request.key());
+        LeaseHandle outer = outerHandle(request.key());
         if (outer != null) {
             return join(outer, request);
         }
-        Hold hold = acquirer.tryAcquire(request);
-        return hold == null ? null : keptUntilEnd(hold);
+        GrantedLease grant = acquirer.tryAcquire(request);
+        return grant == null ? null : hold(request, grant);
     }
 
     @Override
@@ -126,18 +130,18 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     @Override
     public boolean release(String lockId) {
-        Hold own = held.find(LockLimits.lockId(lockId));
-        return own == null ? releases.release(lockId, settings.ttl()) : own.release();
+        LockHandle own = monitor.find(LockLimits.lockId(lockId));
+        return own == null ? releaser.release(lockId, settings.ttl()) : own.release();
     }
 
     @Override
     public Optional<Instant> extend(String lockId, Duration ttl) {
-        Extension extension = new Extension(LockLimits.lockId(lockId), LockLimits.ttl(ttl));
-        Hold own = held.find(lockId);
+        ExtendRequest request = new ExtendRequest(LockLimits.lockId(lockId), LockLimits.ttl(ttl));
+        LockHandle own = monitor.find(lockId);
         if (own != null) {
             return own.extend(ttl) ? Optional.of(own.expiresAt()) : Optional.empty();
         }
-        return heartbeat.extend(extension);
+        return renewer.extend(request);
     }
 
     /** Grants locks again after {@link #stop}. A new engine needs no start. */
@@ -147,98 +151,36 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     /**
      * Grants no more locks, waits up to the shutdown timeout for those that are held to be released, with heartbeats going
-     * on, and takes back what is left: its holders learn that they lost it. Callers who wait for a lock are aborted.
+     * on, and releases what is left: its holders learn that they lost it. Callers who wait for a lock are aborted.
      */
     public void stop() {
         grantsLocks = false;
-        // None of them claims again.
-        waiters.wakeAll().forEach(releases::leaveQueue);
-        held.awaitNone(settings.shutdownTimeout());
-        for (Hold hold : held.all()) {
-            hold.lose(LockReason.SHUTDOWN, "it was still held when the application shut down");
-            releases.releaseLate(hold);
+        // None of them tries again.
+        waiters.wakeAll().forEach(releaser::leaveQueue);
+        monitor.awaitNone(settings.shutdownTimeout());
+        for (Lease lease : monitor.leases()) {
+            lease.lose(LockReason.SHUTDOWN, "it was still held when the application shut down");
+            releaser.releaseLater(lease);
         }
-        releases.flush();
+        releaser.flush();
     }
 
     /** {@link #stop Stops} if that is still to be done, ends all threads and closes the backend. */
     @Override
     public void close() {
-        if (grantsLocks || !held.all().isEmpty()) {
+        if (grantsLocks || !monitor.leases().isEmpty()) {
             stop();
         }
         waiters.close();
-        releases.close();
-        heartbeat.close();
-        held.close();
-        losses.close();
-        events.close();
+        releaser.close();
+        renewer.close();
+        monitor.close();
+        dispatcher.close();
         backend.close();
-    }
-
-    Events events() {
-        return events;
     }
 
     boolean grantsLocks() {
         return grantsLocks;
-    }
-
-    void granted(Hold hold) {
-        held.add(hold);
-        heartbeat.schedule(hold);
-    }
-
-    boolean extend(Hold hold, Duration ttl) {
-        return heartbeat.extend(hold, ttl);
-    }
-
-    Fence rotateFence(Hold hold) {
-        Fence fence = heartbeat.rotateFence(hold);
-        acquirer.warnOf(fence, hold.key());
-        return fence;
-    }
-
-    boolean release(Hold hold) {
-        return switch (deferred.giveBack(hold)) {
-            case SEND -> releaseNow(hold);
-            case DEFERRED -> true;
-            case REPEATED -> false;
-        };
-    }
-
-    /** Sends the release, whatever transaction is open. */
-    boolean releaseNow(Hold hold) {
-        if (!hold.beginRelease()) {
-            releaseLost(hold);
-            return false;
-        }
-        try {
-            return releases.release(hold);
-        } finally {
-            held.remove(hold);
-        }
-    }
-
-    /** For a claim of which nobody knows whether it was or will be granted. */
-    void releaseUnknown(Claim claim) {
-        releases.releaseUnknown(claim);
-    }
-
-    /** For a caller who waits no longer. */
-    void leaveQueue(Claim claim) {
-        releases.leaveQueue(claim);
-    }
-
-    /** Called once for a hold that has just been lost. */
-    void lost(Hold hold, LockReason reason, String explanation, List<Runnable> callbacks) {
-        held.remove(hold);
-        losses.tell(hold, reason, explanation, callbacks);
-    }
-
-    /** Runs a callback of a lost lock on a thread of the library. */
-    void tell(Runnable callback) {
-        losses.tell(callback);
     }
 
     private static LockInfo sanitised(RawLockInfo raw) {
@@ -252,33 +194,48 @@ public final class LockEngine implements LockManager, AutoCloseable {
                 raw.owner());
     }
 
-    /** A lock that is acquired inside a transaction is not released before that has ended. */
-    private Hold keptUntilEnd(Hold hold) {
-        deferred.keepUntilEnd(hold);
-        return hold;
+    private LockHandle hold(LockRequest request, GrantedLease grant) {
+        LeaseBodies bodies = new LeaseBodies();
+        Lease lease = new Lease(time, request, grant, (lost, reason, explanation) -> {
+            List<Runnable> callbacks = bodies.tell();
+            monitor.remove(lost);
+            dispatcher.lost(lost, reason, explanation, callbacks);
+        });
+        LeaseHandle handle = new LeaseHandle(lease, bodies, renewer, transactionReleaser, dispatcher);
+        monitor.add(lease, handle);
+        renewer.schedule(lease);
+        fenceWarning.check(grant.fence(), request.key());
+        dispatcher.dispatch(request, grant.fence(), grant.waited(), LockListener::acquired);
+        // Checked after the lease was added: either the engine that stops finds it, or this thread finds that it stops.
+        if (!grantsLocks) {
+            releaser.release(lease);
+            throw Acquirer.shuttingDown(request.key());
+        }
+        transactionReleaser.keepUntilEnd(handle);
+        return handle;
     }
 
-    /** The hold that a request of the running thread for this key is nested in. */
-    private @Nullable Hold outerHold(String key) {
+    /** The handle that a request of the running thread for this key is nested in. */
+    private @Nullable LeaseHandle outerHandle(String key) {
         for (LockHandle handle : CurrentLocks.innermostFirst()) {
-            Hold hold = Hold.of(handle);
-            if (hold != null && hold.isOf(this) && isOpenFor(key, hold)) {
-                return hold;
+            LeaseHandle outer = LeaseHandle.of(handle);
+            if (outer != null && outer.isOf(transactionReleaser) && isOpenFor(key, outer)) {
+                return outer;
             }
         }
-        for (Hold hold : deferred.pending()) {
-            if (isOpenFor(key, hold)) {
-                return hold;
+        for (LeaseHandle pending : transactionReleaser.pending()) {
+            if (isOpenFor(key, pending)) {
+                return pending;
             }
         }
         return null;
     }
 
-    private static boolean isOpenFor(String key, Hold hold) {
-        return hold.key().equals(key) && hold.state() != LockHandle.State.RELEASED;
+    private static boolean isOpenFor(String key, LockHandle handle) {
+        return handle.key().equals(key) && handle.state() != LockHandle.State.RELEASED;
     }
 
-    private LockHandle join(Hold outer, LockRequest request) {
+    private LockHandle join(LeaseHandle outer, LockRequest request) {
         if (request.mode() == LockMode.EXCLUSIVE && outer.mode() == LockMode.SHARED) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
@@ -286,19 +243,12 @@ public final class LockEngine implements LockManager, AutoCloseable {
                             + "' is held in mode SHARED where an exclusive one is asked for, which would wait"
                             + " for itself: take it exclusively from the start, or end the shared one first");
         }
-        JoinedHold joined = new JoinedHold(outer, request);
+        JoinedHandle joined = new JoinedHandle(outer, request);
         outer.requireHeld(joined);
         if (request.heartbeat()) {
-            outer.belief().switchHeartbeatOn(request);
-            heartbeat.schedule(outer);
+            outer.lease().schedule().switchOn(request);
+            renewer.schedule(outer.lease());
         }
         return joined;
-    }
-
-    /** The server may still know a lease that was only not confirmed in time. Its body has ended: the key can be free. */
-    private void releaseLost(Hold hold) {
-        if (hold.state() == LockHandle.State.LOST) {
-            releases.releaseLate(hold);
-        }
     }
 }

@@ -1,73 +1,76 @@
 package io.syncguard.core;
 
 import io.syncguard.LockBackendException;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One caller who waits for a lock, from before its first claim until it waits no longer.
+ * One caller who waits for a lock, from before its first request until it waits no longer.
  *
- * <p>It sleeps on the caller's thread; who releases, and the thread of {@link Waiters}, tell it what has changed.
+ * <p>It sleeps on the caller's thread. Wake-ups and the safety poll of {@link WaiterRegistry} notify it on other threads.
  */
 final class Waiter implements AutoCloseable {
 
     /**
-     * A waiter that is to be looked at.
+     * The safety poll for one waiter.
      *
-     * @param sleep the sleep for which the answer counts: one that began meanwhile knows better
+     * @param sleep the sleep for which the answer counts: a sleep that began meanwhile has a younger one
      */
-    record Look(Waiter waiter, int sleep) {}
+    record Poll(Waiter waiter, int sleep) {}
 
-    private final Waiters waiters;
+    private final WaiterRegistry waiters;
     private final Time time;
-    private final Claim claim;
+    private final AcquireRequest request;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    /** Guarded by the lock: the number of the last claim. */
+    /** Guarded by the lock: the number of the last request. */
     private long number;
 
-    /** Guarded by the lock. Stays until the caller has seen it, who may be claiming just now. */
+    /** Guarded by the lock. Stays until the caller has seen it, whose request may be under way. */
     private boolean woken;
 
-    /** Guarded by the lock: what a release has made of the place. */
-    private Attempt.@Nullable Grant handedOver;
+    /** Guarded by the lock: the grant that a release made of the queue entry. */
+    private AcquireResult.@Nullable Granted handedOver;
 
     /** Guarded by the lock. */
     private @Nullable LockBackendException failure;
 
-    /** Guarded by the lock: how often it had to sleep on while wake-ups did not arrive. */
+    /** Guarded by the lock: how many pauses it had while wake-ups did not arrive. */
     private int pauses;
 
-    /** Guarded by the lock: how often it has fallen asleep, or was to be looked at anew. */
+    /** Guarded by the lock: the number of the sleep. A reason for another poll counts as another sleep. */
     private int sleeps;
 
     /** Written under the lock. */
     private volatile long confirmedAt;
 
-    /** When it is to be looked at, never while it is awake. Written under the lock. */
-    private volatile long lookAt = Time.NEVER;
+    /** When the safety poll is due, never while the caller is awake. Written under the lock. */
+    private volatile long pollAt = Time.NEVER;
 
-    /** Guarded by the lock: from when on it may be looked at together with others. */
-    private long lookFrom = Time.NEVER;
+    /** Guarded by the lock: from when on the safety poll may be taken along with others. */
+    private long pollFrom = Time.NEVER;
 
-    Waiter(Waiters waiters, Time time, Claim claim) {
+    Waiter(WaiterRegistry waiters, Time time, AcquireRequest request) {
         this.waiters = waiters;
         this.time = time;
-        this.claim = claim;
+        this.request = request;
     }
 
-    Claim claim() {
-        return claim;
+    String lockId() {
+        return request.lockId();
     }
 
     /**
-     * What the server is asked next, while there is time to wait. The claim has a number of its own, and news for earlier ones
-     * do not count any more: it finds what they tell, and a place that it takes anew knows nothing of the one before.
+     * The next request, while there is time to wait. It has a number of its own. Wake-ups for earlier requests do not count any
+     * more: this request finds what they report, and a new queue entry has nothing to do with the one before.
      */
-    Claim nextClaim() {
+    AcquireRequest nextRequest() {
         long next = waiters.add(this);
         lock.lock();
         try {
@@ -77,11 +80,11 @@ final class Waiter implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        return claim.waitingAs(next);
+        return request.waitingAs(next);
     }
 
     /**
-     * The time before the last request was sent whose answer was that the place was there. What a release has made of it is
+     * The time before the last request was sent that confirmed the queue entry. A grant that a release made of the entry is
      * younger.
      */
     long confirmedAt() {
@@ -89,23 +92,23 @@ final class Waiter implements AutoCloseable {
     }
 
     /**
-     * Sleeps until the key was handed over, or it is worth to claim again, or the deadline has come.
+     * Sleeps until the key was handed over, or a new request is worth it, or the deadline has come.
      *
-     * @param sentAt the time before the claim was sent that got the place, or kept it
-     * @param nextLook when it is worth to claim again, as far as the server knew
+     * @param sentAt the time before the request was sent that got the queue entry, or renewed it
+     * @param nextLook when a new request is worth it, as far as the server knew
      * @return what was handed over, once
-     * @throws LockBackendException when the server cannot be asked
+     * @throws LockBackendException when the safety poll failed
      */
-    Attempt.@Nullable Grant sleep(long sentAt, Duration nextLook, long deadline) throws InterruptedException {
+    AcquireResult.@Nullable Granted sleep(long sentAt, Duration nextLook, long deadline) throws InterruptedException {
         lock.lock();
         try {
             confirmedAt = sentAt;
             sleeps++;
             pause(nextLook);
-            for (long now = time.nanoTime(); !isTold() && now < deadline; now = time.nanoTime()) {
+            for (long now = time.nanoTime(); !isNotified() && now < deadline; now = time.nanoTime()) {
                 time.await(changed, deadline - now);
             }
-            Attempt.Grant grant = handedOver;
+            AcquireResult.Granted grant = handedOver;
             handedOver = null;
             woken = false;
             if (grant == null && failure != null) {
@@ -113,7 +116,7 @@ final class Waiter implements AutoCloseable {
             }
             return grant;
         } finally {
-            doNotLook();
+            stopSafetyPoll();
             lock.unlock();
         }
     }
@@ -127,15 +130,15 @@ final class Waiter implements AutoCloseable {
         change(() -> woken = true);
     }
 
-    /** The first message counts. Whoever hears it on the channel knows its secret, and could send another. */
-    void handOver(long number, Attempt.Grant grant) {
+    /** The first message counts. Whoever receives it on the channel knows its secret, and could send another. */
+    void handOver(long number, AcquireResult.Granted grant) {
         change(() -> handedOver = number == this.number && handedOver == null ? grant : handedOver);
     }
 
     boolean wakeFromSleep() {
         lock.lock();
         try {
-            boolean asleep = lookAt != Time.NEVER;
+            boolean asleep = pollAt != Time.NEVER;
             wake();
             return asleep;
         } finally {
@@ -143,39 +146,39 @@ final class Waiter implements AutoCloseable {
         }
     }
 
-    /** An answer that is still on its way may be older than the reason to look, and does not count any more. */
-    void lookBy(long nanoTime) {
+    /** An answer that is still on its way may be older than the reason to poll. It does not count any more. */
+    void pollBy(long nanoTime) {
         change(() -> {
-            if (lookAt == Time.NEVER) {
+            if (pollAt == Time.NEVER) {
                 woken = true;
             } else {
                 sleeps++;
-                lookAt = nanoTime;
-                lookFrom = nanoTime;
+                pollAt = nanoTime;
+                pollFrom = nanoTime;
             }
         });
     }
 
-    long lookAt() {
-        return lookAt;
+    long pollAt() {
+        return pollAt;
     }
 
     @Nullable
-    Look lookIfDue(long now) {
+    Poll pollIfDue(long now) {
         lock.lock();
         try {
-            return lookFrom <= now ? new Look(this, sleeps) : null;
+            return pollFrom <= now ? new Poll(this, sleeps) : null;
         } finally {
             lock.unlock();
         }
     }
 
-    void looked(int sleep, long sentAt, Duration nextLook) {
+    void polled(int sleep, long sentAt, Duration nextLook) {
         change(() -> {
             if (!nextLook.isZero()) {
                 confirmedAt = sentAt;
             }
-            if (sleep != sleeps || lookAt == Time.NEVER) {
+            if (sleep != sleeps || pollAt == Time.NEVER) {
                 return;
             }
             if (nextLook.isZero()) {
@@ -194,8 +197,8 @@ final class Waiter implements AutoCloseable {
         lock.lock();
         try {
             change.run();
-            if (isTold()) {
-                doNotLook();
+            if (isNotified()) {
+                stopSafetyPoll();
             }
             changed.signal();
         } finally {
@@ -203,31 +206,33 @@ final class Waiter implements AutoCloseable {
         }
     }
 
-    private boolean isTold() {
+    private boolean isNotified() {
         return woken || handedOver != null || failure != null;
     }
 
-    /** Who has been told what it has to do: its thread may take a while to run. */
-    private void doNotLook() {
-        lookAt = Time.NEVER;
-        lookFrom = Time.NEVER;
+    /** A waiter that was notified needs no poll, even if its thread does not run at once. */
+    private void stopSafetyPoll() {
+        pollAt = Time.NEVER;
+        pollFrom = Time.NEVER;
     }
 
     private void pause(Duration nextLook) {
-        // Places have to be kept in any case.
-        long longest = waiters.safetyPause();
+        // Queue entries have to be renewed in any case.
+        long longest = waiters.safetyPollPause();
         if (!waiters.wakeUpsArrive()) {
             longest = Math.min(longest, waiters.backoff(pauses++));
         }
         long pause = Math.min(nextLook.toNanos(), longest);
         long now = time.nanoTime();
-        lookAt = now + pause;
-        lookFrom = now + pause / 2;
-        waiters.ringAt(lookAt);
+        pollAt = now + pause;
+        pollFrom = now + pause / 2;
+        waiters.ringAt(pollAt);
     }
 
     private LockBackendException failed(LockBackendException ex) {
         return new LockBackendException(
-                ex.code(), "Waiting for lock '" + claim.key() + "' came to an end. " + ex.getMessage(), ex.getCause());
+                ex.code(),
+                "Waiting for lock '" + request.key() + "' came to an end. " + ex.getMessage(),
+                ex.getCause());
     }
 }

@@ -1,7 +1,7 @@
 /**
- * The engine: waiting, heartbeats, handles, and the {@link io.syncguard.core.LockBackend} contract that a store fulfils.
+ * The engine: waiting, heartbeats, deadlines, handles.
  *
- * <p>Depends on the API.
+ * <p>Depends on the API, on {@code io.syncguard.spi} and on {@code io.syncguard.concurrent}.
  */
 @NullMarked
 package io.syncguard.core;

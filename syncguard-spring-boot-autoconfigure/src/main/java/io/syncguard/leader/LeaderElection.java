@@ -4,7 +4,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockInfo;
 import io.syncguard.LockManager;
-import io.syncguard.core.Time;
+import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;

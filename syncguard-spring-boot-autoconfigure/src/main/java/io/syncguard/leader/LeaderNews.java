@@ -1,7 +1,7 @@
 package io.syncguard.leader;
 
-import io.syncguard.core.ReadyThreads;
-import io.syncguard.core.Shielded;
+import io.syncguard.concurrent.ReadyThreads;
+import io.syncguard.concurrent.Shielded;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;

@@ -2,7 +2,7 @@ package io.syncguard.leader;
 
 import io.syncguard.Fence;
 import io.syncguard.LockHandle;
-import io.syncguard.core.Shielded;
+import io.syncguard.concurrent.Shielded;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;

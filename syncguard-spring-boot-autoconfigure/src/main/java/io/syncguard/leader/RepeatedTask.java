@@ -1,6 +1,6 @@
 package io.syncguard.leader;
 
-import io.syncguard.core.ReadyThreads;
+import io.syncguard.concurrent.ReadyThreads;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;

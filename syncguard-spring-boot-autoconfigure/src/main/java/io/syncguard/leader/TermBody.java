@@ -2,7 +2,7 @@ package io.syncguard.leader;
 
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
-import io.syncguard.core.RunningBody;
+import io.syncguard.concurrent.RunningBody;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 

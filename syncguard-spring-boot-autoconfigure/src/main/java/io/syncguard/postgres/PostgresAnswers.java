@@ -5,10 +5,10 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ReleaseResult;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -26,15 +26,15 @@ final class PostgresAnswers {
 
     private PostgresAnswers() {}
 
-    static Attempt attempt(ResultSet rows, Claim claim) throws SQLException {
+    static AcquireResult attempt(ResultSet rows, AcquireRequest claim) throws SQLException {
         rows.next();
         long fence = rows.getLong(1);
         if (rows.wasNull()) {
             Duration timeLeft = Duration.ofMillis(rows.getLong(4));
-            Attempt.Holder holder = holder(rows);
+            AcquireResult.Holder holder = holder(rows);
             return claim.waiter() == null
-                    ? new Attempt.Refusal(timeLeft, holder)
-                    : new Attempt.Queued(timeLeft, holder);
+                    ? new AcquireResult.Refused(timeLeft, holder)
+                    : new AcquireResult.Queued(timeLeft, holder);
         }
         if (fence == 0) {
             throw new LockBackendException(
@@ -43,17 +43,17 @@ final class PostgresAnswers {
                             + ". Use another key",
                     null);
         }
-        return new Attempt.Grant(
+        return new AcquireResult.Granted(
                 new Fence(fence), Instant.ofEpochMilli(rows.getLong(2)), Instant.ofEpochMilli(rows.getLong(3)));
     }
 
-    private static Attempt.@Nullable Holder holder(ResultSet rows) throws SQLException {
+    private static AcquireResult.@Nullable Holder holder(ResultSet rows) throws SQLException {
         long since = rows.getLong(6);
         if (rows.wasNull()) {
             return null;
         }
         String owner = rows.getString(5);
-        return new Attempt.Holder(owner == null ? "" : owner, Instant.ofEpochMilli(since), !rows.getBoolean(7));
+        return new AcquireResult.Holder(owner == null ? "" : owner, Instant.ofEpochMilli(since), !rows.getBoolean(7));
     }
 
     static List<Duration> nextLooks(ResultSet rows, int asked) throws SQLException {
@@ -67,15 +67,15 @@ final class PostgresAnswers {
         return nextLooks;
     }
 
-    static List<ExtendOutcome> extensions(ResultSet rows, int asked) throws SQLException {
-        List<ExtendOutcome> outcomes = new ArrayList<>();
+    static List<ExtendResult> extensions(ResultSet rows, int asked) throws SQLException {
+        List<ExtendResult> outcomes = new ArrayList<>();
         while (rows.next()) {
             outcomes.add(
                     switch (rows.getString(1)) {
-                        case "extended" -> new ExtendOutcome.Extended(Instant.ofEpochMilli(rows.getLong(2)));
-                        case "busy" -> new ExtendOutcome.Busy();
-                        case "expired" -> new ExtendOutcome.Expired();
-                        case "not_found" -> new ExtendOutcome.NotFound();
+                        case "extended" -> new ExtendResult.Extended(Instant.ofEpochMilli(rows.getLong(2)));
+                        case "busy" -> new ExtendResult.Busy();
+                        case "expired" -> new ExtendResult.Expired();
+                        case "not_found" -> new ExtendResult.NotFound();
                         default -> throw new IllegalStateException("An unknown answer to an extension");
                     });
         }
@@ -85,14 +85,14 @@ final class PostgresAnswers {
         return outcomes;
     }
 
-    static ExtendOutcome rotation(ResultSet rows) throws SQLException {
+    static ExtendResult rotation(ResultSet rows) throws SQLException {
         rows.next();
         return switch (rows.getString(1)) {
             case "rotated" ->
-                new ExtendOutcome.Rotated(Instant.ofEpochMilli(rows.getLong(2)), new Fence(rows.getLong(3)));
-            case "busy" -> new ExtendOutcome.Busy();
-            case "expired" -> new ExtendOutcome.Expired();
-            case "not_found" -> new ExtendOutcome.NotFound();
+                new ExtendResult.Rotated(Instant.ofEpochMilli(rows.getLong(2)), new Fence(rows.getLong(3)));
+            case "busy" -> new ExtendResult.Busy();
+            case "expired" -> new ExtendResult.Expired();
+            case "not_found" -> new ExtendResult.NotFound();
             case "no_fences" ->
                 throw new LockBackendException(
                         LockErrorCode.INTERNAL,
@@ -102,13 +102,13 @@ final class PostgresAnswers {
         };
     }
 
-    static ReleaseOutcome release(ResultSet rows) throws SQLException {
+    static ReleaseResult release(ResultSet rows) throws SQLException {
         rows.next();
         return outcome(rows);
     }
 
-    static List<ReleaseOutcome> releases(ResultSet rows, int asked) throws SQLException {
-        List<ReleaseOutcome> outcomes = new ArrayList<>();
+    static List<ReleaseResult> releases(ResultSet rows, int asked) throws SQLException {
+        List<ReleaseResult> outcomes = new ArrayList<>();
         while (rows.next()) {
             outcomes.add(outcome(rows));
         }
@@ -118,13 +118,13 @@ final class PostgresAnswers {
         return outcomes;
     }
 
-    private static ReleaseOutcome outcome(ResultSet rows) throws SQLException {
+    private static ReleaseResult outcome(ResultSet rows) throws SQLException {
         return switch (rows.getString(1)) {
-            case "released" -> ReleaseOutcome.RELEASED;
-            case "left" -> ReleaseOutcome.LEFT;
-            case "busy" -> ReleaseOutcome.BUSY;
-            case "expired" -> ReleaseOutcome.EXPIRED;
-            case "not_found" -> ReleaseOutcome.NOT_FOUND;
+            case "released" -> ReleaseResult.RELEASED;
+            case "left" -> ReleaseResult.LEFT;
+            case "busy" -> ReleaseResult.BUSY;
+            case "expired" -> ReleaseResult.EXPIRED;
+            case "not_found" -> ReleaseResult.NOT_FOUND;
             default -> throw new IllegalStateException("An unknown answer to a release");
         };
     }

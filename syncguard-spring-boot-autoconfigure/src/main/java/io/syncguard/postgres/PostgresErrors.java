@@ -2,7 +2,7 @@ package io.syncguard.postgres;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.RequestNotSentException;
+import io.syncguard.spi.RequestNotSentException;
 import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;

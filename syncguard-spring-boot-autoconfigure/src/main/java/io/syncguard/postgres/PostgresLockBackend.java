@@ -2,15 +2,15 @@ package io.syncguard.postgres;
 
 import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
-import io.syncguard.core.StorageKeys;
-import io.syncguard.core.Time;
-import io.syncguard.core.WakeUps;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.StorageKeys;
+import io.syncguard.spi.WakeUpListener;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Types;
@@ -35,7 +35,7 @@ public final class PostgresLockBackend implements LockBackend {
             FROM ${syncguard_locks}_claim(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """;
 
-    private static final String KEEP_PLACES = """
+    private static final String RENEW_WAITERS = """
             SELECT time_left_ms
             FROM ${syncguard_locks}_keep(?, ?)
             """;
@@ -95,7 +95,7 @@ public final class PostgresLockBackend implements LockBackend {
     private volatile @Nullable PostgresWakeUps wakeUps;
 
     private final String acquire;
-    private final String keepPlaces;
+    private final String renewWaiters;
     private final String extend;
     private final String rotate;
     private final String release;
@@ -139,7 +139,7 @@ public final class PostgresLockBackend implements LockBackend {
         this.onClose = onClose;
         PostgresTables tables = settings.tables();
         this.acquire = tables.fill(ACQUIRE);
-        this.keepPlaces = tables.fill(KEEP_PLACES);
+        this.renewWaiters = tables.fill(RENEW_WAITERS);
         this.extend = tables.fill(EXTEND);
         this.rotate = tables.fill(ROTATE);
         this.release = tables.fill(RELEASE);
@@ -156,8 +156,8 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public Attempt acquire(Claim claim) {
-        Attempt attempt = connections.query(
+    public AcquireResult acquire(AcquireRequest claim) {
+        AcquireResult attempt = connections.query(
                 "acquiring lock '" + claim.key() + "'",
                 claim.ttl(),
                 acquire,
@@ -173,13 +173,13 @@ public final class PostgresLockBackend implements LockBackend {
                     bindPlace(statement, claim);
                 },
                 rows -> PostgresAnswers.attempt(rows, claim));
-        if (attempt instanceof Attempt.Queued && wakeUps != null) {
+        if (attempt instanceof AcquireResult.Queued && wakeUps != null) {
             wakeUps.start();
         }
         return attempt;
     }
 
-    private void bindPlace(PreparedStatement statement, Claim claim) throws SQLException {
+    private void bindPlace(PreparedStatement statement, AcquireRequest claim) throws SQLException {
         Long waiter = claim.waiter();
         if (waiter == null) {
             statement.setNull(9, Types.BIGINT);
@@ -188,10 +188,10 @@ public final class PostgresLockBackend implements LockBackend {
             statement.setNull(12, Types.BIGINT);
             statement.setNull(13, Types.VARCHAR);
         } else {
-            long placeTtl = settings.placeTtl().toMillis();
+            long waiterTtl = settings.waiterTtl().toMillis();
             PostgresWakeUps heard = wakeUps;
-            statement.setLong(9, placeTtl);
-            statement.setObject(10, claim.handOver() && heard != null ? placeTtl : null, Types.BIGINT);
+            statement.setLong(9, waiterTtl);
+            statement.setObject(10, claim.handOver() && heard != null ? waiterTtl : null, Types.BIGINT);
             statement.setString(11, heard == null ? null : heard.channel());
             statement.setLong(12, waiter);
             statement.setString(13, heard == null ? null : heard.secretOf(waiter));
@@ -199,25 +199,25 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public List<Duration> keepPlaces(List<String> lockIds) {
+    public List<Duration> renewWaiters(List<String> lockIds) {
         return engineConnections.query(
                 "keeping " + lockIds.size() + " place(s) in the queue",
-                settings.placeTtl(),
-                keepPlaces,
+                settings.waiterTtl(),
+                renewWaiters,
                 (connection, statement) -> {
                     statement.setArray(1, connection.createArrayOf("text", lockIds.toArray()));
-                    statement.setLong(2, settings.placeTtl().toMillis());
+                    statement.setLong(2, settings.waiterTtl().toMillis());
                 },
                 rows -> PostgresAnswers.nextLooks(rows, lockIds.size()));
     }
 
     @Override
-    public Duration placeTtl() {
-        return settings.placeTtl();
+    public Duration waiterTtl() {
+        return settings.waiterTtl();
     }
 
     @Override
-    public void connect(WakeUps engine) {
+    public void connect(WakeUpListener engine) {
         if (wakeUpDataSource != null) {
             wakeUps = new PostgresWakeUps(wakeUpDataSource, engine, time);
         }
@@ -230,7 +230,7 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public ReleaseOutcome release(String lockId) {
+    public ReleaseResult release(String lockId) {
         return connections.query(
                 "releasing a lock",
                 release,
@@ -239,7 +239,7 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public List<ReleaseOutcome> releaseAll(List<String> lockIds) {
+    public List<ReleaseResult> releaseAll(List<String> lockIds) {
         return engineConnections.query(
                 "releasing " + lockIds.size() + " lock(s)",
                 releaseAll,
@@ -248,7 +248,7 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public ReleaseOutcome releaseAfter(String lockId, Duration held) {
+    public ReleaseResult releaseAfter(String lockId, Duration held) {
         return connections.query(
                 "releasing a lock",
                 releaseAfter,
@@ -260,20 +260,20 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public List<ExtendOutcome> extend(List<Extension> extensions) {
+    public List<ExtendResult> extend(List<ExtendRequest> extensions) {
         return extend(engineConnections, extensions);
     }
 
     @Override
-    public ExtendOutcome extend(Extension extension) {
+    public ExtendResult extend(ExtendRequest extension) {
         return extend(connections, List.of(extension)).get(0);
     }
 
-    private List<ExtendOutcome> extend(PostgresConnections sender, List<Extension> extensions) {
-        Object[] lockIds = extensions.stream().map(Extension::lockId).toArray();
+    private List<ExtendResult> extend(PostgresConnections sender, List<ExtendRequest> extensions) {
+        Object[] lockIds = extensions.stream().map(ExtendRequest::lockId).toArray();
         Object[] ttls = extensions.stream().map(each -> each.ttl().toMillis()).toArray();
         Duration shortest = extensions.stream()
-                .map(Extension::ttl)
+                .map(ExtendRequest::ttl)
                 .min(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);
         return sender.query(
@@ -288,7 +288,7 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     @Override
-    public ExtendOutcome rotate(Extension extension) {
+    public ExtendResult rotate(ExtendRequest extension) {
         return connections.query(
                 "taking the next fence for a lock",
                 extension.ttl(),
@@ -349,7 +349,7 @@ public final class PostgresLockBackend implements LockBackend {
      * synchronous standby may take longer: such a grant stays until its ttl is over.
      */
     @Override
-    public Duration settlingTime() {
+    public Duration inDoubtPeriod() {
         return settings.timeout().multipliedBy(2);
     }
 

@@ -9,19 +9,19 @@ import java.time.Duration;
  *
  * @param tables the names of the tables
  * @param timeout how long the server may be silent, at most
- * @param placeTtl how long a place in the queue of a key is kept for a waiter of whom nothing is heard
+ * @param waiterTtl how long a place in the queue of a key is kept for a waiter of whom nothing is heard
  * @param cleanupInterval the pause between two sweeps, at least a minute; zero for none
  * @param cleanupInIsLocked whether a lapsed lease that was met by {@code isLocked} is swept after the answer
  */
 public record PostgresSettings(
         PostgresTables tables,
         Duration timeout,
-        Duration placeTtl,
+        Duration waiterTtl,
         Duration cleanupInterval,
         boolean cleanupInIsLocked) {
 
     /** How long a waiter that died delays those behind it: five seconds. */
-    public static final Duration PLACE_TTL = Duration.ofSeconds(5);
+    public static final Duration WAITER_TTL = Duration.ofSeconds(5);
 
     private static final Duration SHORTEST_INTERVAL = Duration.ofMinutes(1);
 

@@ -1,8 +1,8 @@
 package io.syncguard.postgres;
 
 import io.syncguard.LockBackendException;
-import io.syncguard.core.Alarm;
-import io.syncguard.core.Time;
+import io.syncguard.concurrent.Alarm;
+import io.syncguard.concurrent.Time;
 import java.sql.ResultSet;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.syncguard.postgres;
 
-import io.syncguard.core.Alarm;
-import io.syncguard.core.Time;
-import io.syncguard.core.WakeUpMessages;
-import io.syncguard.core.WakeUps;
+import io.syncguard.concurrent.Alarm;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.WakeUpListener;
+import io.syncguard.spi.WakeUpMessages;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -38,7 +38,7 @@ final class PostgresWakeUps implements AutoCloseable {
 
     private final String channel = "syncguard_" + UUID.randomUUID();
     private final DataSource dataSource;
-    private final WakeUps wakeUps;
+    private final WakeUpListener wakeUps;
     private final WakeUpMessages messages;
     private final Time time;
     private final Alarm alarm;
@@ -55,7 +55,7 @@ final class PostgresWakeUps implements AutoCloseable {
     /** Of the listening thread alone. */
     private long pause = FIRST_PAUSE_NANOS;
 
-    PostgresWakeUps(DataSource dataSource, WakeUps wakeUps, Time time) {
+    PostgresWakeUps(DataSource dataSource, WakeUpListener wakeUps, Time time) {
         this.dataSource = dataSource;
         this.wakeUps = wakeUps;
         this.messages = new WakeUpMessages(wakeUps, time);
@@ -135,7 +135,7 @@ final class PostgresWakeUps implements AutoCloseable {
         if (connected != now) {
             connected = now;
             log.debug(now ? "Wake-ups arrive" : "Wake-ups do not arrive");
-            wakeUps.lookAtAll();
+            wakeUps.wakeUpsMissed();
         }
     }
 

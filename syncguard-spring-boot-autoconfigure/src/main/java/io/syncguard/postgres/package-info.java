@@ -1,7 +1,7 @@
 /**
  * The PostgreSQL backend: one server function per operation, on connections of its own.
  *
- * <p>Depends on the engine's {@link io.syncguard.core.LockBackend} contract.
+ * <p>Depends on the {@link io.syncguard.spi.LockBackend} contract.
  */
 @NullMarked
 package io.syncguard.postgres;

@@ -1,6 +1,6 @@
 package io.syncguard.redis;
 
-import io.syncguard.core.StorageKeys;
+import io.syncguard.spi.StorageKeys;
 
 /**
  * The names of keys. They are separated by family, so that no key of a user can meet one of ours: the scripts put a family

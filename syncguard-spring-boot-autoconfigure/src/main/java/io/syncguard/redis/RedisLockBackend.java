@@ -5,14 +5,14 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
-import io.syncguard.core.Time;
-import io.syncguard.core.WakeUps;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -76,26 +76,26 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public Attempt acquire(Claim claim) {
+    public AcquireResult acquire(AcquireRequest claim) {
         long known = fences.known(claim.key());
-        Attempt attempt = scripts.run(
+        AcquireResult attempt = scripts.run(
                 "acquiring lock '" + claim.key() + "'",
                 claim.ttl(),
                 CLAIM,
                 arguments(claim),
                 reply -> readAttempt(reply, claim));
-        if (attempt instanceof Attempt.Queued && wakeUps != null) {
+        if (attempt instanceof AcquireResult.Queued && wakeUps != null) {
             wakeUps.start();
-        } else if (attempt instanceof Attempt.Grant grant) {
+        } else if (attempt instanceof AcquireResult.Granted grant) {
             fences.granted(claim.key(), grant.fence(), known);
         }
         return attempt;
     }
 
-    private List<String> arguments(Claim claim) {
+    private List<String> arguments(AcquireRequest claim) {
         Long waiter = claim.waiter();
         RedisWakeUps heard = wakeUps;
-        String placeTtl = String.valueOf(settings.placeTtl().toMillis());
+        String waiterTtl = String.valueOf(settings.waiterTtl().toMillis());
         return List.of(
                 keys.name(claim.key()),
                 claim.mode().name(),
@@ -103,21 +103,21 @@ public final class RedisLockBackend implements LockBackend {
                 String.valueOf(claim.ttl().toMillis()),
                 claim.key(),
                 claim.owner(),
-                waiter == null ? "" : placeTtl,
-                heard == null || !claim.handOver() ? "" : placeTtl,
+                waiter == null ? "" : waiterTtl,
+                heard == null || !claim.handOver() ? "" : waiterTtl,
                 waiter == null ? "" : String.valueOf(waiter),
                 heard == null ? "" : heard.channel(),
                 heard == null || waiter == null ? "" : heard.secretOf(waiter));
     }
 
     @Override
-    public List<Duration> keepPlaces(List<String> lockIds) {
+    public List<Duration> renewWaiters(List<String> lockIds) {
         List<String> arguments = new ArrayList<>();
-        arguments.add(String.valueOf(settings.placeTtl().toMillis()));
+        arguments.add(String.valueOf(settings.waiterTtl().toMillis()));
         arguments.addAll(lockIds);
         return scripts.run(
                 "keeping " + lockIds.size() + " place(s) in the queue",
-                settings.placeTtl(),
+                settings.waiterTtl(),
                 KEEP,
                 arguments,
                 reply -> reply.numbers(lockIds.size()).stream()
@@ -126,12 +126,12 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public Duration placeTtl() {
-        return settings.placeTtl();
+    public Duration waiterTtl() {
+        return settings.waiterTtl();
     }
 
     @Override
-    public void connect(WakeUps engine) {
+    public void connect(WakeUpListener engine) {
         wakeUps = new RedisWakeUps(keys.of("wake", UUID.randomUUID().toString()), connections, engine, time);
     }
 
@@ -142,12 +142,12 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public ReleaseOutcome release(String lockId) {
+    public ReleaseResult release(String lockId) {
         return scripts.run("releasing a lock", RELEASE, List.of(lockId), reply -> readRelease(reply.text(0)));
     }
 
     @Override
-    public List<ReleaseOutcome> releaseAll(List<String> lockIds) {
+    public List<ReleaseResult> releaseAll(List<String> lockIds) {
         return scripts.run(
                 "releasing " + lockIds.size() + " lock(s)",
                 RELEASE_ALL,
@@ -158,7 +158,7 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public ReleaseOutcome releaseAfter(String lockId, Duration held) {
+    public ReleaseResult releaseAfter(String lockId, Duration held) {
         return scripts.run(
                 "releasing a lock",
                 RELEASE_AFTER,
@@ -167,14 +167,14 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public List<ExtendOutcome> extend(List<Extension> extensions) {
+    public List<ExtendResult> extend(List<ExtendRequest> extensions) {
         List<String> arguments = new ArrayList<>();
-        for (Extension extension : extensions) {
+        for (ExtendRequest extension : extensions) {
             arguments.add(extension.lockId());
             arguments.add(String.valueOf(extension.ttl().toMillis()));
         }
         Duration shortest = extensions.stream()
-                .map(Extension::ttl)
+                .map(ExtendRequest::ttl)
                 .min(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);
         return scripts.run(
@@ -188,12 +188,12 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
-    public ExtendOutcome extend(Extension extension) {
+    public ExtendResult extend(ExtendRequest extension) {
         return extend(List.of(extension)).get(0);
     }
 
     @Override
-    public ExtendOutcome rotate(Extension extension) {
+    public ExtendResult rotate(ExtendRequest extension) {
         return scripts.run(
                 "taking the next fence for a lock",
                 extension.ttl(),
@@ -227,7 +227,7 @@ public final class RedisLockBackend implements LockBackend {
      * until its silence is noticed, a pause and one for the next connection, and one for the release.
      */
     @Override
-    public Duration settlingTime() {
+    public Duration inDoubtPeriod() {
         return settings.timeout().multipliedBy(4).plus(RedisDriver.LONGEST_PAUSE);
     }
 
@@ -239,15 +239,15 @@ public final class RedisLockBackend implements LockBackend {
         connections.close();
     }
 
-    private static Attempt readAttempt(RedisReply reply, Claim claim) {
+    private static AcquireResult readAttempt(RedisReply reply, AcquireRequest claim) {
         return switch (reply.text(0)) {
             case "granted" ->
-                new Attempt.Grant(
+                new AcquireResult.Granted(
                         new Fence(reply.number(1)),
                         Instant.ofEpochMilli(reply.number(2)),
                         Instant.ofEpochMilli(reply.number(3)));
-            case "refused" -> new Attempt.Refusal(Duration.ofMillis(reply.number(1)), readHolder(reply));
-            case "queued" -> new Attempt.Queued(Duration.ofMillis(reply.number(1)), readHolder(reply));
+            case "refused" -> new AcquireResult.Refused(Duration.ofMillis(reply.number(1)), readHolder(reply));
+            case "queued" -> new AcquireResult.Queued(Duration.ofMillis(reply.number(1)), readHolder(reply));
             case "no_fences" ->
                 throw new LockBackendException(
                         LockErrorCode.INTERNAL,
@@ -258,35 +258,35 @@ public final class RedisLockBackend implements LockBackend {
         };
     }
 
-    private static Attempt.@Nullable Holder readHolder(RedisReply reply) {
+    private static AcquireResult.@Nullable Holder readHolder(RedisReply reply) {
         return reply.items().size() == 2
                 ? null
-                : new Attempt.Holder(reply.text(2), Instant.ofEpochMilli(reply.number(3)), reply.number(4) == 0);
+                : new AcquireResult.Holder(reply.text(2), Instant.ofEpochMilli(reply.number(3)), reply.number(4) == 0);
     }
 
-    private static ReleaseOutcome readRelease(String answer) {
+    private static ReleaseResult readRelease(String answer) {
         return switch (answer) {
-            case "released" -> ReleaseOutcome.RELEASED;
-            case "left" -> ReleaseOutcome.LEFT;
-            case "expired" -> ReleaseOutcome.EXPIRED;
-            case "not_found" -> ReleaseOutcome.NOT_FOUND;
+            case "released" -> ReleaseResult.RELEASED;
+            case "left" -> ReleaseResult.LEFT;
+            case "expired" -> ReleaseResult.EXPIRED;
+            case "not_found" -> ReleaseResult.NOT_FOUND;
             default -> throw new IllegalStateException("An unknown answer to a release");
         };
     }
 
-    private static ExtendOutcome readOutcome(long answer) {
+    private static ExtendResult readOutcome(long answer) {
         if (answer > 0) {
-            return new ExtendOutcome.Extended(Instant.ofEpochMilli(answer));
+            return new ExtendResult.Extended(Instant.ofEpochMilli(answer));
         }
-        return answer == 0 ? new ExtendOutcome.Expired() : new ExtendOutcome.NotFound();
+        return answer == 0 ? new ExtendResult.Expired() : new ExtendResult.NotFound();
     }
 
-    private static ExtendOutcome readRotation(RedisReply reply) {
+    private static ExtendResult readRotation(RedisReply reply) {
         return switch (reply.text(0)) {
             case "rotated" ->
-                new ExtendOutcome.Rotated(Instant.ofEpochMilli(reply.number(1)), new Fence(reply.number(2)));
-            case "expired" -> new ExtendOutcome.Expired();
-            case "not_found" -> new ExtendOutcome.NotFound();
+                new ExtendResult.Rotated(Instant.ofEpochMilli(reply.number(1)), new Fence(reply.number(2)));
+            case "expired" -> new ExtendResult.Expired();
+            case "not_found" -> new ExtendResult.NotFound();
             case "no_fences" ->
                 throw new LockBackendException(
                         LockErrorCode.INTERNAL,

@@ -5,7 +5,7 @@ import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.syncguard.LockBackendException;
-import io.syncguard.core.Time;
+import io.syncguard.concurrent.Time;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.syncguard.redis;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
-import io.syncguard.core.StorageKeys;
+import io.syncguard.spi.StorageKeys;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
@@ -12,15 +12,15 @@ import java.util.regex.Pattern;
  * @param keyPrefix stands before every key; with a hash tag, such as <code>{syncguard}:</code>, all keys are on one node of a
  *     cluster
  * @param timeout how long the server may be silent, at most
- * @param placeTtl how long a place in the queue of a key is kept for a waiter of whom nothing is heard
+ * @param waiterTtl how long a place in the queue of a key is kept for a waiter of whom nothing is heard
  */
-public record RedisSettings(String keyPrefix, Duration timeout, Duration placeTtl) {
+public record RedisSettings(String keyPrefix, Duration timeout, Duration waiterTtl) {
 
     /** The prefix that the library uses when nothing else is said. */
     public static final String KEY_PREFIX = "{syncguard}:";
 
     /** How long a waiter that died delays those behind it: five seconds. */
-    public static final Duration PLACE_TTL = Duration.ofSeconds(5);
+    public static final Duration WAITER_TTL = Duration.ofSeconds(5);
 
     private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(100);
 

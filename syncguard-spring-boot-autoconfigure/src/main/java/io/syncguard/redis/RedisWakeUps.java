@@ -5,10 +5,10 @@ import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import io.syncguard.core.Alarm;
-import io.syncguard.core.Time;
-import io.syncguard.core.WakeUpMessages;
-import io.syncguard.core.WakeUps;
+import io.syncguard.concurrent.Alarm;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.WakeUpListener;
+import io.syncguard.spi.WakeUpMessages;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -41,7 +41,7 @@ final class RedisWakeUps implements AutoCloseable {
 
     private final String channel;
     private final RedisConnections connections;
-    private final WakeUps wakeUps;
+    private final WakeUpListener wakeUps;
     private final WakeUpMessages messages;
     private final Time time;
     private final Alarm alarm;
@@ -60,7 +60,7 @@ final class RedisWakeUps implements AutoCloseable {
     /** Of the listening thread alone. */
     private long pause = FIRST_PAUSE_NANOS;
 
-    RedisWakeUps(String channel, RedisConnections connections, WakeUps wakeUps, Time time) {
+    RedisWakeUps(String channel, RedisConnections connections, WakeUpListener wakeUps, Time time) {
         this.channel = channel;
         this.connections = connections;
         this.wakeUps = wakeUps;
@@ -173,7 +173,7 @@ final class RedisWakeUps implements AutoCloseable {
             if (told == connection && connected != now) {
                 connected = now;
                 log.debug(now ? "Wake-ups arrive" : "Wake-ups do not arrive");
-                wakeUps.lookAtAll();
+                wakeUps.wakeUpsMissed();
             }
         } finally {
             changing.unlock();

@@ -1,13 +1,13 @@
 package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.syncguard.core.LockBackend;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
 import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.redis.RedisSettings;
+import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -32,30 +32,31 @@ public final class ApplicationBackend {
      * @param networkTimeout see {@code syncguard.postgres.network-timeout}
      */
     public static LockBackend on(String url, int poolSize, Duration networkTimeout) {
-        return on(url, poolSize, networkTimeout, PostgresSettings.PLACE_TTL);
+        return on(url, poolSize, networkTimeout, PostgresSettings.WAITER_TTL);
     }
 
     /**
      * With the schema in place, if there is one.
      *
      * @param url of JDBC, or of Redis
-     * @param placeTtl how long a place in a queue lives; who waits and hears nothing looks after a third of it
+     * @param waiterTtl how long a place in a queue lives; who waits and hears nothing looks after a third of it
      */
-    public static LockBackend on(String url, int poolSize, Duration networkTimeout, Duration placeTtl) {
+    public static LockBackend on(String url, int poolSize, Duration networkTimeout, Duration waiterTtl) {
         return url.startsWith("redis:")
-                ? onRedis(url, networkTimeout, placeTtl)
-                : onPostgres(url, poolSize, networkTimeout, placeTtl);
+                ? onRedis(url, networkTimeout, waiterTtl)
+                : onPostgres(url, poolSize, networkTimeout, waiterTtl);
     }
 
-    private static LockBackend onRedis(String url, Duration networkTimeout, Duration placeTtl) {
+    private static LockBackend onRedis(String url, Duration networkTimeout, Duration waiterTtl) {
         // Asked for its connection details and never opened.
         LettuceConnectionFactory application = new LettuceConnectionFactory(
                 (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(url));
         application.afterPropertiesSet();
-        return new RedisLockBackend(application, new RedisSettings(RedisSettings.KEY_PREFIX, networkTimeout, placeTtl));
+        return new RedisLockBackend(
+                application, new RedisSettings(RedisSettings.KEY_PREFIX, networkTimeout, waiterTtl));
     }
 
-    private static LockBackend onPostgres(String url, int poolSize, Duration networkTimeout, Duration placeTtl) {
+    private static LockBackend onPostgres(String url, int poolSize, Duration networkTimeout, Duration waiterTtl) {
         // Asked for its connection details and never opened.
         HikariDataSource application = new HikariDataSource();
         application.setJdbcUrl(url);
@@ -65,7 +66,7 @@ public final class ApplicationBackend {
                 pools.operations(),
                 pools.engine(),
                 pools.wakeUps(),
-                new PostgresSettings(PostgresTables.DEFAULT, pools.timeout(), placeTtl, Duration.ZERO, false),
+                new PostgresSettings(PostgresTables.DEFAULT, pools.timeout(), waiterTtl, Duration.ZERO, false),
                 pools::close);
     }
 }

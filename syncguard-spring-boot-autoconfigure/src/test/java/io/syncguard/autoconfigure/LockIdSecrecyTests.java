@@ -12,9 +12,9 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.core.Claims;
-import io.syncguard.core.Extension;
+import io.syncguard.core.AcquireRequests;
 import io.syncguard.postgres.PostgresTables;
+import io.syncguard.spi.ExtendRequest;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
@@ -153,8 +153,8 @@ class LockIdSecrecyTests {
     void what_is_sent_to_a_backend_shows_none() {
         String lockId = "lock-id---------------";
         lockIds.add(lockId);
-        told.tell(Claims.exclusive("order:1", lockId, Duration.ofSeconds(1), "test"));
-        told.tell(List.of(new Extension(lockId, Duration.ofSeconds(1))));
+        told.tell(AcquireRequests.exclusive("order:1", lockId, Duration.ofSeconds(1), "test"));
+        told.tell(List.of(new ExtendRequest(lockId, Duration.ofSeconds(1))));
 
         assertNothingTold();
     }

@@ -6,17 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.AcquireRequests;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
@@ -55,7 +55,7 @@ class RoundTripTests {
                 pools.engine(),
                 pools.wakeUps(),
                 new PostgresSettings(
-                        PostgresTables.DEFAULT, pools.timeout(), PostgresSettings.PLACE_TTL, Duration.ZERO, false),
+                        PostgresTables.DEFAULT, pools.timeout(), PostgresSettings.WAITER_TTL, Duration.ZERO, false),
                 pools::close);
         admin.execute("CREATE EXTENSION pg_stat_statements");
     }
@@ -70,17 +70,17 @@ class RoundTripTests {
     @Test
     void every_operation_is_one_statement_and_one_round_trip() {
         costsOne(() -> assertThat(backend.acquire(claim("a", "1---------------------")))
-                .isInstanceOf(Attempt.Grant.class));
+                .isInstanceOf(AcquireResult.Granted.class));
         costsOne(() -> assertThat(backend.acquire(claim("a", "2---------------------")))
-                .isInstanceOf(Attempt.Refusal.class));
-        costsOne(() -> assertThat(extend("1---------------------")).isInstanceOf(ExtendOutcome.Extended.class));
-        costsOne(() -> assertThat(backend.rotate(new Extension("1---------------------", TTL)))
-                .isInstanceOf(ExtendOutcome.Rotated.class));
+                .isInstanceOf(AcquireResult.Refused.class));
+        costsOne(() -> assertThat(extend("1---------------------")).isInstanceOf(ExtendResult.Extended.class));
+        costsOne(() -> assertThat(backend.rotate(new ExtendRequest("1---------------------", TTL)))
+                .isInstanceOf(ExtendResult.Rotated.class));
         costsOne(() -> assertThat(backend.isLocked("a")).isTrue());
         costsOne(() -> assertThat(backend.lookup("a")).hasSize(1));
         costsOne(() -> assertThat(backend.lookupById("1---------------------")).isPresent());
-        costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseOutcome.RELEASED));
-        costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseOutcome.NOT_FOUND));
+        costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseResult.RELEASED));
+        costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseResult.NOT_FOUND));
     }
 
     @Test
@@ -91,8 +91,8 @@ class RoundTripTests {
         transaction.executeWithoutResult(status -> {
             jdbc.queryForObject("SELECT 1", Integer.class);
             costsOne(() -> assertThat(backend.acquire(claim("a", "1---------------------")))
-                    .isInstanceOf(Attempt.Grant.class));
-            costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseOutcome.RELEASED));
+                    .isInstanceOf(AcquireResult.Granted.class));
+            costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseResult.RELEASED));
             costsOne(() -> backend.acquire(claim("a", "3---------------------")));
             status.setRollbackOnly();
         });
@@ -110,10 +110,10 @@ class RoundTripTests {
         lockIds.forEach(lockId -> backend.acquire(claim("key " + lockId, lockId)));
 
         costsOne(() -> assertThat(backend.extend(lockIds.stream()
-                        .map(lockId -> new Extension(lockId, TTL))
+                        .map(lockId -> new ExtendRequest(lockId, TTL))
                         .toList()))
                 .hasSize(500)
-                .hasOnlyElementsOfType(ExtendOutcome.Extended.class));
+                .hasOnlyElementsOfType(ExtendResult.Extended.class));
     }
 
     @Test
@@ -133,7 +133,7 @@ class RoundTripTests {
     private long walOfHundredRefusals() {
         long before = walInserted();
         for (int i = 0; i < 100; i++) {
-            assertThat(backend.acquire(claim("a", "2---------------------"))).isInstanceOf(Attempt.Refusal.class);
+            assertThat(backend.acquire(claim("a", "2---------------------"))).isInstanceOf(AcquireResult.Refused.class);
         }
         return walInserted() - before;
     }
@@ -165,7 +165,7 @@ class RoundTripTests {
 
         assertThatExceptionOfType(LockBackendException.class)
                 .isThrownBy(() -> backend.acquire(
-                        Claims.exclusive("a", "1---------------------", Duration.ofMillis(1500), "test")))
+                        AcquireRequests.exclusive("a", "1---------------------", Duration.ofMillis(1500), "test")))
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.NETWORK_TIMEOUT))
                 .withMessageContaining("'a'");
 
@@ -178,12 +178,12 @@ class RoundTripTests {
                 .until(() -> !backend.isLocked("never"));
     }
 
-    private static Claim claim(String key, String lockId) {
-        return Claims.exclusive(key, lockId, TTL, "test");
+    private static AcquireRequest claim(String key, String lockId) {
+        return AcquireRequests.exclusive(key, lockId, TTL, "test");
     }
 
-    private ExtendOutcome extend(String lockId) {
-        return backend.extend(List.of(new Extension(lockId, TTL))).get(0);
+    private ExtendResult extend(String lockId) {
+        return backend.extend(List.of(new ExtendRequest(lockId, TTL))).get(0);
     }
 
     private void costsOne(Runnable operation) {
@@ -201,7 +201,7 @@ class RoundTripTests {
 
     private void useBothPools() {
         backend.isLocked("warm up");
-        backend.extend(List.of(new Extension("nobody's--------------", Duration.ofSeconds(30))));
+        backend.extend(List.of(new ExtendRequest("nobody's--------------", Duration.ofSeconds(30))));
     }
 
     /** All that the server was told to do in this database, but for these questions, which do not come through the proxy. */

@@ -12,6 +12,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.List;
@@ -105,7 +106,7 @@ class AcquireTests {
 
     @Test
     void a_grant_that_the_server_makes_after_its_answer_was_given_up_is_released_too() {
-        AtomicReference<Claim> sent = new AtomicReference<>();
+        AtomicReference<AcquireRequest> sent = new AtomicReference<>();
         fixture.backend.onClaim = sent::set;
         fixture.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
         assertThatThrownBy(() -> locks.acquire(REQUEST)).isInstanceOf(LockBackendException.class);
@@ -126,7 +127,7 @@ class AcquireTests {
         fixture.backend.beforeRelease = () -> {
             if (stuck.getAndSet(false)) {
                 eventually().until(() -> bothAreLost.getCount() == 0);
-                fixture.time.advance(fixture.backend.settlingTime().plusSeconds(1));
+                fixture.time.advance(fixture.backend.inDoubtPeriod().plusSeconds(1));
             }
         };
 

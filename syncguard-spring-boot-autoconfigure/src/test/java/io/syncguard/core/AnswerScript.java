@@ -2,6 +2,13 @@ package io.syncguard.core;
 
 import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -40,8 +47,8 @@ final class AnswerScript implements AutoCloseable {
         this.store = store;
         this.processes = List.of(store.newBackend(), store.newBackend());
         processes.forEach(process -> process.connect(new Heard()));
-        Claim clock = Claims.exclusive("clock", lockId("clock"), Duration.ofMinutes(1), "clock");
-        began = ((Attempt.Grant) processes.get(0).acquire(clock)).acquiredAt();
+        AcquireRequest clock = AcquireRequests.exclusive("clock", lockId("clock"), Duration.ofMinutes(1), "clock");
+        began = ((AcquireResult.Granted) processes.get(0).acquire(clock)).acquiredAt();
     }
 
     /** One operation for each line. What is behind an equals sign is left out, and the answer is put there. */
@@ -101,8 +108,8 @@ final class AnswerScript implements AutoCloseable {
         };
     }
 
-    private Claim claim(String[] words) {
-        return new Claim(
+    private AcquireRequest claim(String[] words) {
+        return new AcquireRequest(
                 words[2],
                 LockMode.valueOf(words[3].toUpperCase()),
                 lockId(words[0]),
@@ -113,7 +120,7 @@ final class AnswerScript implements AutoCloseable {
                 null);
     }
 
-    private String wait(String caller, Claim claim) {
+    private String wait(String caller, AcquireRequest claim) {
         callers.put(claim.waiter(), caller);
         String answer = attempt(caller, claim);
         if (answer.startsWith("queued")) {
@@ -126,19 +133,19 @@ final class AnswerScript implements AutoCloseable {
         return answer;
     }
 
-    private String attempt(String caller, Claim claim) {
-        Attempt attempt = process(caller).acquire(claim);
-        if (attempt instanceof Attempt.Grant grant) {
+    private String attempt(String caller, AcquireRequest claim) {
+        AcquireResult attempt = process(caller).acquire(claim);
+        if (attempt instanceof AcquireResult.Granted grant) {
             return named(grant);
         }
-        if (attempt instanceof Attempt.Refusal refusal) {
+        if (attempt instanceof AcquireResult.Refused refusal) {
             return "refused for " + refusal.timeLeft().toMillis() + named(refusal.holder());
         }
-        Attempt.Queued queued = (Attempt.Queued) attempt;
+        AcquireResult.Queued queued = (AcquireResult.Queued) attempt;
         return "queued, looks after " + queued.nextLook().toMillis() + named(queued.holder());
     }
 
-    private ReleaseOutcome release(String[] words) {
+    private ReleaseResult release(String[] words) {
         String lockId = lockId(words[0]);
         return words.length == 2
                 ? process(words[0]).release(lockId)
@@ -146,15 +153,15 @@ final class AnswerScript implements AutoCloseable {
     }
 
     private String extend(String[] callers, Duration ttl) {
-        List<Extension> extensions = Stream.of(callers)
-                .map(caller -> new Extension(lockId(caller), ttl))
+        List<ExtendRequest> extensions = Stream.of(callers)
+                .map(caller -> new ExtendRequest(lockId(caller), ttl))
                 .toList();
         return process(callers[0]).extend(extensions).stream().map(this::named).collect(Collectors.joining("; "));
     }
 
     private String keep(String[] callers) {
         return process(callers[0])
-                .keepPlaces(Stream.of(callers).map(AnswerScript::lockId).toList())
+                .renewWaiters(Stream.of(callers).map(AnswerScript::lockId).toList())
                 .stream()
                 .map(look -> "looks after " + look.toMillis())
                 .collect(Collectors.joining("; "));
@@ -168,13 +175,13 @@ final class AnswerScript implements AutoCloseable {
         }
     }
 
-    private String named(Attempt.Grant grant) {
+    private String named(AcquireResult.Granted grant) {
         return "granted with fence " + grant.fence().value() + " from " + since(grant.acquiredAt()) + " until "
                 + since(grant.expiresAt());
     }
 
-    private String named(ExtendOutcome outcome) {
-        return outcome instanceof ExtendOutcome.Extended extended
+    private String named(ExtendResult outcome) {
+        return outcome instanceof ExtendResult.Extended extended
                 ? "until " + since(extended.expiresAt())
                 : outcome.getClass().getSimpleName();
     }
@@ -185,14 +192,14 @@ final class AnswerScript implements AutoCloseable {
     }
 
     /** Of two readers who end at the same time, either may be the last. */
-    private String named(Attempt.@Nullable Holder holder) {
+    private String named(AcquireResult.@Nullable Holder holder) {
         if (holder == null) {
             return "";
         }
         return holder.alone() ? ", held by " + holder.owner() + " since " + since(holder.since()) : ", held by several";
     }
 
-    private static String named(ReleaseOutcome outcome) {
+    private static String named(ReleaseResult outcome) {
         return outcome.name();
     }
 
@@ -218,7 +225,7 @@ final class AnswerScript implements AutoCloseable {
     }
 
     /** What either process hears. */
-    private final class Heard implements WakeUps {
+    private final class Heard implements WakeUpListener {
 
         @Override
         public void wake(long waiter) {
@@ -226,11 +233,11 @@ final class AnswerScript implements AutoCloseable {
         }
 
         @Override
-        public void handOver(long waiter, Attempt.Grant grant) {
+        public void handOver(long waiter, AcquireResult.Granted grant) {
             heard.add(callers.get(waiter) + " is " + named(grant));
         }
 
         @Override
-        public void lookAtAll() {}
+        public void wakeUpsMissed() {}
     }
 }

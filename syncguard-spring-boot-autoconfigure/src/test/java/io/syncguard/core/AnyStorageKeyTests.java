@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.spi.StorageKeys;
 import io.syncguard.testing.Texts;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;

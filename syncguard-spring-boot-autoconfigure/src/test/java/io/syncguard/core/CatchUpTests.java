@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
+import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +21,7 @@ class CatchUpTests {
     @RegisterExtension
     private final EngineFixture fixture = new EngineFixture();
 
-    private final Claim held = fixture.holdElsewhere("order:42", Duration.ofHours(1));
+    private final AcquireRequest held = fixture.holdElsewhere("order:42", Duration.ofHours(1));
 
     @Test
     void a_caller_who_learns_just_then_that_it_is_queued_claims_once_more() throws Exception {
@@ -35,7 +36,7 @@ class CatchUpTests {
         eventually().until(() -> !fixture.store.queue("order:42").isEmpty());
         fixture.settle();
         fixture.backend.afterKeep = this::releaseUnheard;
-        fixture.time.advance(fixture.backend.placeTtl().dividedBy(3));
+        fixture.time.advance(fixture.backend.waiterTtl().dividedBy(3));
 
         assertThat(waiter.get(10, TimeUnit.SECONDS)).isNotNull();
     }

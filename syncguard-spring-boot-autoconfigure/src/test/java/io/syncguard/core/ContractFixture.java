@@ -3,6 +3,12 @@ package io.syncguard.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockMode;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,24 +68,24 @@ public abstract class ContractFixture {
         return another;
     }
 
-    protected final Claim writer() {
+    protected final AcquireRequest writer() {
         return claim(KEY, LockMode.EXCLUSIVE, TTL);
     }
 
-    protected final Claim writer(Duration ttl) {
+    protected final AcquireRequest writer(Duration ttl) {
         return claim(KEY, LockMode.EXCLUSIVE, ttl);
     }
 
-    protected final Claim reader() {
+    protected final AcquireRequest reader() {
         return claim(KEY, LockMode.SHARED, TTL);
     }
 
-    protected final Claim reader(Duration ttl) {
+    protected final AcquireRequest reader(Duration ttl) {
         return claim(KEY, LockMode.SHARED, ttl);
     }
 
-    protected final Claim claim(String key, LockMode mode, Duration ttl) {
-        return new Claim(key, mode, lockIds.next(), ttl, "test", false, false, null);
+    protected final AcquireRequest claim(String key, LockMode mode, Duration ttl) {
+        return new AcquireRequest(key, mode, lockIds.next(), ttl, "test", false, false, null);
     }
 
     protected final String strangersLockId() {
@@ -87,94 +93,95 @@ public abstract class ContractFixture {
     }
 
     /** The same by somebody who waits. */
-    protected final Claim waiting(Claim claim) {
+    protected final AcquireRequest waiting(AcquireRequest claim) {
         return claim.waitingAs(waiters.incrementAndGet());
     }
 
-    protected final Claim waitingWriter() {
+    protected final AcquireRequest waitingWriter() {
         return waiting(writer());
     }
 
-    protected final Claim waitingReader() {
+    protected final AcquireRequest waitingReader() {
         return waiting(reader());
     }
 
     /** The last try of somebody who has waited. */
-    protected static Claim lastTry(Claim claim) {
-        return new Claim(claim.key(), claim.mode(), claim.lockId(), claim.ttl(), claim.owner(), false, false, null);
+    protected static AcquireRequest lastTry(AcquireRequest claim) {
+        return new AcquireRequest(
+                claim.key(), claim.mode(), claim.lockId(), claim.ttl(), claim.owner(), false, false, null);
     }
 
-    protected final Attempt.Grant granted(Claim claim) {
+    protected final AcquireResult.Granted granted(AcquireRequest claim) {
         return granted(backend, claim);
     }
 
-    protected final Attempt.Grant granted(LockBackend process, Claim claim) {
-        Attempt attempt = process.acquire(claim);
-        assertThat(attempt).isInstanceOf(Attempt.Grant.class);
-        return (Attempt.Grant) attempt;
+    protected final AcquireResult.Granted granted(LockBackend process, AcquireRequest claim) {
+        AcquireResult attempt = process.acquire(claim);
+        assertThat(attempt).isInstanceOf(AcquireResult.Granted.class);
+        return (AcquireResult.Granted) attempt;
     }
 
-    protected final Claim held(Claim claim) {
+    protected final AcquireRequest held(AcquireRequest claim) {
         granted(claim);
         return claim;
     }
 
-    protected final Attempt.Refusal refused(Claim claim) {
-        Attempt attempt = backend.acquire(claim);
-        assertThat(attempt).isInstanceOf(Attempt.Refusal.class);
-        return (Attempt.Refusal) attempt;
+    protected final AcquireResult.Refused refused(AcquireRequest claim) {
+        AcquireResult attempt = backend.acquire(claim);
+        assertThat(attempt).isInstanceOf(AcquireResult.Refused.class);
+        return (AcquireResult.Refused) attempt;
     }
 
-    protected final Attempt.Queued queued(Claim claim) {
+    protected final AcquireResult.Queued queued(AcquireRequest claim) {
         return queued(backend, claim);
     }
 
-    protected final Attempt.Queued queued(LockBackend process, Claim claim) {
-        Attempt attempt = process.acquire(claim);
-        assertThat(attempt).isInstanceOf(Attempt.Queued.class);
-        return (Attempt.Queued) attempt;
+    protected final AcquireResult.Queued queued(LockBackend process, AcquireRequest claim) {
+        AcquireResult attempt = process.acquire(claim);
+        assertThat(attempt).isInstanceOf(AcquireResult.Queued.class);
+        return (AcquireResult.Queued) attempt;
     }
 
     /** Puts a writer into the queue. */
-    protected final Claim queuedWriter() {
-        Claim claim = waitingWriter();
+    protected final AcquireRequest queuedWriter() {
+        AcquireRequest claim = waitingWriter();
         queued(claim);
         return claim;
     }
 
     /** Puts a reader into the queue. */
-    protected final Claim queuedReader() {
-        Claim claim = waitingReader();
+    protected final AcquireRequest queuedReader() {
+        AcquireRequest claim = waitingReader();
         queued(claim);
         return claim;
     }
 
-    protected final void release(Claim claim) {
-        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+    protected final void release(AcquireRequest claim) {
+        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseResult.RELEASED);
     }
 
-    protected final void leave(Claim claim) {
-        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.LEFT);
+    protected final void leave(AcquireRequest claim) {
+        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseResult.LEFT);
     }
 
-    protected final void expireLease(Claim claim) {
+    protected final void expireLease(AcquireRequest claim) {
         store.expireLease(claim.lockId());
     }
 
-    protected final void expirePlace(Claim claim) {
+    protected final void expirePlace(AcquireRequest claim) {
         store.endPlaceIn(claim.lockId(), Duration.ZERO);
     }
 
-    protected final ExtendOutcome extend(Claim claim, Duration ttl) {
-        return backend.extend(List.of(new Extension(claim.lockId(), ttl))).get(0);
+    protected final ExtendResult extend(AcquireRequest claim, Duration ttl) {
+        return backend.extend(List.of(new ExtendRequest(claim.lockId(), ttl))).get(0);
     }
 
-    protected final ExtendOutcome rotate(Claim claim, Duration ttl) {
-        return backend.rotate(new Extension(claim.lockId(), ttl));
+    protected final ExtendResult rotate(AcquireRequest claim, Duration ttl) {
+        return backend.rotate(new ExtendRequest(claim.lockId(), ttl));
     }
 
-    protected final Duration keepPlace(Claim claim) {
-        return backend.keepPlaces(List.of(claim.lockId())).get(0);
+    protected final Duration keepPlace(AcquireRequest claim) {
+        return backend.renewWaiters(List.of(claim.lockId())).get(0);
     }
 
     /** Whether it was so much at some moment of this test. */

@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 
 /** A store under the contracts, which can be looked at and changed behind the back of its backends. */

@@ -4,6 +4,10 @@ import static io.syncguard.core.EngineFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.RawLockInfo;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -24,13 +28,13 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void the_first_in_the_queue_is_told_its_grant() {
-        Claim holder = held(writer());
-        Claim first = queuedForHandOver();
-        Claim second = queuedForHandOver();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedForHandOver();
+        AcquireRequest second = queuedForHandOver();
 
         release(holder);
 
-        Attempt.Grant grant = heardBy(first);
+        AcquireResult.Granted grant = heardBy(first);
         assertThat(grant.fence().value()).isEqualTo(2);
         assertThat(store().storedFence(KEY)).isEqualTo(2);
         RawLockInfo info = onlyHolder();
@@ -44,23 +48,23 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void the_first_lease_lives_as_long_as_a_place() {
-        Claim holder = held(writer());
-        Claim waiter = queuedForHandOver();
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
 
         release(holder);
 
-        Attempt.Grant grant = heardBy(waiter);
+        AcquireResult.Granted grant = heardBy(waiter);
         assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt()))
-                .isEqualTo(backend().placeTtl());
+                .isEqualTo(backend().waiterTtl());
     }
 
     @Test
     void a_claim_finds_the_grant_and_makes_it_live_for_a_whole_ttl() {
-        Claim holder = held(writer());
-        Claim waiter = queuedForHandOver();
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
         release(holder);
 
-        Attempt.Grant grant = granted(waiter.fromQueue());
+        AcquireResult.Granted grant = granted(waiter.fromQueue());
 
         assertThat(grant.fence().value()).isEqualTo(2);
         assertThat(onlyHolder().expiresAt()).isEqualTo(grant.expiresAt());
@@ -69,8 +73,8 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void the_last_try_finds_the_grant() {
-        Claim holder = held(writer());
-        Claim waiter = queuedForHandOver();
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
         release(holder);
 
         assertThat(granted(lastTry(waiter).fromQueue()).fence().value()).isEqualTo(2);
@@ -78,9 +82,9 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void who_has_claimed_again_is_known_by_its_last_number() {
-        Claim holder = held(writer());
-        Claim before = queuedForHandOver();
-        Claim now = before.waitingAs(4711).fromQueue();
+        AcquireRequest holder = held(writer());
+        AcquireRequest before = queuedForHandOver();
+        AcquireRequest now = before.waitingAs(4711).fromQueue();
         queued(now);
 
         release(holder);
@@ -91,8 +95,8 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void who_has_been_handed_the_key_has_no_place_any_more() {
-        Claim holder = held(writer());
-        Claim waiter = queuedForHandOver();
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
         release(holder);
 
         assertThat(keepPlace(waiter)).isZero();
@@ -101,9 +105,9 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void who_leaves_gives_back_a_grant_that_the_place_has_become() {
-        Claim holder = held(writer());
-        Claim first = queuedForHandOver();
-        Claim second = queuedForHandOver();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedForHandOver();
+        AcquireRequest second = queuedForHandOver();
         release(holder);
 
         release(first);
@@ -113,8 +117,8 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void a_grant_that_lapsed_unheard_is_lost_and_the_next_claim_is_a_new_one() {
-        Claim holder = held(writer());
-        Claim waiter = queuedForHandOver();
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
         release(holder);
         expireLease(waiter);
 
@@ -124,8 +128,8 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void who_wants_to_claim_is_woken_and_granted_nothing() {
-        Claim holder = held(writer());
-        Claim waiter = queuedWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedWriter();
         queuedForHandOver();
 
         release(holder);
@@ -137,7 +141,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void who_cannot_hear_is_granted_nothing() {
-        Claim holder = held(writer());
+        AcquireRequest holder = held(writer());
         queued(elsewhere(), handedOver(waitingWriter()));
 
         release(holder);
@@ -147,9 +151,9 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void a_writer_is_handed_the_key_by_the_last_of_the_readers() {
-        Claim one = held(reader());
-        Claim other = held(reader());
-        Claim writer = queuedForHandOver();
+        AcquireRequest one = held(reader());
+        AcquireRequest other = held(reader());
+        AcquireRequest writer = queuedForHandOver();
 
         release(one);
         assertThat(backend().lookup(KEY)).extracting(RawLockInfo::lockId).containsExactly(other.lockId());
@@ -160,9 +164,9 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void a_lapsed_reader_is_in_the_way_of_no_claim() {
-        Claim lapsed = held(reader());
-        Claim reader = held(reader());
-        Claim writer = queuedForHandOver();
+        AcquireRequest lapsed = held(reader());
+        AcquireRequest reader = held(reader());
+        AcquireRequest writer = queuedForHandOver();
         expireLease(lapsed);
 
         release(reader);
@@ -173,9 +177,9 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void a_place_that_lapsed_is_passed_over() {
-        Claim holder = held(writer());
-        Claim first = queuedForHandOver();
-        Claim second = queuedForHandOver();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedForHandOver();
+        AcquireRequest second = queuedForHandOver();
         expirePlace(first);
 
         release(holder);
@@ -187,8 +191,8 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void a_key_is_handed_over_with_the_fence_behind_the_last_of_its_holder() {
-        Claim holder = held(writer());
-        Claim waiter = queuedForHandOver();
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
         rotate(holder, TTL);
 
         release(holder);
@@ -199,12 +203,12 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void who_was_handed_the_key_takes_the_next_fence_for_a_whole_ttl() {
-        Claim holder = held(writer());
-        Claim waiter = queuedForHandOver();
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
         release(holder);
-        Attempt.Grant grant = heardBy(waiter);
+        AcquireResult.Granted grant = heardBy(waiter);
 
-        assertThat(rotate(waiter, TTL)).isInstanceOfSatisfying(ExtendOutcome.Rotated.class, rotated -> {
+        assertThat(rotate(waiter, TTL)).isInstanceOfSatisfying(ExtendResult.Rotated.class, rotated -> {
             assertThat(rotated.fence().value()).isEqualTo(3);
             assertThat(rotated.expiresAt()).isAfterOrEqualTo(grant.acquiredAt().plus(TTL));
         });
@@ -212,20 +216,20 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
     @Test
     void a_try_is_refused_by_a_key_that_was_handed_over() {
-        Claim holder = held(writer());
-        Claim waiter = queuedForHandOver();
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedForHandOver();
         release(holder);
         heardBy(waiter);
 
-        assertLeft(refused(writer()).timeLeft(), backend().placeTtl().plus(TOLERANCE));
+        assertLeft(refused(writer()).timeLeft(), backend().waiterTtl().plus(TOLERANCE));
     }
 
     @Test
     void a_key_goes_from_hand_to_hand_in_the_order_of_arrival() {
-        Claim holder = held(writer());
-        List<Claim> waiters = List.of(queuedForHandOver(), queuedForHandOver(), queuedForHandOver());
+        AcquireRequest holder = held(writer());
+        List<AcquireRequest> waiters = List.of(queuedForHandOver(), queuedForHandOver(), queuedForHandOver());
 
-        for (Claim waiter : waiters) {
+        for (AcquireRequest waiter : waiters) {
             release(holder);
             heardBy(waiter);
             holder = waiter;
@@ -234,8 +238,8 @@ public abstract class DirectHandOverContract extends ContractFixture {
         assertThat(onlyHolder().fence().value()).isEqualTo(4);
     }
 
-    private static Claim handedOver(Claim claim) {
-        return new Claim(
+    private static AcquireRequest handedOver(AcquireRequest claim) {
+        return new AcquireRequest(
                 claim.key(),
                 claim.mode(),
                 claim.lockId(),
@@ -246,14 +250,14 @@ public abstract class DirectHandOverContract extends ContractFixture {
                 claim.waiter());
     }
 
-    private Claim queuedForHandOver() {
-        Claim claim = handedOver(waitingWriter());
+    private AcquireRequest queuedForHandOver() {
+        AcquireRequest claim = handedOver(waitingWriter());
         queued(claim);
         eventually().until(backend()::isConnected);
         return claim;
     }
 
-    private Attempt.Grant heardBy(Claim waiter) {
+    private AcquireResult.Granted heardBy(AcquireRequest waiter) {
         eventually().until(() -> heard.grants.containsKey(waiter.waiter()));
         return heard.grants.get(waiter.waiter());
     }
@@ -265,10 +269,10 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     /** Writes down who is told what. */
-    private static final class Heard implements WakeUps {
+    private static final class Heard implements WakeUpListener {
 
         private final List<Long> woken = new CopyOnWriteArrayList<>();
-        private final Map<Long, Attempt.Grant> grants = new ConcurrentHashMap<>();
+        private final Map<Long, AcquireResult.Granted> grants = new ConcurrentHashMap<>();
 
         @Override
         public void wake(long waiter) {
@@ -276,11 +280,11 @@ public abstract class DirectHandOverContract extends ContractFixture {
         }
 
         @Override
-        public void handOver(long waiter, Attempt.Grant grant) {
+        public void handOver(long waiter, AcquireResult.Granted grant) {
             grants.put(waiter, grant);
         }
 
         @Override
-        public void lookAtAll() {}
+        public void wakeUpsMissed() {}
     }
 }

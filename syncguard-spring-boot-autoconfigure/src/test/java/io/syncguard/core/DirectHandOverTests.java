@@ -9,6 +9,8 @@ import io.syncguard.Fence;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -30,7 +32,7 @@ class DirectHandOverTests {
     private static final LockRequest REQUEST = LockRequest.of(KEY).ttl(TTL).waitTime(LONG);
 
     /** What a place lives. */
-    private static final Duration PLACE = new InMemoryLockBackend().placeTtl();
+    private static final Duration PLACE = new InMemoryLockBackend().waiterTtl();
 
     private final EngineFixture fixture = new EngineFixture();
     private final LockEngine locks = fixture.engine;
@@ -42,7 +44,7 @@ class DirectHandOverTests {
 
     @Test
     void a_hand_over_that_comes_before_the_answer_is_not_lost() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         fixture.backend.afterAcquire = () -> fixture.releaseElsewhere(other);
 
         FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
@@ -55,13 +57,14 @@ class DirectHandOverTests {
     /** Whoever listens on the channel knows the secret from then on, and may be quicker than the caller's thread. */
     @Test
     void a_second_message_about_the_same_grant_does_not_change_it() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
-        List<Claim> claims = new CopyOnWriteArrayList<>();
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
+        List<AcquireRequest> claims = new CopyOnWriteArrayList<>();
         fixture.backend.onClaim = claims::add;
         fixture.backend.afterAcquire = () -> {
             fixture.releaseElsewhere(other);
             fixture.backend.engine.handOver(
-                    claims.get(0).waiter(), new Attempt.Grant(new Fence(7), Instant.EPOCH, Instant.EPOCH.plus(LONG)));
+                    claims.get(0).waiter(),
+                    new AcquireResult.Granted(new Fence(7), Instant.EPOCH, Instant.EPOCH.plus(LONG)));
         };
 
         FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST));
@@ -72,7 +75,7 @@ class DirectHandOverTests {
 
     @Test
     void the_deadline_counts_from_the_request_that_got_the_place() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         fixture.backend.afterAcquire = () -> fixture.time.advance(Duration.ofMillis(300));
         FutureTask<LockHandle> waiter = waiting(REQUEST);
         fixture.time.advance(Duration.ofMillis(700));
@@ -85,7 +88,7 @@ class DirectHandOverTests {
 
     @Test
     void the_deadline_counts_from_the_last_request_that_kept_the_place() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting(REQUEST);
         fixture.advanceSlowly(Duration.ofSeconds(20), Duration.ofMillis(100));
         assertThat(fixture.backend.keepStatements).hasPositiveValue();
@@ -98,7 +101,7 @@ class DirectHandOverTests {
 
     @Test
     void the_first_heartbeat_gives_the_whole_ttl() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting(REQUEST);
         fixture.releaseElsewhere(other);
         eventually().until(waiter::isDone);
@@ -112,7 +115,7 @@ class DirectHandOverTests {
     /** Until then the lease is short: a store that stands still must not cost a lock with a long ttl. */
     @Test
     void the_first_heartbeat_comes_within_250_ms_of_the_grant_and_costs_a_shorter_body_nothing() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting(REQUEST);
         fixture.releaseElsewhere(other);
         eventually().until(waiter::isDone);
@@ -127,7 +130,7 @@ class DirectHandOverTests {
 
     @Test
     void a_grant_of_which_nobody_hears_is_found_by_the_next_look() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting(REQUEST);
         fixture.deaf(true);
         fixture.releaseElsewhere(other);
@@ -141,8 +144,8 @@ class DirectHandOverTests {
 
     @Test
     void who_hears_of_a_grant_when_nobody_may_rely_on_it_any_more_asks_for_it() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
-        List<Claim> claims = new CopyOnWriteArrayList<>();
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
+        List<AcquireRequest> claims = new CopyOnWriteArrayList<>();
         fixture.backend.onClaim = claims::add;
         FutureTask<LockHandle> waiter = waiting(REQUEST);
         fixture.time.advance(Duration.ofSeconds(1));
@@ -153,7 +156,8 @@ class DirectHandOverTests {
         fixture.time.advance(PLACE.minusMillis(500));
 
         fixture.backend.engine.handOver(
-                claims.get(0).waiter(), new Attempt.Grant(new Fence(2), Instant.EPOCH, Instant.EPOCH.plus(PLACE)));
+                claims.get(0).waiter(),
+                new AcquireResult.Granted(new Fence(2), Instant.EPOCH, Instant.EPOCH.plus(PLACE)));
 
         eventually().until(waiter::isDone);
         paused.countDown();
@@ -164,8 +168,8 @@ class DirectHandOverTests {
 
     @Test
     void news_of_a_grant_from_before_the_last_claim_do_not_count() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
-        List<Claim> claims = new CopyOnWriteArrayList<>();
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
+        List<AcquireRequest> claims = new CopyOnWriteArrayList<>();
         fixture.backend.onClaim = claims::add;
         FutureTask<LockHandle> waiter = waiting(REQUEST);
         fixture.backend.engine.wake(claims.get(0).waiter());
@@ -173,7 +177,8 @@ class DirectHandOverTests {
         fixture.settle();
         Instant now = Instant.EPOCH;
 
-        fixture.backend.engine.handOver(claims.get(0).waiter(), new Attempt.Grant(new Fence(7), now, now.plus(PLACE)));
+        fixture.backend.engine.handOver(
+                claims.get(0).waiter(), new AcquireResult.Granted(new Fence(7), now, now.plus(PLACE)));
 
         fixture.settle();
         assertThat(waiter).isNotDone();
@@ -184,7 +189,7 @@ class DirectHandOverTests {
 
     @Test
     void an_interrupted_waiter_gives_back_what_it_was_handed() {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         Thread[] thread = new Thread[1];
         FutureTask<LockHandle> waiter = inAnotherThread(() -> {
             thread[0] = Thread.currentThread();
@@ -203,7 +208,7 @@ class DirectHandOverTests {
 
     @Test
     void a_key_is_held_at_least_as_long_as_asked_from_the_hand_over_on() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting(REQUEST.holdAtLeast(Duration.ofSeconds(2)));
         fixture.time.advance(Duration.ofSeconds(1));
         fixture.releaseElsewhere(other);
@@ -220,7 +225,7 @@ class DirectHandOverTests {
     @ParameterizedTest
     @MethodSource("requestsThatClaim")
     void who_could_not_rely_on_a_short_lease_is_woken_and_claims(LockRequest request) throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting(request);
 
         fixture.releaseElsewhere(other);

@@ -6,6 +6,8 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
 import io.syncguard.LockRequest;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -70,7 +72,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     /** From now on no wake-up arrives. */
     void disconnect() {
         ((InMemoryLockBackend) server).connected = false;
-        backend.engine.lookAtAll();
+        backend.engine.wakeUpsMissed();
     }
 
     /** Has wake-ups be lost, which nobody notices. */
@@ -79,23 +81,23 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     /** Has another process hold the key. */
-    public Claim holdElsewhere(String key, Duration ttl) {
-        Claim claim = Claims.exclusive(key, new LockIds().next(), ttl, "elsewhere");
+    public AcquireRequest holdElsewhere(String key, Duration ttl) {
+        AcquireRequest claim = AcquireRequests.exclusive(key, new LockIds().next(), ttl, "elsewhere");
         server.acquire(claim);
         return claim;
     }
 
     /** Has another process read under the key. */
-    Claim readElsewhere(String key, Duration ttl) {
-        Claim claim = Claims.shared(key, new LockIds().next(), ttl, "elsewhere");
+    AcquireRequest readElsewhere(String key, Duration ttl) {
+        AcquireRequest claim = AcquireRequests.shared(key, new LockIds().next(), ttl, "elsewhere");
         server.acquire(claim);
         return claim;
     }
 
     /** Has a writer of another process wait for the key. */
-    public Claim queueElsewhere(String key) {
-        Claim claim =
-                Claims.exclusive(key, new LockIds().next(), TTL, "elsewhere").waitingAs(0);
+    public AcquireRequest queueElsewhere(String key) {
+        AcquireRequest claim = AcquireRequests.exclusive(key, new LockIds().next(), TTL, "elsewhere")
+                .waitingAs(0);
         new InMemoryLockBackend(store).acquire(claim);
         return claim;
     }
@@ -108,17 +110,17 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         return waiter;
     }
 
-    public void releaseElsewhere(Claim claim) {
+    public void releaseElsewhere(AcquireRequest claim) {
         server.release(claim.lockId());
     }
 
     /** The same in a moment in which this process is deaf, which it then learns. */
-    void releaseUnheard(Claim claim) {
+    void releaseUnheard(AcquireRequest claim) {
         InMemoryLockBackend own = (InMemoryLockBackend) server;
         own.connected = false;
         server.release(claim.lockId());
         own.connected = true;
-        backend.engine.lookAtAll();
+        backend.engine.wakeUpsMissed();
     }
 
     /** Moves the clock in steps that give every thread of the engine its turn. */

@@ -10,6 +10,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
@@ -37,7 +38,7 @@ class FailingWaitTests {
             value = LockErrorCode.class,
             names = {"SERVICE_UNAVAILABLE", "NETWORK_TIMEOUT", "RATE_LIMITED", "INTERNAL"})
     void an_error_after_a_refusal_ends_the_wait_with_that_error_and_gives_up_the_place(LockErrorCode code) {
-        Claim other = fixture.holdElsewhere("order:42", LONG);
+        AcquireRequest other = fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST);
         fixture.backend.beforeAcquire = InterceptedBackend.failing(code);
 
@@ -69,7 +70,7 @@ class FailingWaitTests {
     /** The server had ended one session, and everybody who waited got an error. */
     @Test
     void one_failed_look_is_repeated_and_ends_no_wait() throws Exception {
-        Claim other = fixture.holdElsewhere("order:42", LONG);
+        AcquireRequest other = fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST.waitTime(LONG));
         fixture.backend.beforeKeep = () -> {
             fixture.backend.beforeKeep = () -> {};
@@ -101,7 +102,7 @@ class FailingWaitTests {
 
     @Test
     void a_grant_whose_answer_is_lost_in_the_middle_of_a_wait_is_released() {
-        Claim other = fixture.holdElsewhere("order:42", LONG);
+        AcquireRequest other = fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST);
         fixture.backend.afterAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
         fixture.releaseElsewhere(other);

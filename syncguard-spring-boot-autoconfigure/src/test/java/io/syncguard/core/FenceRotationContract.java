@@ -8,6 +8,9 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -18,7 +21,7 @@ public abstract class FenceRotationContract extends ContractFixture {
 
     @Test
     void a_lease_takes_the_next_fence_of_its_key() {
-        Claim holder = held(writer());
+        AcquireRequest holder = held(writer());
 
         assertThat(rotated(holder).fence()).isEqualTo(new Fence(2));
         assertThat(rotated(holder).fence()).isEqualTo(new Fence(3));
@@ -28,10 +31,10 @@ public abstract class FenceRotationContract extends ContractFixture {
 
     @Test
     void the_grant_stays_the_same_but_for_its_fence_and_its_end() {
-        Claim holder = held(writer());
+        AcquireRequest holder = held(writer());
         RawLockInfo before = holder();
 
-        ExtendOutcome.Rotated rotated = rotated(holder);
+        ExtendResult.Rotated rotated = rotated(holder);
 
         assertThat(holder())
                 .isEqualTo(new RawLockInfo(
@@ -49,11 +52,11 @@ public abstract class FenceRotationContract extends ContractFixture {
     @Test
     void the_lease_ends_one_ttl_from_now_be_that_later_or_earlier_than_before() {
         long began = System.nanoTime();
-        Claim holder = writer(Duration.ofMinutes(10));
+        AcquireRequest holder = writer(Duration.ofMinutes(10));
         Instant granted = granted(holder).acquiredAt();
 
         for (Duration ttl : List.of(Duration.ofHours(1), Duration.ofMinutes(1))) {
-            assertThat(rotate(holder, ttl)).isInstanceOf(ExtendOutcome.Rotated.class);
+            assertThat(rotate(holder, ttl)).isInstanceOf(ExtendResult.Rotated.class);
             Duration passed = Duration.ofNanos(System.nanoTime() - began).plusMillis(2);
             assertThat(Duration.between(granted, holder().expiresAt())).isBetween(ttl, ttl.plus(passed));
         }
@@ -61,10 +64,10 @@ public abstract class FenceRotationContract extends ContractFixture {
 
     @Test
     void a_lease_that_lapsed_is_not_revived_and_takes_no_fence() {
-        Claim holder = held(writer());
+        AcquireRequest holder = held(writer());
         expireLease(holder);
 
-        assertThat(rotate(holder, TTL)).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(rotate(holder, TTL)).isInstanceOf(ExtendResult.Expired.class);
 
         assertThat(backend().isLocked(KEY)).isFalse();
         assertThat(store().storedFence(KEY)).isEqualTo(1);
@@ -72,13 +75,14 @@ public abstract class FenceRotationContract extends ContractFixture {
 
     @Test
     void a_lock_id_without_a_lease_takes_no_fence() {
-        Claim before = held(writer());
+        AcquireRequest before = held(writer());
         release(before);
-        Claim holder = held(writer());
+        AcquireRequest holder = held(writer());
         RawLockInfo lease = holder();
 
-        assertThat(rotate(before, TTL)).isInstanceOf(ExtendOutcome.NotFound.class);
-        assertThat(backend().rotate(new Extension(strangersLockId(), TTL))).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(rotate(before, TTL)).isInstanceOf(ExtendResult.NotFound.class);
+        assertThat(backend().rotate(new ExtendRequest(strangersLockId(), TTL)))
+                .isInstanceOf(ExtendResult.NotFound.class);
 
         assertThat(holder()).isEqualTo(lease);
         assertThat(store().storedFence(KEY)).isEqualTo(2);
@@ -88,10 +92,10 @@ public abstract class FenceRotationContract extends ContractFixture {
     /** The order of fences says which reader was granted the key after which writer. */
     @Test
     void a_shared_lease_keeps_its_fence() {
-        Claim reader = held(reader());
+        AcquireRequest reader = held(reader());
         RawLockInfo lease = holder();
 
-        assertThat(rotate(reader, Duration.ofHours(1))).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(rotate(reader, Duration.ofHours(1))).isInstanceOf(ExtendResult.NotFound.class);
 
         assertThat(holder()).isEqualTo(lease);
         assertThat(store().storedFence(KEY)).isEqualTo(1);
@@ -100,9 +104,9 @@ public abstract class FenceRotationContract extends ContractFixture {
     @Test
     void a_place_in_the_queue_takes_no_fence_and_stays() {
         held(writer());
-        Claim waiter = queuedWriter();
+        AcquireRequest waiter = queuedWriter();
 
-        assertThat(rotate(waiter, TTL)).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(rotate(waiter, TTL)).isInstanceOf(ExtendResult.NotFound.class);
 
         assertThat(store().storedFence(KEY)).isEqualTo(1);
         leave(waiter);
@@ -110,13 +114,13 @@ public abstract class FenceRotationContract extends ContractFixture {
 
     @Test
     void who_takes_the_key_over_has_a_larger_fence_and_who_had_it_takes_none_any_more() {
-        Claim before = held(writer());
+        AcquireRequest before = held(writer());
         rotated(before);
         expireLease(before);
 
-        Claim next = writer();
+        AcquireRequest next = writer();
         assertThat(granted(elsewhere(), next).fence()).isEqualTo(new Fence(3));
-        assertThat(rotate(before, TTL)).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(rotate(before, TTL)).isInstanceOf(ExtendResult.NotFound.class);
 
         assertThat(holder().lockId()).isEqualTo(next.lockId());
         assertThat(holder().fence()).isEqualTo(new Fence(3));
@@ -124,7 +128,7 @@ public abstract class FenceRotationContract extends ContractFixture {
 
     @Test
     void the_next_after_a_release_has_a_larger_fence() {
-        Claim before = held(writer());
+        AcquireRequest before = held(writer());
         rotated(before);
         release(before);
 
@@ -133,10 +137,10 @@ public abstract class FenceRotationContract extends ContractFixture {
 
     @Test
     void an_extension_keeps_the_fence_that_was_taken_last() {
-        Claim holder = held(writer());
+        AcquireRequest holder = held(writer());
         rotated(holder);
 
-        assertThat(extend(holder, Duration.ofHours(1))).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(extend(holder, Duration.ofHours(1))).isInstanceOf(ExtendResult.Extended.class);
 
         assertThat(holder().fence()).isEqualTo(new Fence(2));
         assertThat(store().storedFence(KEY)).isEqualTo(2);
@@ -144,9 +148,9 @@ public abstract class FenceRotationContract extends ContractFixture {
 
     @Test
     void other_keys_keep_their_leases_and_fences() {
-        Claim other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
         RawLockInfo lease = backend().lookupById(other.lockId()).orElseThrow();
-        Claim holder = held(writer());
+        AcquireRequest holder = held(writer());
 
         rotated(holder);
 
@@ -156,9 +160,9 @@ public abstract class FenceRotationContract extends ContractFixture {
 
     @Test
     void the_queue_stays_as_it_is() {
-        Claim holder = held(writer());
-        Claim first = queuedWriter();
-        Claim second = queuedReader();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = queuedReader();
 
         rotated(holder);
 
@@ -170,7 +174,7 @@ public abstract class FenceRotationContract extends ContractFixture {
 
     @Test
     void without_fences_the_lease_is_as_it_was() {
-        Claim holder = held(writer(Duration.ofMinutes(1)));
+        AcquireRequest holder = held(writer(Duration.ofMinutes(1)));
         store().drawnUpTo(KEY, Fence.MAX_VALUE - 1);
         assertThat(rotated(holder).fence()).as("the last one").isEqualTo(new Fence(Fence.MAX_VALUE));
         RawLockInfo lease = holder();
@@ -182,13 +186,13 @@ public abstract class FenceRotationContract extends ContractFixture {
 
         assertThat(holder()).isEqualTo(lease);
         assertThat(store().storedFence(KEY)).isEqualTo(Fence.MAX_VALUE);
-        assertThat(extend(holder, TTL)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(extend(holder, TTL)).isInstanceOf(ExtendResult.Extended.class);
     }
 
-    private ExtendOutcome.Rotated rotated(Claim claim) {
-        ExtendOutcome outcome = rotate(claim, TTL);
-        assertThat(outcome).isInstanceOf(ExtendOutcome.Rotated.class);
-        return (ExtendOutcome.Rotated) outcome;
+    private ExtendResult.Rotated rotated(AcquireRequest claim) {
+        ExtendResult outcome = rotate(claim, TTL);
+        assertThat(outcome).isInstanceOf(ExtendResult.Rotated.class);
+        return (ExtendResult.Rotated) outcome;
     }
 
     /** The one who has the key. */

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.testing.CapturedLog;
 import java.time.Duration;
 import java.util.List;
@@ -49,7 +51,7 @@ public abstract class ForgedMessagesContract extends ContractFixture {
     @ParameterizedTest
     @ValueSource(strings = {"%d 700 %d %d", "%d " + SECRET + " 700 %d %d"})
     void a_forged_hand_over_does_not_make_a_waiter_hold_and_the_true_one_does(String forged) throws Exception {
-        Claim holder = held(writer());
+        AcquireRequest holder = held(writer());
         FutureTask<LockHandle> waiter = waiting();
 
         // The numbers of the waiters are no secret: they count up.
@@ -80,7 +82,7 @@ public abstract class ForgedMessagesContract extends ContractFixture {
                 "\u0661"
             })
     void a_malformed_message_changes_nothing(String malformed) throws Exception {
-        Claim holder = held(writer());
+        AcquireRequest holder = held(writer());
         FutureTask<LockHandle> waiter = waiting();
 
         sendToAll(malformed);
@@ -95,7 +97,7 @@ public abstract class ForgedMessagesContract extends ContractFixture {
 
     @Test
     void a_forged_wake_up_costs_a_look() throws Exception {
-        Claim holder = held(writer());
+        AcquireRequest holder = held(writer());
         FutureTask<LockHandle> waiter = waiting();
 
         LongStream.range(0, 50).forEach(number -> sendToAll(String.valueOf(number)));

@@ -8,6 +8,7 @@ import io.syncguard.LockInfo;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.autoconfigure.LockProcess;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.testing.ChildJvm;
 import io.syncguard.testing.OtherSession;
 import io.syncguard.testing.PostgresServer;
@@ -111,7 +112,7 @@ class HandOverTests {
     void a_lock_id_of_yesterday_reaches_nothing_in_another_process() {
         LockHandle stale = locks.acquire(REQUEST.noHeartbeat());
         other.jdbc().update("UPDATE syncguard_locks SET expires_at_ms = syncguard_locks_now() - 1000");
-        Claim next = fixture.holdElsewhere("order:42", EngineFixture.TTL);
+        AcquireRequest next = fixture.holdElsewhere("order:42", EngineFixture.TTL);
         LockInfo before = locks.lookupById(next.lockId()).orElseThrow();
 
         assertThat(child.ask("owns " + stale.lockId())).isEqualTo("false");

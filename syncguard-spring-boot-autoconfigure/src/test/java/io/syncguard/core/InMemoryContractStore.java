@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 
 /** A store in memory, whose clock stands still. */

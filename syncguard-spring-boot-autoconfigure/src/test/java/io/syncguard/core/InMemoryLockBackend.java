@@ -5,6 +5,14 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -25,10 +33,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InMemoryLockBackend implements LockBackend {
 
-    private static final Duration PLACE_TTL = Duration.ofSeconds(5);
+    private static final Duration WAITER_TTL = Duration.ofSeconds(5);
 
     private final Store store;
-    private @Nullable WakeUps wakeUps;
+    private @Nullable WakeUpListener wakeUps;
 
     /** Whether this process hears whom releases wake. */
     volatile boolean connected = true;
@@ -47,7 +55,7 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
-    public Attempt acquire(Claim claim) {
+    public AcquireResult acquire(AcquireRequest claim) {
         synchronized (store) {
             long now = store.now();
             Lease handedOver = claim.queued() ? store.lease(claim.lockId()) : null;
@@ -77,82 +85,82 @@ public final class InMemoryLockBackend implements LockBackend {
                         .mapToLong(Long::longValue)
                         .max()
                         .getAsLong();
-                return new Attempt.Refusal(Duration.ofMillis(last - now), holder(inTheWay));
+                return new AcquireResult.Refused(Duration.ofMillis(last - now), holder(inTheWay));
             }
             if (own == null) {
                 own = store.arrive(claim, this);
             }
             own.claim = claim;
-            own.expiresAt = now + store.placeTtl.toMillis();
+            own.expiresAt = now + store.waiterTtl.toMillis();
             long next = LongStream.concat(
                             LongStream.of(firstLease), places.stream().mapToLong(Long::longValue))
                     .min()
                     .getAsLong();
-            return new Attempt.Queued(Duration.ofMillis(next - now), holder(inTheWay));
+            return new AcquireResult.Queued(Duration.ofMillis(next - now), holder(inTheWay));
         }
     }
 
-    private static Attempt.@Nullable Holder holder(List<Lease> inTheWay) {
+    private static AcquireResult.@Nullable Holder holder(List<Lease> inTheWay) {
         return inTheWay.stream()
                 .max(Comparator.comparing(lease -> lease.expiresAt))
-                .map(last -> new Attempt.Holder(
+                .map(last -> new AcquireResult.Holder(
                         last.claim.owner(), Instant.ofEpochMilli(last.acquiredAt), inTheWay.size() == 1))
                 .orElse(null);
     }
 
     @Override
-    public ReleaseOutcome release(String lockId) {
+    public ReleaseResult release(String lockId) {
         return release(lockId, true);
     }
 
     @Override
-    public List<ReleaseOutcome> releaseAll(List<String> lockIds) {
+    public List<ReleaseResult> releaseAll(List<String> lockIds) {
         synchronized (store) {
             return lockIds.stream().map(lockId -> release(lockId, false)).toList();
         }
     }
 
-    private ReleaseOutcome release(String lockId, boolean handOver) {
+    private ReleaseResult release(String lockId, boolean handOver) {
         synchronized (store) {
             Place place = store.place(lockId);
             if (place != null) {
                 store.leave(place);
-                return ReleaseOutcome.LEFT;
+                return ReleaseResult.LEFT;
             }
             Lease lease = store.lease(lockId);
             if (lease == null) {
-                return ReleaseOutcome.NOT_FOUND;
+                return ReleaseResult.NOT_FOUND;
             }
             if (!lease.isLive(store.now())) {
-                return ReleaseOutcome.EXPIRED;
+                return ReleaseResult.EXPIRED;
             }
             store.leases.remove(lease);
             if (!handOver || !store.handOver(lease.claim.key())) {
                 store.wake(lease.claim.key(), waiter -> false);
             }
-            return ReleaseOutcome.RELEASED;
+            return ReleaseResult.RELEASED;
         }
     }
 
     @Override
-    public ReleaseOutcome releaseAfter(String lockId, Duration held) {
+    public ReleaseResult releaseAfter(String lockId, Duration held) {
         synchronized (store) {
             Lease lease = store.lease(lockId);
             if (lease == null) {
-                return ReleaseOutcome.NOT_FOUND;
+                return ReleaseResult.NOT_FOUND;
             }
             if (!lease.isLive(store.now())) {
-                return ReleaseOutcome.EXPIRED;
+                return ReleaseResult.EXPIRED;
             }
             lease.released = true;
             lease.expiresAt = lease.acquiredAt + held.toMillis() - TOLERANCE_MILLIS;
             store.wake(lease.claim.key(), store::isFirstOrBehindFirstReaders);
-            return ReleaseOutcome.RELEASED;
+            return ReleaseResult.RELEASED;
         }
     }
 
     @Override
-    public List<Duration> keepPlaces(List<String> lockIds) {
+    public List<Duration> renewWaiters(List<String> lockIds) {
         synchronized (store) {
             return lockIds.stream().map(this::keepPlace).toList();
         }
@@ -164,7 +172,7 @@ public final class InMemoryLockBackend implements LockBackend {
             return Duration.ZERO;
         }
         long now = store.now();
-        own.expiresAt = now + store.placeTtl.toMillis();
+        own.expiresAt = now + store.waiterTtl.toMillis();
         long firstLease = store.leases.stream()
                 .filter(lease -> lease.isLive(now) && conflict(lease.claim, own.claim))
                 .mapToLong(lease -> lease.expiresAt + TOLERANCE_MILLIS)
@@ -179,12 +187,12 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
-    public Duration placeTtl() {
-        return store.placeTtl;
+    public Duration waiterTtl() {
+        return store.waiterTtl;
     }
 
     @Override
-    public void connect(WakeUps engine) {
+    public void connect(WakeUpListener engine) {
         this.wakeUps = engine;
     }
 
@@ -194,33 +202,33 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
-    public List<ExtendOutcome> extend(List<Extension> extensions) {
+    public List<ExtendResult> extend(List<ExtendRequest> extensions) {
         synchronized (store) {
             return extensions.stream().map(this::extendOne).toList();
         }
     }
 
     @Override
-    public ExtendOutcome extend(Extension extension) {
+    public ExtendResult extend(ExtendRequest extension) {
         return extend(List.of(extension)).get(0);
     }
 
     @Override
-    public ExtendOutcome rotate(Extension extension) {
+    public ExtendResult rotate(ExtendRequest extension) {
         synchronized (store) {
             Lease lease = store.lease(extension.lockId());
             if (lease == null || lease.claim.mode() == LockMode.SHARED) {
-                return new ExtendOutcome.NotFound();
+                return new ExtendResult.NotFound();
             }
             String key = lease.claim.key();
             if (lease.isLive(store.now()) && store.fence(key) == Fence.MAX_VALUE) {
                 throw new LockBackendException(LockErrorCode.INTERNAL, "Its key has no fences left", null);
             }
-            if (extendOne(extension) instanceof ExtendOutcome.Extended extended) {
+            if (extendOne(extension) instanceof ExtendResult.Extended extended) {
                 lease.fence = store.nextFence(key);
-                return new ExtendOutcome.Rotated(extended.expiresAt(), new Fence(lease.fence));
+                return new ExtendResult.Rotated(extended.expiresAt(), new Fence(lease.fence));
             }
-            return new ExtendOutcome.Expired();
+            return new ExtendResult.Expired();
         }
     }
 
@@ -250,27 +258,27 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
-    public Duration settlingTime() {
+    public Duration inDoubtPeriod() {
         return Duration.ofSeconds(5);
     }
 
     @Override
     public void close() {}
 
-    private ExtendOutcome extendOne(Extension extension) {
+    private ExtendResult extendOne(ExtendRequest extension) {
         Lease lease = store.lease(extension.lockId());
         if (lease == null) {
-            return new ExtendOutcome.NotFound();
+            return new ExtendResult.NotFound();
         }
         if (!lease.isLive(store.now())) {
-            return new ExtendOutcome.Expired();
+            return new ExtendResult.Expired();
         }
         long before = lease.expiresAt;
         lease.expiresAt = store.now() + extension.ttl().toMillis();
         if (lease.expiresAt < before) {
             store.wake(lease.claim.key(), store::isFirstOrBehindFirstReaders);
         }
-        return new ExtendOutcome.Extended(Instant.ofEpochMilli(lease.expiresAt));
+        return new ExtendResult.Extended(Instant.ofEpochMilli(lease.expiresAt));
     }
 
     private void wake(long waiter) {
@@ -279,13 +287,13 @@ public final class InMemoryLockBackend implements LockBackend {
         }
     }
 
-    private void handOver(long waiter, Attempt.Grant grant) {
+    private void handOver(long waiter, AcquireResult.Granted grant) {
         if (connected && wakeUps != null) {
             wakeUps.handOver(waiter, grant);
         }
     }
 
-    private static boolean conflict(Claim one, Claim other) {
+    private static boolean conflict(AcquireRequest one, AcquireRequest other) {
         return one.key().equals(other.key())
                 && (one.mode() == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE);
     }
@@ -294,7 +302,7 @@ public final class InMemoryLockBackend implements LockBackend {
     public static final class Store {
 
         private final LongSupplier millis;
-        private final Duration placeTtl;
+        private final Duration waiterTtl;
         private final List<Lease> leases = new ArrayList<>();
         private final List<Place> waiters = new ArrayList<>();
         private final Map<String, Long> fences = new HashMap<>();
@@ -302,12 +310,12 @@ public final class InMemoryLockBackend implements LockBackend {
 
         /** @param millis the clock of the server */
         public Store(LongSupplier millis) {
-            this(millis, PLACE_TTL);
+            this(millis, WAITER_TTL);
         }
 
-        Store(LongSupplier millis, Duration placeTtl) {
+        Store(LongSupplier millis, Duration waiterTtl) {
             this.millis = millis;
-            this.placeTtl = placeTtl;
+            this.waiterTtl = waiterTtl;
         }
 
         /** Clears away which leases of the key are over. */
@@ -379,11 +387,11 @@ public final class InMemoryLockBackend implements LockBackend {
         }
 
         /** Who waits before this place, or before somebody who has none. */
-        private Stream<Place> inFront(@Nullable Place own, Claim claim) {
+        private Stream<Place> inFront(@Nullable Place own, AcquireRequest claim) {
             return waiters.stream().takeWhile(place -> place != own).filter(place -> conflict(place.claim, claim));
         }
 
-        private Lease grant(Claim claim, Duration ttl) {
+        private Lease grant(AcquireRequest claim, Duration ttl) {
             leases.removeIf(lease -> lease.claim.key().equals(claim.key()) && !lease.isLive(now()));
             Lease lease = new Lease(claim, nextFence(claim.key()), now(), ttl);
             leases.add(lease);
@@ -394,7 +402,7 @@ public final class InMemoryLockBackend implements LockBackend {
             return fences.merge(key, 1L, Long::sum);
         }
 
-        private Place arrive(Claim claim, InMemoryLockBackend process) {
+        private Place arrive(AcquireRequest claim, InMemoryLockBackend process) {
             Place place = new Place(claim, process, ++arrivals);
             waiters.add(place);
             return place;
@@ -423,7 +431,7 @@ public final class InMemoryLockBackend implements LockBackend {
             }
             waiters.remove(first);
             first.process.handOver(
-                    first.claim.waiter(), grant(first.claim, placeTtl).asGrant());
+                    first.claim.waiter(), grant(first.claim, waiterTtl).asGrant());
             return true;
         }
 
@@ -453,13 +461,13 @@ public final class InMemoryLockBackend implements LockBackend {
     private static final class Place {
 
         /** The last one: it is known by that number. */
-        private Claim claim;
+        private AcquireRequest claim;
 
         private final InMemoryLockBackend process;
         private final long arrival;
         private long expiresAt;
 
-        Place(Claim claim, InMemoryLockBackend process, long arrival) {
+        Place(AcquireRequest claim, InMemoryLockBackend process, long arrival) {
             this.claim = claim;
             this.process = process;
             this.arrival = arrival;
@@ -468,7 +476,7 @@ public final class InMemoryLockBackend implements LockBackend {
 
     private static final class Lease {
 
-        private final Claim claim;
+        private final AcquireRequest claim;
         private final long acquiredAt;
 
         /** It only keeps the key for a while, and is nobody's. */
@@ -477,7 +485,7 @@ public final class InMemoryLockBackend implements LockBackend {
         private long fence;
         private long expiresAt;
 
-        Lease(Claim claim, long fence, long now, Duration ttl) {
+        Lease(AcquireRequest claim, long fence, long now, Duration ttl) {
             this.claim = claim;
             this.fence = fence;
             this.acquiredAt = now;
@@ -488,8 +496,8 @@ public final class InMemoryLockBackend implements LockBackend {
             return expiresAt > now - TOLERANCE_MILLIS;
         }
 
-        Attempt.Grant asGrant() {
-            return new Attempt.Grant(
+        AcquireResult.Granted asGrant() {
+            return new AcquireResult.Granted(
                     new Fence(fence), Instant.ofEpochMilli(acquiredAt), Instant.ofEpochMilli(expiresAt));
         }
 

@@ -1,5 +1,8 @@
 package io.syncguard.core;
 
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.LockBackend;
+
 class InMemoryLockBackendTests extends LockBackendContract {
 
     private final InMemoryLockBackend.Store store =

@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -7,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class InMemoryStoppedStore implements StoppedStore {
 
     private final AtomicLong millis = new AtomicLong(1_000_000);
-    private final InMemoryLockBackend.Store store = new InMemoryLockBackend.Store(millis::get, PLACE_TTL);
+    private final InMemoryLockBackend.Store store = new InMemoryLockBackend.Store(millis::get, WAITER_TTL);
 
     @Override
     public LockBackend newBackend() {

@@ -3,6 +3,13 @@ package io.syncguard.core;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.RawLockInfo;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -24,10 +31,10 @@ public final class InterceptedBackend implements LockBackend {
     public final AtomicInteger releases = new AtomicInteger();
     public final AtomicInteger releaseAllStatements = new AtomicInteger();
 
-    public volatile Consumer<Claim> onClaim = claim -> {};
+    public volatile Consumer<AcquireRequest> onClaim = claim -> {};
     public volatile Runnable beforeAcquire = NOTHING;
     public volatile Runnable afterAcquire = NOTHING;
-    public volatile Consumer<List<Extension>> onExtensions = extensions -> {};
+    public volatile Consumer<List<ExtendRequest>> onExtensions = extensions -> {};
     public volatile Runnable beforeExtend = NOTHING;
     public volatile Runnable afterExtend = NOTHING;
     public volatile Consumer<List<String>> onReleases = lockIds -> {};
@@ -39,7 +46,7 @@ public final class InterceptedBackend implements LockBackend {
     public volatile boolean rowsArePinned;
 
     /** Whom the store wakes. */
-    volatile WakeUps engine;
+    volatile WakeUpListener engine;
 
     public volatile boolean closed;
 
@@ -65,43 +72,43 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public Attempt acquire(Claim claim) {
+    public AcquireResult acquire(AcquireRequest claim) {
         acquires.incrementAndGet();
         onClaim.accept(claim);
         beforeAcquire.run();
-        Attempt attempt = store.acquire(claim);
+        AcquireResult attempt = store.acquire(claim);
         afterAcquire.run();
         return attempt;
     }
 
     @Override
-    public ReleaseOutcome release(String lockId) {
+    public ReleaseResult release(String lockId) {
         releases.incrementAndGet();
         return release(lockId, () -> store.release(lockId));
     }
 
     @Override
-    public ReleaseOutcome releaseAfter(String lockId, Duration held) {
+    public ReleaseResult releaseAfter(String lockId, Duration held) {
         return release(lockId, () -> store.releaseAfter(lockId, held));
     }
 
-    private ReleaseOutcome release(String lockId, Supplier<ReleaseOutcome> release) {
+    private ReleaseResult release(String lockId, Supplier<ReleaseResult> release) {
         beforeRelease.run();
-        ReleaseOutcome outcome =
-                rowsArePinned && store.lookupById(lockId).isPresent() ? ReleaseOutcome.BUSY : release.get();
+        ReleaseResult outcome =
+                rowsArePinned && store.lookupById(lockId).isPresent() ? ReleaseResult.BUSY : release.get();
         afterRelease.run();
         return outcome;
     }
 
     @Override
-    public List<ReleaseOutcome> releaseAll(List<String> lockIds) {
+    public List<ReleaseResult> releaseAll(List<String> lockIds) {
         releases.addAndGet(lockIds.size());
         releaseAllStatements.incrementAndGet();
         onReleases.accept(lockIds);
         beforeRelease.run();
-        List<ReleaseOutcome> outcomes = lockIds.stream()
+        List<ReleaseResult> outcomes = lockIds.stream()
                 .map(lockId -> rowsArePinned && store.lookupById(lockId).isPresent()
-                        ? ReleaseOutcome.BUSY
+                        ? ReleaseResult.BUSY
                         : store.releaseAll(List.of(lockId)).get(0))
                 .toList();
         afterRelease.run();
@@ -109,13 +116,13 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public List<ExtendOutcome> extend(List<Extension> extensions) {
+    public List<ExtendResult> extend(List<ExtendRequest> extensions) {
         extendStatements.incrementAndGet();
         onExtensions.accept(extensions);
         beforeExtend.run();
-        List<ExtendOutcome> outcomes = rowsArePinned
+        List<ExtendResult> outcomes = rowsArePinned
                 ? extensions.stream()
-                        .<ExtendOutcome>map(each -> new ExtendOutcome.Busy())
+                        .<ExtendResult>map(each -> new ExtendResult.Busy())
                         .toList()
                 : store.extend(extensions);
         afterExtend.run();
@@ -123,38 +130,38 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public ExtendOutcome extend(Extension extension) {
+    public ExtendResult extend(ExtendRequest extension) {
         return extend(List.of(extension)).get(0);
     }
 
     /** An extension, too. */
     @Override
-    public ExtendOutcome rotate(Extension extension) {
+    public ExtendResult rotate(ExtendRequest extension) {
         rotations.incrementAndGet();
         onExtensions.accept(List.of(extension));
         beforeExtend.run();
-        ExtendOutcome outcome = rowsArePinned ? new ExtendOutcome.Busy() : store.rotate(extension);
+        ExtendResult outcome = rowsArePinned ? new ExtendResult.Busy() : store.rotate(extension);
         afterExtend.run();
         return outcome;
     }
 
     @Override
-    public List<Duration> keepPlaces(List<String> lockIds) {
+    public List<Duration> renewWaiters(List<String> lockIds) {
         keepStatements.incrementAndGet();
         onPlaces.accept(lockIds);
         beforeKeep.run();
-        List<Duration> nextLooks = store.keepPlaces(lockIds);
+        List<Duration> nextLooks = store.renewWaiters(lockIds);
         afterKeep.run();
         return nextLooks;
     }
 
     @Override
-    public Duration placeTtl() {
-        return store.placeTtl();
+    public Duration waiterTtl() {
+        return store.waiterTtl();
     }
 
     @Override
-    public void connect(WakeUps wakeUps) {
+    public void connect(WakeUpListener wakeUps) {
         engine = wakeUps;
         store.connect(wakeUps);
     }
@@ -180,8 +187,8 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public Duration settlingTime() {
-        return store.settlingTime();
+    public Duration inDoubtPeriod() {
+        return store.inDoubtPeriod();
     }
 
     @Override

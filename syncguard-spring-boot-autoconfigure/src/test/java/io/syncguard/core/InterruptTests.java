@@ -11,6 +11,8 @@ import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.RequestNotSentException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -138,7 +140,7 @@ class InterruptTests {
 
     @Test
     void one_that_breaks_a_release_by_lock_id_has_it_sent_again_before_the_call_returns() {
-        Claim elsewhere = fixture.holdElsewhere("order:42", EngineFixture.TTL);
+        AcquireRequest elsewhere = fixture.holdElsewhere("order:42", EngineFixture.TTL);
         fixture.backend.beforeRelease = () -> {
             fixture.backend.beforeRelease = () -> {};
             breakByInterrupt();
@@ -208,7 +210,7 @@ class InterruptTests {
 
     @Test
     void one_that_came_before_a_release_by_lock_id_does_not_keep_it_from_being_sent() {
-        Claim elsewhere = fixture.holdElsewhere("order:42", EngineFixture.TTL);
+        AcquireRequest elsewhere = fixture.holdElsewhere("order:42", EngineFixture.TTL);
         fixture.backend.beforeRelease =
                 () -> assertThat(Thread.currentThread().isInterrupted()).isFalse();
 

@@ -8,6 +8,8 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.ServerProxy;
 import java.time.Duration;
 import java.time.Instant;
@@ -41,7 +43,7 @@ public abstract class LateExtensionContract {
     void acquire() {
         elsewhere = ApplicationBackend.on(url());
         // To a Redis that does not know the scripts yet the first of each would be sent twice.
-        Extension nobody = new Extension("warm up", EngineFixture.TTL);
+        ExtendRequest nobody = new ExtendRequest("warm up", EngineFixture.TTL);
         elsewhere.extend(List.of(nobody));
         elsewhere.rotate(nobody);
         proxy = newProxy();

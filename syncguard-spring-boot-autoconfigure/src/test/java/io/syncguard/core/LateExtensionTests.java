@@ -9,6 +9,10 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +29,7 @@ class LateExtensionTests {
     private final EngineFixture fixture = new EngineFixture();
 
     private final LockEngine locks = fixture.engine;
-    private final List<Extension> late = new ArrayList<>();
+    private final List<ExtendRequest> late = new ArrayList<>();
 
     @Test
     void a_late_heartbeat_does_not_let_anybody_in_beside_the_holder() {
@@ -129,11 +133,12 @@ class LateExtensionTests {
     private void doLate() {
         assertThat(fixture.backend.extend(late))
                 .hasSize(late.size())
-                .hasOnlyElementsOfType(ExtendOutcome.Extended.class);
+                .hasOnlyElementsOfType(ExtendResult.Extended.class);
     }
 
     private boolean isGrantedElsewhere() {
-        Claim claim = Claims.exclusive("order:42", new LockIds().next(), EngineFixture.TTL, "elsewhere");
-        return new InMemoryLockBackend(fixture.store).acquire(claim) instanceof Attempt.Grant;
+        AcquireRequest claim =
+                AcquireRequests.exclusive("order:42", new LockIds().next(), EngineFixture.TTL, "elsewhere");
+        return new InMemoryLockBackend(fixture.store).acquire(claim) instanceof AcquireResult.Granted;
     }
 }

@@ -231,7 +231,7 @@ class ListenerTests {
         blockIn("extended");
         LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY));
 
-        for (int tick = 1; tick <= Events.MAX_PENDING + 2; tick++) {
+        for (int tick = 1; tick <= ListenerDispatcher.MAX_PENDING + 2; tick++) {
             int ticks = tick;
             fixture.time.advance(TTL.dividedBy(3));
             eventually().until(() -> fixture.backend.extendStatements.get() == ticks);

@@ -9,6 +9,13 @@ import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.RawLockInfo;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.Hashes;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.time.Instant;
@@ -60,7 +67,7 @@ public abstract class LockBackendContract {
 
     @Test
     void grants_a_free_key_with_the_first_fence() {
-        Attempt.Grant grant = grant(claim(KEY));
+        AcquireResult.Granted grant = grant(claim(KEY));
 
         assertThat(grant.fence()).isEqualTo(new Fence(1));
         assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt())).isEqualTo(TTL);
@@ -72,11 +79,11 @@ public abstract class LockBackendContract {
         long began = System.nanoTime();
         grant(claim(KEY));
 
-        Attempt attempt = open().acquire(claim(KEY));
+        AcquireResult attempt = open().acquire(claim(KEY));
 
         assertThat(attempt)
                 .isInstanceOfSatisfying(
-                        Attempt.Refusal.class,
+                        AcquireResult.Refused.class,
                         refusal -> assertThat(refusal.timeLeft())
                                 .as("the rest of the ttl and the tolerance")
                                 .isBetween(
@@ -90,17 +97,17 @@ public abstract class LockBackendContract {
     void refuses_a_second_try_of_the_same_process_as_well() {
         grant(claim(KEY));
 
-        assertThat(backend.acquire(claim(KEY))).isInstanceOf(Attempt.Refusal.class);
+        assertThat(backend.acquire(claim(KEY))).isInstanceOf(AcquireResult.Refused.class);
     }
 
     @BugOf("distkit: a try that fails shortens somebody else's lease")
     @Test
     void a_refused_try_leaves_the_lease_in_its_way_as_it_is() {
-        Claim claim = claim(KEY);
+        AcquireRequest claim = claim(KEY);
         grant(claim);
         RawLockInfo before = only(backend.lookup(KEY));
 
-        backend.acquire(Claims.exclusive(KEY, lockIds.next(), Duration.ofMillis(300), "hasty"));
+        backend.acquire(AcquireRequests.exclusive(KEY, lockIds.next(), Duration.ofMillis(300), "hasty"));
 
         assertThat(backend.lookup(KEY)).containsExactly(before);
     }
@@ -131,23 +138,23 @@ public abstract class LockBackendContract {
 
     @Test
     void a_released_key_is_granted_again_with_the_next_fence() {
-        Claim first = claim(KEY);
+        AcquireRequest first = claim(KEY);
         grant(first);
 
-        assertThat(backend.release(first.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(backend.release(first.lockId())).isEqualTo(ReleaseResult.RELEASED);
 
         assertThat(grant(claim(KEY)).fence()).isEqualTo(new Fence(2));
     }
 
     @Test
     void releases_once_and_for_the_holder_only() {
-        Claim claim = claim(KEY);
+        AcquireRequest claim = claim(KEY);
         grant(claim);
 
-        assertThat(backend.release(lockIds.next())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(backend.release(lockIds.next())).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(backend.isLocked(KEY)).isTrue();
-        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
     }
 
     @Test
@@ -162,13 +169,13 @@ public abstract class LockBackendContract {
     @BugOf("ShedLock: the owner is the host name, so a stale holder frees the next holder's lock")
     @Test
     void the_release_of_a_stale_holder_leaves_the_next_holders_lock_alone() {
-        Claim stale = claim(KEY);
+        AcquireRequest stale = claim(KEY);
         grant(stale);
         expire(KEY);
-        Claim next = claim(KEY);
+        AcquireRequest next = claim(KEY);
         grant(next);
 
-        assertThat(backend.release(stale.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(backend.release(stale.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
 
         assertThat(backend.lookupById(next.lockId())).isPresent();
     }
@@ -177,38 +184,38 @@ public abstract class LockBackendContract {
             "Spring Integration, db-scheduler, Essentials: a renewal without a look at the expiry revives a lapsed lease")
     @Test
     void a_lapsed_lease_is_neither_released_nor_revived() {
-        Claim claim = claim(KEY);
+        AcquireRequest claim = claim(KEY);
         grant(claim);
         expire(KEY);
 
-        assertThat(extend(claim, TTL)).isInstanceOf(ExtendOutcome.Expired.class);
-        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.EXPIRED);
+        assertThat(extend(claim, TTL)).isInstanceOf(ExtendResult.Expired.class);
+        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseResult.EXPIRED);
         assertThat(backend.isLocked(KEY)).isFalse();
     }
 
     @BugOf("jeeware: heartbeat and unlock by key alone reach the next holder's lock")
     @Test
     void the_extension_of_a_stale_holder_leaves_the_next_holders_lease_alone() {
-        Claim stale = claim(KEY);
+        AcquireRequest stale = claim(KEY);
         grant(stale);
         expire(KEY);
-        Claim next = claim(KEY);
-        Attempt.Grant grant = grant(next);
+        AcquireRequest next = claim(KEY);
+        AcquireResult.Granted grant = grant(next);
 
-        assertThat(extend(stale, Duration.ofHours(1))).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(extend(stale, Duration.ofHours(1))).isInstanceOf(ExtendResult.NotFound.class);
 
         assertThat(only(backend.lookup(KEY)).expiresAt()).isEqualTo(grant.expiresAt());
     }
 
     @Test
     void an_extension_sets_a_new_end_and_keeps_fence_and_start() {
-        Claim claim = claim(KEY);
-        Attempt.Grant grant = grant(claim);
+        AcquireRequest claim = claim(KEY);
+        AcquireResult.Granted grant = grant(claim);
 
-        ExtendOutcome outcome = extend(claim, Duration.ofHours(1));
+        ExtendResult outcome = extend(claim, Duration.ofHours(1));
 
         RawLockInfo info = only(backend.lookup(KEY));
-        assertThat(outcome).isEqualTo(new ExtendOutcome.Extended(info.expiresAt()));
+        assertThat(outcome).isEqualTo(new ExtendResult.Extended(info.expiresAt()));
         assertThat(info.expiresAt()).isAfterOrEqualTo(grant.acquiredAt().plus(Duration.ofHours(1)));
         assertThat(info.acquiredAt()).isEqualTo(grant.acquiredAt());
         assertThat(info.fence()).isEqualTo(grant.fence());
@@ -216,8 +223,8 @@ public abstract class LockBackendContract {
 
     @Test
     void an_extension_may_shorten() {
-        Claim claim = claim(KEY);
-        Attempt.Grant grant = grant(claim);
+        AcquireRequest claim = claim(KEY);
+        AcquireResult.Granted grant = grant(claim);
 
         extend(claim, Duration.ofSeconds(10));
 
@@ -226,28 +233,29 @@ public abstract class LockBackendContract {
 
     @Test
     void many_extensions_are_answered_one_by_one_and_in_order() {
-        List<Claim> claims =
+        List<AcquireRequest> claims =
                 IntStream.range(0, 1000).mapToObj(i -> claim("k" + i)).toList();
         claims.forEach(this::grant);
         expire("k10");
         backend.release(claims.get(500).lockId());
 
-        List<ExtendOutcome> outcomes = backend.extend(
-                claims.stream().map(claim -> new Extension(claim.lockId(), TTL)).toList());
+        List<ExtendResult> outcomes = backend.extend(claims.stream()
+                .map(claim -> new ExtendRequest(claim.lockId(), TTL))
+                .toList());
 
         assertThat(outcomes).hasSize(1000);
-        assertThat(IntStream.range(0, 1000).filter(i -> outcomes.get(i) instanceof ExtendOutcome.Expired))
+        assertThat(IntStream.range(0, 1000).filter(i -> outcomes.get(i) instanceof ExtendResult.Expired))
                 .containsExactly(10);
-        assertThat(IntStream.range(0, 1000).filter(i -> outcomes.get(i) instanceof ExtendOutcome.NotFound))
+        assertThat(IntStream.range(0, 1000).filter(i -> outcomes.get(i) instanceof ExtendResult.NotFound))
                 .containsExactly(500);
-        assertThat(IntStream.range(0, 1000).filter(i -> outcomes.get(i) instanceof ExtendOutcome.Extended))
+        assertThat(IntStream.range(0, 1000).filter(i -> outcomes.get(i) instanceof ExtendResult.Extended))
                 .hasSize(998);
     }
 
     @Test
     void looks_up_by_key_and_by_lock_id() {
-        Claim claim = claim(KEY);
-        Attempt.Grant grant = grant(claim);
+        AcquireRequest claim = claim(KEY);
+        AcquireResult.Granted grant = grant(claim);
 
         assertThat(backend.lookup(KEY))
                 .containsExactly(backend.lookupById(claim.lockId()).orElseThrow())
@@ -263,8 +271,8 @@ public abstract class LockBackendContract {
 
     @Test
     void people_are_shown_hashes_of_key_and_lock_id() {
-        Claim claim = claim(KEY);
-        Attempt.Grant grant = grant(claim);
+        AcquireRequest claim = claim(KEY);
+        AcquireResult.Granted grant = grant(claim);
         try (LockEngine engine =
                 new LockEngine(newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
             LockInfo info = engine.lookup(KEY).orElseThrow();
@@ -287,7 +295,7 @@ public abstract class LockBackendContract {
 
     @Test
     void the_debug_lookup_shows_key_and_lock_id_and_its_text_keeps_the_secret() {
-        Claim claim = claim(KEY);
+        AcquireRequest claim = claim(KEY);
         grant(claim);
         try (LockEngine engine =
                 new LockEngine(newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
@@ -303,7 +311,7 @@ public abstract class LockBackendContract {
 
     @Test
     void finds_nothing_where_nothing_is_live() {
-        Claim claim = claim(KEY);
+        AcquireRequest claim = claim(KEY);
         grant(claim);
         expire(KEY);
 
@@ -315,9 +323,9 @@ public abstract class LockBackendContract {
 
     @Test
     void a_lease_of_a_millisecond_keeps_others_out_for_the_tolerance() {
-        grant(Claims.exclusive(KEY, lockIds.next(), Duration.ofMillis(1), "test"));
+        grant(AcquireRequests.exclusive(KEY, lockIds.next(), Duration.ofMillis(1), "test"));
 
-        assertThat(backend.acquire(claim(KEY))).isInstanceOf(Attempt.Refusal.class);
+        assertThat(backend.acquire(claim(KEY))).isInstanceOf(AcquireResult.Refused.class);
     }
 
     /** By the clock of the server, on which both grants are. */
@@ -345,13 +353,13 @@ public abstract class LockBackendContract {
 
     @Test
     void of_many_who_try_a_new_key_at_once_one_is_granted() throws Exception {
-        List<Callable<Attempt>> tries = IntStream.range(0, 50)
-                .<Callable<Attempt>>mapToObj(i -> () -> backend.acquire(claim("new")))
+        List<Callable<AcquireResult>> tries = IntStream.range(0, 50)
+                .<Callable<AcquireResult>>mapToObj(i -> () -> backend.acquire(claim("new")))
                 .toList();
 
-        List<Attempt> attempts = inParallel(16, tries);
+        List<AcquireResult> attempts = inParallel(16, tries);
 
-        assertThat(attempts).filteredOn(Attempt.Grant.class::isInstance).hasSize(1);
+        assertThat(attempts).filteredOn(AcquireResult.Granted.class::isInstance).hasSize(1);
         assertThat(storedFence("new")).isEqualTo(1);
     }
 
@@ -390,14 +398,14 @@ public abstract class LockBackendContract {
         assertThat(fences).hasSize(threads * rounds).isSorted().doesNotHaveDuplicates();
     }
 
-    protected final Claim claim(String key) {
-        return Claims.exclusive(key, lockIds.next(), TTL, "test");
+    protected final AcquireRequest claim(String key) {
+        return AcquireRequests.exclusive(key, lockIds.next(), TTL, "test");
     }
 
-    protected final Attempt.Grant grant(Claim claim) {
-        Attempt attempt = backend.acquire(claim);
-        assertThat(attempt).isInstanceOf(Attempt.Grant.class);
-        return (Attempt.Grant) attempt;
+    protected final AcquireResult.Granted grant(AcquireRequest claim) {
+        AcquireResult attempt = backend.acquire(claim);
+        assertThat(attempt).isInstanceOf(AcquireResult.Granted.class);
+        return (AcquireResult.Granted) attempt;
     }
 
     protected static RawLockInfo only(List<RawLockInfo> infos) {
@@ -405,8 +413,8 @@ public abstract class LockBackendContract {
         return infos.get(0);
     }
 
-    protected final ExtendOutcome extend(Claim claim, Duration ttl) {
-        return backend.extend(List.of(new Extension(claim.lockId(), ttl))).get(0);
+    protected final ExtendResult extend(AcquireRequest claim, Duration ttl) {
+        return backend.extend(List.of(new ExtendRequest(claim.lockId(), ttl))).get(0);
     }
 
     protected final LockBackend backend() {

@@ -1,6 +1,8 @@
 package io.syncguard.core;
 
 import io.syncguard.LockListener;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.syncguard.LockHandle;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.ExecutionException;
@@ -44,16 +47,16 @@ class NotAcquiredTests {
 
     @Test
     void by_whoever_holds_it_when_the_wait_ends() throws Exception {
-        Claim first = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest first = fixture.holdElsewhere(KEY, LONG);
         LockBackend elsewhere = new InMemoryLockBackend(fixture.store);
-        Claim second =
-                Claims.exclusive(KEY, new LockIds().next(), LONG, "second").waitingAs(0);
+        AcquireRequest second = AcquireRequests.exclusive(KEY, new LockIds().next(), LONG, "second")
+                .waitingAs(0);
         elsewhere.acquire(second);
         FutureTask<LockHandle> waiter = fixture.startWaiting(LockRequest.of(KEY).waitTime(Duration.ofSeconds(5)));
         fixture.settle();
         fixture.time.advance(Duration.ofSeconds(2));
         fixture.releaseElsewhere(first);
-        Attempt.Grant granted = (Attempt.Grant) elsewhere.acquire(second);
+        AcquireResult.Granted granted = (AcquireResult.Granted) elsewhere.acquire(second);
 
         fixture.time.advance(Duration.ofSeconds(3));
 
@@ -113,12 +116,12 @@ class NotAcquiredTests {
     }
 
     private Instant heldBy(String owner, Duration ttl) {
-        Claim claim = Claims.exclusive(KEY, new LockIds().next(), ttl, owner);
-        return ((Attempt.Grant) new InMemoryLockBackend(fixture.store).acquire(claim)).acquiredAt();
+        AcquireRequest claim = AcquireRequests.exclusive(KEY, new LockIds().next(), ttl, owner);
+        return ((AcquireResult.Granted) new InMemoryLockBackend(fixture.store).acquire(claim)).acquiredAt();
     }
 
     private void shared(String owner, Duration ttl) {
-        new InMemoryLockBackend(fixture.store).acquire(Claims.shared(KEY, new LockIds().next(), ttl, owner));
+        new InMemoryLockBackend(fixture.store).acquire(AcquireRequests.shared(KEY, new LockIds().next(), ttl, owner));
     }
 
     private LockNotAcquiredException refusal(LockRequest request) {

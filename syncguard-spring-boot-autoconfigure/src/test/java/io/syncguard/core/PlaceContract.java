@@ -3,6 +3,7 @@ package io.syncguard.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockMode;
+import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -12,8 +13,8 @@ public abstract class PlaceContract extends ContractFixture {
 
     @Test
     void keeping_does_not_bring_back_a_place_that_lapsed() {
-        Claim holder = held(writer());
-        Claim late = queuedWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest late = queuedWriter();
         expirePlace(late);
 
         assertThat(keepPlace(late)).isZero();
@@ -25,34 +26,34 @@ public abstract class PlaceContract extends ContractFixture {
     @Test
     void keeping_a_place_has_it_live_another_place_ttl() {
         held(writer());
-        Claim first = queuedWriter();
-        Claim second = queuedWriter();
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = queuedWriter();
         store().endPlaceIn(first.lockId(), tenths(4));
         assertLeft(queued(second).nextLook(), tenths(4));
 
         keepPlace(first);
 
-        assertLeft(queued(second).nextLook(), backend().placeTtl());
+        assertLeft(queued(second).nextLook(), backend().waiterTtl());
     }
 
     @Test
     void asking_again_has_a_place_live_another_place_ttl() {
         held(writer());
-        Claim first = queuedWriter();
-        Claim second = queuedWriter();
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = queuedWriter();
         store().endPlaceIn(first.lockId(), tenths(4));
 
         queued(first);
 
-        assertLeft(queued(second).nextLook(), backend().placeTtl());
+        assertLeft(queued(second).nextLook(), backend().waiterTtl());
     }
 
     @Test
     void keeping_one_place_keeps_no_other() {
         held(writer());
-        Claim first = queuedWriter();
-        Claim second = queuedWriter();
-        Claim third = queuedWriter();
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = queuedWriter();
+        AcquireRequest third = queuedWriter();
         store().endPlaceIn(first.lockId(), tenths(4));
 
         keepPlace(second);
@@ -64,21 +65,21 @@ public abstract class PlaceContract extends ContractFixture {
     void places_are_kept_for_many_at_once_and_answered_in_the_order_asked() {
         Duration lease = tenths(5);
         held(claim("a", LockMode.EXCLUSIVE, lease));
-        Claim onA = waiting(claim("a", LockMode.SHARED, TTL));
+        AcquireRequest onA = waiting(claim("a", LockMode.SHARED, TTL));
         queued(onA);
-        Claim holderOfB = held(claim("b", LockMode.EXCLUSIVE, TTL));
-        Claim firstOnB = waiting(claim("b", LockMode.SHARED, TTL));
-        Claim secondOnB = waiting(claim("b", LockMode.SHARED, TTL));
-        Claim thirdOnB = waiting(claim("b", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest holderOfB = held(claim("b", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest firstOnB = waiting(claim("b", LockMode.SHARED, TTL));
+        AcquireRequest secondOnB = waiting(claim("b", LockMode.SHARED, TTL));
+        AcquireRequest thirdOnB = waiting(claim("b", LockMode.EXCLUSIVE, TTL));
         List.of(firstOnB, secondOnB, thirdOnB).forEach(this::queued);
         release(holderOfB);
         held(writer());
-        Claim lost = queuedWriter();
+        AcquireRequest lost = queuedWriter();
         expirePlace(lost);
-        Claim last = queuedWriter();
+        AcquireRequest last = queuedWriter();
 
         List<Duration> answers = backend()
-                .keepPlaces(List.of(
+                .renewWaiters(List.of(
                         last.lockId(),
                         lost.lockId(),
                         thirdOnB.lockId(),
@@ -90,7 +91,7 @@ public abstract class PlaceContract extends ContractFixture {
         assertThat(answers).hasSize(7);
         assertLeft(answers.get(0), TTL.plus(TOLERANCE));
         assertThat(answers.get(1)).as("a lost place").isZero();
-        assertLeft(answers.get(2), backend().placeTtl());
+        assertLeft(answers.get(2), backend().waiterTtl());
         assertThat(answers.get(3)).as("a reader behind a reader").isZero();
         assertThat(answers.get(4)).as("a stranger").isZero();
         assertLeft(answers.get(5), lease.plus(TOLERANCE));
@@ -103,7 +104,7 @@ public abstract class PlaceContract extends ContractFixture {
         held(reader(tenths(2)));
         held(reader(tenths(4)));
         held(reader(tenths(1)));
-        Claim writer = waitingWriter();
+        AcquireRequest writer = waitingWriter();
 
         assertLeft(queued(writer).nextLook(), tenths(1).plus(TOLERANCE));
         assertLeft(keepPlace(writer), tenths(1).plus(TOLERANCE));
@@ -112,9 +113,9 @@ public abstract class PlaceContract extends ContractFixture {
     @Test
     void the_next_look_of_a_waiter_is_when_somebody_in_front_may_have_died_if_that_is_earlier() {
         held(writer());
-        Claim first = queuedWriter();
-        Claim second = queuedReader();
-        Claim third = waitingWriter();
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = queuedReader();
+        AcquireRequest third = waitingWriter();
         store().endPlaceIn(first.lockId(), tenths(6));
         store().endPlaceIn(second.lockId(), tenths(4));
 
@@ -127,7 +128,7 @@ public abstract class PlaceContract extends ContractFixture {
     void the_next_look_of_a_waiter_is_when_the_leases_are_over_if_that_is_earlier_than_any_place() {
         held(writer(tenths(3)));
         queuedWriter();
-        Claim second = waitingWriter();
+        AcquireRequest second = waitingWriter();
 
         assertLeft(queued(second).nextLook(), tenths(3).plus(TOLERANCE));
         assertLeft(keepPlace(second), tenths(3).plus(TOLERANCE));
@@ -136,8 +137,8 @@ public abstract class PlaceContract extends ContractFixture {
     @Test
     void a_waiter_does_not_look_at_a_place_in_front_that_has_lapsed() {
         held(writer());
-        Claim dead = queuedWriter();
-        Claim next = waitingWriter();
+        AcquireRequest dead = queuedWriter();
+        AcquireRequest next = waitingWriter();
         queued(next);
         expirePlace(dead);
 
@@ -148,9 +149,9 @@ public abstract class PlaceContract extends ContractFixture {
     @Test
     void a_reader_does_not_look_at_what_is_not_in_its_way() {
         held(reader(tenths(1)));
-        Claim writer = queuedWriter();
-        Claim first = queuedReader();
-        Claim second = waitingReader();
+        AcquireRequest writer = queuedWriter();
+        AcquireRequest first = queuedReader();
+        AcquireRequest second = waitingReader();
         store().endPlaceIn(writer.lockId(), tenths(8));
         store().endPlaceIn(first.lockId(), tenths(4));
 
@@ -170,8 +171,8 @@ public abstract class PlaceContract extends ContractFixture {
     @Test
     void a_refusal_says_when_the_last_of_the_places_in_front_is_over_if_that_is_later() {
         held(reader(tenths(1)));
-        Claim first = queuedWriter();
-        Claim second = queuedWriter();
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = queuedWriter();
         store().endPlaceIn(first.lockId(), tenths(8));
         store().endPlaceIn(second.lockId(), tenths(6));
 
@@ -185,11 +186,11 @@ public abstract class PlaceContract extends ContractFixture {
         queuedWriter();
 
         assertLeft(refused(writer()).timeLeft(), TTL.plus(TOLERANCE));
-        assertLeft(refused(reader()).timeLeft(), backend().placeTtl());
+        assertLeft(refused(reader()).timeLeft(), backend().waiterTtl());
     }
 
     /** So many tenths of what a place lives. */
     private Duration tenths(int n) {
-        return backend().placeTtl().multipliedBy(n).dividedBy(10);
+        return backend().waiterTtl().multipliedBy(n).dividedBy(10);
     }
 }

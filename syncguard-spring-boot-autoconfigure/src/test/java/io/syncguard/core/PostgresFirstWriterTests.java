@@ -5,6 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockMode;
 import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
 import java.util.List;
@@ -27,17 +32,17 @@ class PostgresFirstWriterTests {
 
     @BeforeEach
     void connect() {
-        backend.connect(new WakeUps() {
+        backend.connect(new WakeUpListener() {
             @Override
             public void wake(long waiter) {
                 woken.add(waiter);
             }
 
             @Override
-            public void handOver(long waiter, Attempt.Grant grant) {}
+            public void handOver(long waiter, AcquireResult.Granted grant) {}
 
             @Override
-            public void lookAtAll() {}
+            public void wakeUpsMissed() {}
         });
     }
 
@@ -48,8 +53,8 @@ class PostgresFirstWriterTests {
 
     @Test
     void by_a_reader_that_entered_before_its_neighbour() {
-        Claim held = claim(LockMode.EXCLUSIVE);
-        Claim reader = claim(LockMode.SHARED);
+        AcquireRequest held = claim(LockMode.EXCLUSIVE);
+        AcquireRequest reader = claim(LockMode.SHARED);
         backend.acquire(held);
         backend.acquire(reader.waitingAs(1));
         backend.acquire(claim(LockMode.SHARED).waitingAs(2));
@@ -57,15 +62,15 @@ class PostgresFirstWriterTests {
         backend.acquire(claim(LockMode.EXCLUSIVE).waitingAs(4));
         eventually().until(backend::isConnected);
         backend.release(held.lockId());
-        assertThat(backend.acquire(reader.waitingAs(1))).isInstanceOf(Attempt.Grant.class);
+        assertThat(backend.acquire(reader.waitingAs(1))).isInstanceOf(AcquireResult.Granted.class);
         eventually().untilAsserted(() -> assertThat(woken).containsExactlyInAnyOrder(1L, 2L));
 
-        backend.extend(List.of(new Extension(reader.lockId(), Duration.ofMillis(1))));
+        backend.extend(List.of(new ExtendRequest(reader.lockId(), Duration.ofMillis(1))));
 
         eventually().untilAsserted(() -> assertThat(woken).containsExactlyInAnyOrder(1L, 2L, 2L, 3L));
     }
 
-    private Claim claim(LockMode mode) {
-        return new Claim("order:42", mode, lockIds.next(), HOUR, "test", false, false, null);
+    private AcquireRequest claim(LockMode mode) {
+        return new AcquireRequest("order:42", mode, lockIds.next(), HOUR, "test", false, false, null);
     }
 }

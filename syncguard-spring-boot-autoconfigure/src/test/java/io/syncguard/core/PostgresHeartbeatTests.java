@@ -12,6 +12,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockInfo;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.OtherSession;
 import io.syncguard.testing.PostgresServer;
@@ -126,7 +127,7 @@ class PostgresHeartbeatTests {
     void a_lease_that_was_taken_over_is_a_loss_and_neither_heartbeat_nor_release_touch_the_next_holders() {
         LockHandle stale = locks.acquire(REQUEST);
         endLease("order:42");
-        Claim next = fixture.holdElsewhere("order:42", Duration.ofHours(1));
+        AcquireRequest next = fixture.holdElsewhere("order:42", Duration.ofHours(1));
         LockInfo before = locks.lookupById(next.lockId()).orElseThrow();
 
         fixture.time.advance(Duration.ofSeconds(10));
@@ -226,7 +227,7 @@ class PostgresHeartbeatTests {
 
     @Test
     void an_extension_by_lock_id_waits_for_a_row_that_is_pinned_as_one_by_handle_does() throws Exception {
-        Claim elsewhere = fixture.holdElsewhere("order:42", EngineFixture.TTL);
+        AcquireRequest elsewhere = fixture.holdElsewhere("order:42", EngineFixture.TTL);
         other.run("SELECT FROM syncguard_locks FOR UPDATE");
         FutureTask<Optional<Instant>> extension =
                 inAnotherThread(() -> locks.extend(elsewhere.lockId(), Duration.ofHours(1)));

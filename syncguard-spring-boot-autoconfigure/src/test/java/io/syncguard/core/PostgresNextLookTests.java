@@ -3,6 +3,9 @@ package io.syncguard.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
 import java.util.List;
@@ -21,13 +24,13 @@ class PostgresNextLookTests {
 
     private final LockIds lockIds = new LockIds();
     private final LockBackend backend = ApplicationBackend.on(PostgresServer.newDatabaseUrl());
-    private final Claim writer =
-            Claims.exclusive("order:42", lockIds.next(), HOUR, "test").waitingAs(1);
+    private final AcquireRequest writer =
+            AcquireRequests.exclusive("order:42", lockIds.next(), HOUR, "test").waitingAs(1);
 
     @BeforeEach
     void read() {
-        backend.acquire(Claims.shared("order:42", lockIds.next(), MINUTE, "test"));
-        backend.acquire(Claims.shared("order:42", lockIds.next(), HOUR, "test"));
+        backend.acquire(AcquireRequests.shared("order:42", lockIds.next(), MINUTE, "test"));
+        backend.acquire(AcquireRequests.shared("order:42", lockIds.next(), HOUR, "test"));
     }
 
     @AfterEach
@@ -39,7 +42,7 @@ class PostgresNextLookTests {
     void after_it_has_queued() {
         assertThat(backend.acquire(writer))
                 .isInstanceOfSatisfying(
-                        Attempt.Queued.class,
+                        AcquireResult.Queued.class,
                         queued -> assertThat(queued.nextLook()).isLessThan(MINUTE.multipliedBy(2)));
     }
 
@@ -47,7 +50,7 @@ class PostgresNextLookTests {
     void after_its_place_was_kept() {
         backend.acquire(writer);
 
-        assertThat(backend.keepPlaces(List.of(writer.lockId())).get(0))
+        assertThat(backend.renewWaiters(List.of(writer.lockId())).get(0))
                 .isPositive()
                 .isLessThan(MINUTE.multipliedBy(2));
     }

@@ -4,6 +4,12 @@ import static io.syncguard.core.EngineFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
 import java.util.List;
@@ -23,28 +29,28 @@ class PostgresShortenedLeaseTests {
     private final LockIds lockIds = new LockIds();
     private final List<Long> woken = new CopyOnWriteArrayList<>();
     private final LockBackend backend = ApplicationBackend.on(PostgresServer.newDatabaseUrl());
-    private final Claim first = claim();
+    private final AcquireRequest first = claim();
 
     @BeforeEach
     void shortenWhileTwoWait() {
-        backend.connect(new WakeUps() {
+        backend.connect(new WakeUpListener() {
             @Override
             public void wake(long waiter) {
                 woken.add(waiter);
             }
 
             @Override
-            public void handOver(long waiter, Attempt.Grant grant) {}
+            public void handOver(long waiter, AcquireResult.Granted grant) {}
 
             @Override
-            public void lookAtAll() {}
+            public void wakeUpsMissed() {}
         });
-        Claim held = claim();
+        AcquireRequest held = claim();
         backend.acquire(held);
         backend.acquire(first.waitingAs(1));
         backend.acquire(claim().waitingAs(2));
         eventually().until(backend::isConnected);
-        backend.extend(List.of(new Extension(held.lockId(), Duration.ofMillis(1))));
+        backend.extend(List.of(new ExtendRequest(held.lockId(), Duration.ofMillis(1))));
         eventually().untilAsserted(() -> assertThat(woken).containsExactly(1L));
     }
 
@@ -55,19 +61,19 @@ class PostgresShortenedLeaseTests {
 
     @Test
     void by_one_who_leaves() {
-        assertThat(backend.release(first.lockId())).isEqualTo(ReleaseOutcome.LEFT);
+        assertThat(backend.release(first.lockId())).isEqualTo(ReleaseResult.LEFT);
 
         eventually().untilAsserted(() -> assertThat(woken).containsExactly(1L, 2L));
     }
 
     @Test
     void by_one_who_tries_for_the_last_time() {
-        assertThat(backend.acquire(first)).isInstanceOf(Attempt.Refusal.class);
+        assertThat(backend.acquire(first)).isInstanceOf(AcquireResult.Refused.class);
 
         eventually().untilAsserted(() -> assertThat(woken).containsExactly(1L, 2L));
     }
 
-    private Claim claim() {
-        return Claims.exclusive("order:42", lockIds.next(), HOUR, "test");
+    private AcquireRequest claim() {
+        return AcquireRequests.exclusive("order:42", lockIds.next(), HOUR, "test");
     }
 }

@@ -9,6 +9,9 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.BugOf;
 import io.syncguard.testing.OtherSession;
 import io.syncguard.testing.PostgresProxy;
@@ -47,7 +50,7 @@ class PostgresUnknownOutcomeTests {
         // lost.
         LockBackend server = ApplicationBackend.on(proxy.url(), 1, Duration.ofMinutes(1));
         server.isLocked("warm up");
-        server.extend(List.of(new Extension("warm up", EngineFixture.TTL)));
+        server.extend(List.of(new ExtendRequest("warm up", EngineFixture.TTL)));
         fixture = new EngineFixture(server);
         locks = fixture.engine;
         other = new OtherSession(url);
@@ -111,7 +114,7 @@ class PostgresUnknownOutcomeTests {
     @Test
     void a_release_whose_answer_was_cut_off_is_sent_again_and_leaves_the_next_grant_alone() {
         LockHandle lock = locks.acquire(REQUEST);
-        AtomicReference<Claim> next = new AtomicReference<>();
+        AtomicReference<AcquireRequest> next = new AtomicReference<>();
         fixture.backend.beforeRelease = () -> {
             if (fixture.backend.releases.get() == 2) {
                 next.set(fixture.holdElsewhere("order:42", EngineFixture.TTL));
@@ -147,7 +150,7 @@ class PostgresUnknownOutcomeTests {
 
     @Test
     void a_connection_that_is_cut_in_the_middle_of_a_wait_ends_it_and_leaves_nothing_behind() {
-        Claim holder = fixture.holdElsewhere("order:42", Duration.ofHours(1));
+        AcquireRequest holder = fixture.holdElsewhere("order:42", Duration.ofHours(1));
         FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.waitTime(Duration.ofHours(1))));
         eventually().until(() -> places() == 1 && fixture.backend.isConnected());
 

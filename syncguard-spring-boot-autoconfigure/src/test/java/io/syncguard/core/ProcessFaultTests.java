@@ -8,6 +8,7 @@ import io.syncguard.LockInfo;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.autoconfigure.LockProcess;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.ChildJvm;
 import io.syncguard.testing.OtherSession;
 import io.syncguard.testing.PostgresServer;

@@ -3,6 +3,8 @@ package io.syncguard.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockMode;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.BugOf;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -22,40 +24,40 @@ public abstract class QueueContract extends ContractFixture {
 
     @Test
     void a_waiter_who_meets_a_free_key_is_granted_at_once_and_leaves_no_place_behind() {
-        Claim first = waitingWriter();
+        AcquireRequest first = waitingWriter();
         held(first);
         release(first);
 
-        assertThat(backend().release(first.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(backend().release(first.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
         granted(writer());
     }
 
     @Test
     void many_are_ended_in_one_call_and_answered_one_by_one() {
-        Claim reader = held(reader());
-        Claim waiting = queuedWriter();
-        Claim lapsed = held(claim("lapsed", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest reader = held(reader());
+        AcquireRequest waiting = queuedWriter();
+        AcquireRequest lapsed = held(claim("lapsed", LockMode.EXCLUSIVE, TTL));
         expireLease(lapsed);
-        Claim writer = held(claim("written", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest writer = held(claim("written", LockMode.EXCLUSIVE, TTL));
 
-        List<ReleaseOutcome> outcomes = backend()
+        List<ReleaseResult> outcomes = backend()
                 .releaseAll(List.of(
                         waiting.lockId(), strangersLockId(), lapsed.lockId(), writer.lockId(), reader.lockId()));
 
         assertThat(outcomes)
                 .containsExactly(
-                        ReleaseOutcome.LEFT,
-                        ReleaseOutcome.NOT_FOUND,
-                        ReleaseOutcome.EXPIRED,
-                        ReleaseOutcome.RELEASED,
-                        ReleaseOutcome.RELEASED);
+                        ReleaseResult.LEFT,
+                        ReleaseResult.NOT_FOUND,
+                        ReleaseResult.EXPIRED,
+                        ReleaseResult.RELEASED,
+                        ReleaseResult.RELEASED);
         assertThat(backend().isLocked("written")).isFalse();
         granted(writer());
     }
 
     @Test
     void a_try_that_does_not_wait_takes_no_place_and_blocks_nobody() {
-        Claim reader = held(reader());
+        AcquireRequest reader = held(reader());
         refused(writer());
 
         granted(reader());
@@ -65,7 +67,7 @@ public abstract class QueueContract extends ContractFixture {
 
     @Test
     void a_try_that_does_not_wait_yields_to_whoever_waits_and_is_in_its_way() {
-        Claim reader = held(reader());
+        AcquireRequest reader = held(reader());
         queuedWriter();
         refused(reader());
 
@@ -77,7 +79,7 @@ public abstract class QueueContract extends ContractFixture {
 
     @Test
     void a_reader_that_does_not_wait_enters_beside_a_reader_that_waits() {
-        Claim writer = held(writer());
+        AcquireRequest writer = held(writer());
         queuedReader();
         release(writer);
 
@@ -87,9 +89,9 @@ public abstract class QueueContract extends ContractFixture {
     @BugOf("distkit: readers starve while writers keep coming")
     @Test
     void a_writer_that_comes_later_does_not_pass_a_reader_that_waits() {
-        Claim writer = held(writer());
-        Claim reader = queuedReader();
-        Claim later = queuedWriter();
+        AcquireRequest writer = held(writer());
+        AcquireRequest reader = queuedReader();
+        AcquireRequest later = queuedWriter();
 
         release(writer);
 
@@ -101,9 +103,9 @@ public abstract class QueueContract extends ContractFixture {
 
     @Test
     void a_reader_that_comes_later_does_not_pass_a_writer_that_waits() {
-        Claim holder = held(reader());
-        Claim writer = queuedWriter();
-        Claim later = waitingReader();
+        AcquireRequest holder = held(reader());
+        AcquireRequest writer = queuedWriter();
+        AcquireRequest later = waitingReader();
 
         queued(elsewhere(), later);
         release(holder);
@@ -116,11 +118,11 @@ public abstract class QueueContract extends ContractFixture {
 
     @Test
     void writers_of_several_processes_enter_in_the_order_of_arrival_whoever_asks_first() {
-        Claim holder = held(writer());
-        Claim first = queuedWriter();
-        Claim second = waitingWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = waitingWriter();
         queued(elsewhere(), second);
-        Claim third = queuedWriter();
+        AcquireRequest third = queuedWriter();
         release(holder);
 
         queued(third);
@@ -138,10 +140,10 @@ public abstract class QueueContract extends ContractFixture {
     /** In distkit who arrives in the same millisecond goes by the alphabet. Here everybody draws a number. */
     @Test
     void the_order_is_that_of_arrival_and_not_that_of_lock_ids_also_in_the_same_millisecond() {
-        Claim holder = held(writer());
-        Claim last = waiting(Claims.exclusive(KEY, "z".repeat(22), TTL, "test"));
-        Claim middle = waiting(Claims.exclusive(KEY, "m".repeat(22), TTL, "test"));
-        Claim first = waiting(Claims.exclusive(KEY, "a".repeat(22), TTL, "test"));
+        AcquireRequest holder = held(writer());
+        AcquireRequest last = waiting(AcquireRequests.exclusive(KEY, "z".repeat(22), TTL, "test"));
+        AcquireRequest middle = waiting(AcquireRequests.exclusive(KEY, "m".repeat(22), TTL, "test"));
+        AcquireRequest first = waiting(AcquireRequests.exclusive(KEY, "a".repeat(22), TTL, "test"));
         queued(last);
         queued(middle);
         queued(first);
@@ -154,9 +156,9 @@ public abstract class QueueContract extends ContractFixture {
 
     @Test
     void who_asks_again_keeps_its_place() {
-        Claim holder = held(writer());
-        Claim first = queuedWriter();
-        Claim second = queuedWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = queuedWriter();
         queued(first);
         release(holder);
 
@@ -166,9 +168,9 @@ public abstract class QueueContract extends ContractFixture {
 
     @Test
     void a_writer_that_another_writer_keeps_out_has_its_place_before_readers_that_come_later() {
-        Claim holder = held(writer());
-        Claim waiting = queuedWriter();
-        Claim reader = queuedReader();
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiting = queuedWriter();
+        AcquireRequest reader = queuedReader();
         release(holder);
 
         queued(reader);
@@ -177,11 +179,11 @@ public abstract class QueueContract extends ContractFixture {
 
     @Test
     void readers_next_to_each_other_enter_together_and_everybody_else_waits_for_them() {
-        Claim holder = held(writer());
-        Claim first = queuedReader();
-        Claim second = queuedReader();
-        Claim writer = queuedWriter();
-        Claim later = queuedReader();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedReader();
+        AcquireRequest second = queuedReader();
+        AcquireRequest writer = queuedWriter();
+        AcquireRequest later = queuedReader();
         release(holder);
 
         granted(second);
@@ -199,21 +201,21 @@ public abstract class QueueContract extends ContractFixture {
 
     @Test
     void a_last_try_that_is_refused_gives_up_the_place() {
-        Claim holder = held(reader());
-        Claim writer = queuedWriter();
-        Claim reader = queuedReader();
+        AcquireRequest holder = held(reader());
+        AcquireRequest writer = queuedWriter();
+        AcquireRequest reader = queuedReader();
 
         refused(lastTry(writer));
 
-        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
         granted(reader);
         release(holder);
     }
 
     @Test
     void a_last_try_is_granted_at_the_place_that_was_waited_for() {
-        Claim holder = held(writer());
-        Claim first = queuedWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedWriter();
         queuedWriter();
         release(holder);
 
@@ -223,23 +225,23 @@ public abstract class QueueContract extends ContractFixture {
     @Test
     void a_waiter_leaves_once_and_those_behind_it_go_on() {
         held(reader());
-        Claim writer = queuedWriter();
-        Claim reader = queuedReader();
+        AcquireRequest writer = queuedWriter();
+        AcquireRequest reader = queuedReader();
 
-        assertThat(elsewhere().release(writer.lockId())).isEqualTo(ReleaseOutcome.LEFT);
+        assertThat(elsewhere().release(writer.lockId())).isEqualTo(ReleaseResult.LEFT);
 
-        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
         granted(reader);
     }
 
     @Test
     void leaving_gives_back_a_grant_that_the_place_has_become() {
-        Claim holder = held(writer());
-        Claim writer = queuedWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest writer = queuedWriter();
         release(holder);
         granted(writer);
 
-        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseResult.RELEASED);
 
         assertThat(backend().isLocked(KEY)).isFalse();
         granted(writer());
@@ -247,8 +249,8 @@ public abstract class QueueContract extends ContractFixture {
 
     @Test
     void who_leaves_does_not_touch_what_others_hold() {
-        Claim holder = held(reader());
-        Claim writer = queuedWriter();
+        AcquireRequest holder = held(reader());
+        AcquireRequest writer = queuedWriter();
 
         leave(writer);
 
@@ -258,9 +260,9 @@ public abstract class QueueContract extends ContractFixture {
 
     @Test
     void a_waiter_that_died_falls_out_when_its_place_is_over() {
-        Claim holder = held(writer());
-        Claim dead = queuedWriter();
-        Claim next = queuedWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest dead = queuedWriter();
+        AcquireRequest next = queuedWriter();
         release(holder);
         queued(next);
 
@@ -271,9 +273,9 @@ public abstract class QueueContract extends ContractFixture {
 
     @Test
     void a_place_that_lapsed_is_lost_and_who_comes_back_stands_at_the_end() {
-        Claim holder = held(writer());
-        Claim late = queuedWriter();
-        Claim next = queuedWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest late = queuedWriter();
+        AcquireRequest next = queuedWriter();
         expirePlace(late);
 
         queued(late);
@@ -289,8 +291,8 @@ public abstract class QueueContract extends ContractFixture {
     void the_queue_of_one_key_is_not_in_the_way_of_another() {
         held(writer());
         queuedWriter();
-        Claim other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
-        Claim waiting = waiting(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest waiting = waiting(claim("order:43", LockMode.EXCLUSIVE, TTL));
         queued(waiting);
         release(other);
 

@@ -8,6 +8,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.List;
@@ -136,7 +137,7 @@ class ReleaseTests {
 
     @Test
     void a_release_by_lock_id_of_a_pinned_row_is_not_waited_for_and_gets_through_later() {
-        Claim claim = fixture.holdElsewhere("order:42", EngineFixture.TTL);
+        AcquireRequest claim = fixture.holdElsewhere("order:42", EngineFixture.TTL);
         fixture.backend.rowsArePinned = true;
 
         assertThat(locks.release(claim.lockId())).isTrue();

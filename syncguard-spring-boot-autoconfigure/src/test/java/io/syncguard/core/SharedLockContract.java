@@ -8,6 +8,11 @@ import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.RawLockInfo;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,7 +29,7 @@ public abstract class SharedLockContract extends ContractFixture {
 
     @Test
     void any_number_of_shared_grants_live_together() {
-        List<Claim> readers =
+        List<AcquireRequest> readers =
                 IntStream.range(0, 20).mapToObj(i -> held(reader())).toList();
         granted(elsewhere(), reader());
 
@@ -36,10 +41,10 @@ public abstract class SharedLockContract extends ContractFixture {
 
     @Test
     void every_grant_shared_or_exclusive_has_the_next_fence_of_the_key() {
-        Claim writer = held(writer());
+        AcquireRequest writer = held(writer());
         release(writer);
-        Claim first = reader();
-        Claim second = reader();
+        AcquireRequest first = reader();
+        AcquireRequest second = reader();
 
         assertThat(granted(first).fence()).isEqualTo(new Fence(2));
         assertThat(granted(second).fence()).isEqualTo(new Fence(3));
@@ -52,22 +57,23 @@ public abstract class SharedLockContract extends ContractFixture {
 
     @Test
     void a_writer_that_is_refused_is_told_of_the_reader_who_ends_last_and_that_there_are_others() {
-        held(Claims.shared(KEY, strangersLockId(), TTL, "first"));
-        Attempt.Grant last = granted(Claims.shared(KEY, strangersLockId(), TTL.multipliedBy(3), "last"));
-        held(Claims.shared(KEY, strangersLockId(), TTL.multipliedBy(2), "second"));
+        held(AcquireRequests.shared(KEY, strangersLockId(), TTL, "first"));
+        AcquireResult.Granted last =
+                granted(AcquireRequests.shared(KEY, strangersLockId(), TTL.multipliedBy(3), "last"));
+        held(AcquireRequests.shared(KEY, strangersLockId(), TTL.multipliedBy(2), "second"));
 
-        Attempt.Holder expected = new Attempt.Holder("last", last.acquiredAt(), false);
+        AcquireResult.Holder expected = new AcquireResult.Holder("last", last.acquiredAt(), false);
         assertThat(refused(writer()).holder()).isEqualTo(expected);
         assertThat(queued(waitingWriter()).holder()).isEqualTo(expected);
     }
 
     @Test
     void a_reader_that_lapsed_is_not_told_of() {
-        Claim gone = held(reader());
-        Attempt.Grant live = granted(reader());
+        AcquireRequest gone = held(reader());
+        AcquireResult.Granted live = granted(reader());
         expireLease(gone);
 
-        assertThat(refused(writer()).holder()).isEqualTo(new Attempt.Holder("test", live.acquiredAt(), true));
+        assertThat(refused(writer()).holder()).isEqualTo(new AcquireResult.Holder("test", live.acquiredAt(), true));
     }
 
     @Test
@@ -83,14 +89,14 @@ public abstract class SharedLockContract extends ContractFixture {
 
     @Test
     void a_shared_grant_ends_one_ttl_after_it_was_made() {
-        Attempt.Grant grant = granted(reader());
+        AcquireResult.Granted grant = granted(reader());
 
         assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt())).isEqualTo(TTL);
     }
 
     @Test
     void a_writer_is_refused_while_somebody_reads_and_a_reader_while_somebody_writes() {
-        Claim reader = held(reader());
+        AcquireRequest reader = held(reader());
         refused(writer());
         release(reader);
 
@@ -111,10 +117,10 @@ public abstract class SharedLockContract extends ContractFixture {
 
     @Test
     void a_writer_enters_when_all_readers_have_left_and_not_before() {
-        List<Claim> readers =
+        List<AcquireRequest> readers =
                 IntStream.range(0, 3).mapToObj(i -> held(reader())).toList();
 
-        for (Claim reader : readers) {
+        for (AcquireRequest reader : readers) {
             refused(writer());
             release(reader);
         }
@@ -125,8 +131,8 @@ public abstract class SharedLockContract extends ContractFixture {
     @BugOf("distkit: two readers of one object share an owner, and the first release frees both")
     @Test
     void a_release_ends_one_shared_grant_and_no_other() {
-        Claim first = held(reader());
-        Claim second = held(reader());
+        AcquireRequest first = held(reader());
+        AcquireRequest second = held(reader());
 
         release(first);
 
@@ -137,18 +143,18 @@ public abstract class SharedLockContract extends ContractFixture {
 
     @Test
     void a_shared_grant_is_released_once_and_by_its_holder_only() {
-        Claim reader = held(reader());
+        AcquireRequest reader = held(reader());
 
-        assertThat(backend().release(strangersLockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
-        assertThat(backend().release(reader.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(backend().release(reader.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(backend().release(strangersLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend().release(reader.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend().release(reader.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
     }
 
     /** In distkit the ttl of whoever asks decides which readers are over; here each has the end that it asked for itself. */
     @Test
     void every_reader_has_an_end_of_its_own() {
-        Claim brief = held(reader(Duration.ofMinutes(1)));
-        Claim steady = held(reader(Duration.ofHours(1)));
+        AcquireRequest brief = held(reader(Duration.ofMinutes(1)));
+        AcquireRequest steady = held(reader(Duration.ofHours(1)));
 
         expireLease(brief);
 
@@ -186,14 +192,14 @@ public abstract class SharedLockContract extends ContractFixture {
     @Test
     void an_extension_of_a_reader_sets_its_own_end_and_keeps_fence_and_start() {
         held(reader());
-        Claim extended = reader();
-        Attempt.Grant grant = granted(extended);
+        AcquireRequest extended = reader();
+        AcquireResult.Granted grant = granted(extended);
         RawLockInfo neighbour = backend().lookup(KEY).get(0);
 
-        ExtendOutcome outcome = extend(extended, Duration.ofHours(2));
+        ExtendResult outcome = extend(extended, Duration.ofHours(2));
 
         RawLockInfo info = backend().lookupById(extended.lockId()).orElseThrow();
-        assertThat(outcome).isEqualTo(new ExtendOutcome.Extended(info.expiresAt()));
+        assertThat(outcome).isEqualTo(new ExtendResult.Extended(info.expiresAt()));
         assertThat(info.expiresAt()).isAfterOrEqualTo(grant.acquiredAt().plus(Duration.ofHours(2)));
         assertThat(info.acquiredAt()).isEqualTo(grant.acquiredAt());
         assertThat(info.fence()).isEqualTo(grant.fence());
@@ -203,38 +209,38 @@ public abstract class SharedLockContract extends ContractFixture {
     @Test
     void a_reader_that_lapsed_is_neither_extended_nor_released() {
         held(reader());
-        Claim lapsed = held(reader());
+        AcquireRequest lapsed = held(reader());
         expireLease(lapsed);
 
-        assertThat(extend(lapsed, TTL)).isInstanceOf(ExtendOutcome.Expired.class);
-        assertThat(backend().release(lapsed.lockId())).isEqualTo(ReleaseOutcome.EXPIRED);
+        assertThat(extend(lapsed, TTL)).isInstanceOf(ExtendResult.Expired.class);
+        assertThat(backend().release(lapsed.lockId())).isEqualTo(ReleaseResult.EXPIRED);
         assertThat(backend().lookupById(lapsed.lockId())).isEmpty();
         assertThat(backend().lookup(KEY)).hasSize(1);
     }
 
     @Test
     void readers_that_lapsed_let_a_writer_in_and_cannot_come_back() {
-        Claim first = held(reader());
-        Claim second = held(reader());
+        AcquireRequest first = held(reader());
+        AcquireRequest second = held(reader());
         expireLease(first);
         expireLease(second);
-        Claim writer = held(writer());
+        AcquireRequest writer = held(writer());
 
-        assertThat(extend(first, TTL)).isInstanceOf(ExtendOutcome.NotFound.class);
-        assertThat(backend().release(second.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(extend(first, TTL)).isInstanceOf(ExtendResult.NotFound.class);
+        assertThat(backend().release(second.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
 
         assertThat(backend().lookup(KEY)).extracting(RawLockInfo::lockId).containsExactly(writer.lockId());
     }
 
     @Test
     void a_writer_that_lapsed_lets_readers_in_and_cannot_come_back() {
-        Claim writer = held(writer());
+        AcquireRequest writer = held(writer());
         expireLease(writer);
         held(reader());
         held(reader());
 
-        assertThat(extend(writer, TTL)).isInstanceOf(ExtendOutcome.NotFound.class);
-        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(extend(writer, TTL)).isInstanceOf(ExtendResult.NotFound.class);
+        assertThat(backend().release(writer.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
 
         assertThat(backend().lookup(KEY)).hasSize(2).allMatch(info -> info.mode() == LockMode.SHARED);
     }
@@ -248,32 +254,32 @@ public abstract class SharedLockContract extends ContractFixture {
 
     @Test
     void extensions_of_both_modes_are_answered_one_by_one_and_in_order() {
-        Claim reader = held(reader());
-        Claim lapsed = held(reader());
-        Claim writer = held(claim("another", LockMode.EXCLUSIVE, TTL));
-        Claim released = held(reader());
+        AcquireRequest reader = held(reader());
+        AcquireRequest lapsed = held(reader());
+        AcquireRequest writer = held(claim("another", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest released = held(reader());
         release(released);
         expireLease(lapsed);
 
-        List<ExtendOutcome> outcomes = backend()
+        List<ExtendResult> outcomes = backend()
                 .extend(IntStream.range(0, 4)
-                        .mapToObj(i -> new Extension(
+                        .mapToObj(i -> new ExtendRequest(
                                 List.of(lapsed, writer, released, reader).get(i).lockId(), Duration.ofHours(i + 1)))
                         .toList());
 
-        assertThat(outcomes.get(0)).isInstanceOf(ExtendOutcome.Expired.class);
-        assertThat(outcomes.get(1)).isEqualTo(new ExtendOutcome.Extended(end(writer)));
-        assertThat(outcomes.get(2)).isInstanceOf(ExtendOutcome.NotFound.class);
-        assertThat(outcomes.get(3)).isEqualTo(new ExtendOutcome.Extended(end(reader)));
+        assertThat(outcomes.get(0)).isInstanceOf(ExtendResult.Expired.class);
+        assertThat(outcomes.get(1)).isEqualTo(new ExtendResult.Extended(end(writer)));
+        assertThat(outcomes.get(2)).isInstanceOf(ExtendResult.NotFound.class);
+        assertThat(outcomes.get(3)).isEqualTo(new ExtendResult.Extended(end(reader)));
         assertThat(end(reader)).isAfter(end(writer));
     }
 
     @Test
     void looks_up_all_readers_by_key_in_the_order_of_their_fences_and_each_by_lock_id() {
-        Claim first = reader();
-        Claim lapsed = reader();
-        Claim last = reader();
-        Attempt.Grant grant = granted(first);
+        AcquireRequest first = reader();
+        AcquireRequest lapsed = reader();
+        AcquireRequest last = reader();
+        AcquireResult.Granted grant = granted(first);
         held(lapsed);
         held(last);
         expireLease(lapsed);
@@ -296,8 +302,8 @@ public abstract class SharedLockContract extends ContractFixture {
 
     @Test
     void a_key_is_locked_while_somebody_reads() {
-        Claim first = held(reader());
-        Claim second = held(reader());
+        AcquireRequest first = held(reader());
+        AcquireRequest second = held(reader());
 
         release(first);
         assertThat(backend().isLocked(KEY)).isTrue();
@@ -343,7 +349,7 @@ public abstract class SharedLockContract extends ContractFixture {
         assertThat(pair).containsExactly(45, 45);
     }
 
-    private Instant end(Claim claim) {
+    private Instant end(AcquireRequest claim) {
         return backend().lookupById(claim.lockId()).orElseThrow().expiresAt();
     }
 

@@ -15,6 +15,8 @@ import io.syncguard.LockMode;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.Hashes;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -99,7 +101,7 @@ class SharedLocksTests {
     @Test
     void a_writer_waits_for_all_readers() throws Exception {
         LockHandle here = locks.acquire(READ);
-        Claim elsewhere = fixture.readElsewhere("order:42", LONG);
+        AcquireRequest elsewhere = fixture.readElsewhere("order:42", LONG);
         FutureTask<LockHandle> writer = fixture.startWaiting(WRITE);
 
         here.release();
@@ -113,7 +115,7 @@ class SharedLocksTests {
 
     @Test
     void readers_wait_for_the_writer_and_enter_together() throws Exception {
-        Claim writer = fixture.holdElsewhere("order:42", LONG);
+        AcquireRequest writer = fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> first = fixture.startWaiting(READ);
         FutureTask<LockHandle> second = fixture.startWaiting(READ);
 
@@ -220,8 +222,8 @@ class SharedLocksTests {
 
     @Test
     void whoever_knows_its_lock_id_extends_and_releases_a_shared_grant_of_another_process() {
-        Claim elsewhere = fixture.readElsewhere("order:42", LONG);
-        Claim neighbour = fixture.readElsewhere("order:42", LONG);
+        AcquireRequest elsewhere = fixture.readElsewhere("order:42", LONG);
+        AcquireRequest neighbour = fixture.readElsewhere("order:42", LONG);
 
         assertThat(locks.extend(elsewhere.lockId(), Duration.ofHours(2))).isPresent();
         assertThat(locks.release(elsewhere.lockId())).isTrue();

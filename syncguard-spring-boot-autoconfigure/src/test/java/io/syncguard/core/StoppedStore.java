@@ -1,12 +1,13 @@
 package io.syncguard.core;
 
+import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 
 /** A store whose clock stands still unless it is moved, so that what its backends answer depends on what they are asked alone. */
 public interface StoppedStore extends AutoCloseable {
 
     /** How long a place in a queue is kept there. */
-    Duration PLACE_TTL = Duration.ofMinutes(1);
+    Duration WAITER_TTL = Duration.ofMinutes(1);
 
     /** A backend on this store, as one more process would have it. */
     LockBackend newBackend();

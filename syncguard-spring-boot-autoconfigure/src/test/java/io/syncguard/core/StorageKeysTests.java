@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.spi.Hashes;
+import io.syncguard.spi.StorageKeys;
 import org.junit.jupiter.api.Test;
 
 class StorageKeysTests {

@@ -12,6 +12,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
@@ -33,7 +34,7 @@ class WaitTests {
 
     @Test
     void a_waiter_is_handed_the_key_by_the_release() throws Exception {
-        Claim other = fixture.holdElsewhere("order:42", LONG);
+        AcquireRequest other = fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST);
 
         fixture.releaseElsewhere(other);
@@ -46,7 +47,7 @@ class WaitTests {
     @Test
     void a_waiter_whom_nobody_can_wake_asks_again_and_again() throws Exception {
         fixture.disconnect();
-        Claim other = fixture.holdElsewhere("order:42", LONG);
+        AcquireRequest other = fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST);
 
         fixture.releaseElsewhere(other);
@@ -68,7 +69,7 @@ class WaitTests {
     @BugOf("SyncGuard for TypeScript: a waiter sleeps to its deadline and gives up without the last try")
     @Test
     void the_last_attempt_happens_at_the_deadline() throws Exception {
-        Claim other = fixture.holdElsewhere("order:42", LONG);
+        AcquireRequest other = fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST.waitTime(Duration.ofSeconds(5)));
         fixture.advanceSlowly(Duration.ofMillis(4_990), Duration.ofMillis(499));
 

@@ -10,6 +10,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
+import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +43,7 @@ class WaitersTests {
 
     @Test
     void a_wake_up_that_comes_before_the_answer_is_not_lost() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         fixture.backend.afterAcquire = () -> {
             if (fixture.backend.acquires.get() == 1) {
                 fixture.releaseElsewhere(other);
@@ -58,9 +59,9 @@ class WaitersTests {
 
     @Test
     void who_is_woken_for_nothing_asks_once_and_keeps_its_place() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting();
-        Claim behind = fixture.queueElsewhere(KEY);
+        AcquireRequest behind = fixture.queueElsewhere(KEY);
 
         fixture.backend.engine.wake(1);
         eventually().until(() -> fixture.backend.acquires.get() == 2);
@@ -107,7 +108,7 @@ class WaitersTests {
 
     @Test
     void who_has_lost_its_place_is_queued_again() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting();
         fixture.store.expirePlace(fixture.store.queue(KEY).get(0));
 
@@ -186,7 +187,7 @@ class WaitersTests {
 
     @Test
     void everybody_is_looked_at_once_when_wake_ups_may_have_been_lost() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting();
         FutureTask<LockHandle> stillKept = waitingFor("order:43");
         fixture.deaf(true);
@@ -195,7 +196,7 @@ class WaitersTests {
         fixture.settle();
         assertThat(waiter.isDone()).isFalse();
 
-        fixture.backend.engine.lookAtAll();
+        fixture.backend.engine.wakeUpsMissed();
 
         eventually().until(waiter::isDone);
         assertThat(waiter.get().isHeld()).isTrue();
@@ -230,7 +231,7 @@ class WaitersTests {
             return locks.acquire(REQUEST);
         });
         eventually().until(() -> fixture.store.queue(KEY).size() == 1);
-        Claim behind = fixture.queueElsewhere(KEY);
+        AcquireRequest behind = fixture.queueElsewhere(KEY);
 
         thread.get().interrupt();
 
@@ -281,7 +282,7 @@ class WaitersTests {
 
     @Test
     void nobody_asks_while_nobody_waits() throws Exception {
-        Claim other = fixture.holdElsewhere(KEY, LONG);
+        AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting();
         fixture.releaseElsewhere(other);
         eventually().until(waiter::isDone);

@@ -3,6 +3,9 @@ package io.syncguard.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.WakeUpListener;
+import io.syncguard.spi.WakeUpMessages;
 import io.syncguard.testing.CapturedLog;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,7 +42,8 @@ class WakeUpMessagesTests {
 
         assertThat(heard.events)
                 .containsExactly("grant 17 "
-                        + new Attempt.Grant(new Fence(42), Instant.ofEpochMilli(1000), Instant.ofEpochMilli(6000)));
+                        + new AcquireResult.Granted(
+                                new Fence(42), Instant.ofEpochMilli(1000), Instant.ofEpochMilli(6000)));
         assertThat(log.messages()).isEmpty();
     }
 
@@ -79,7 +83,7 @@ class WakeUpMessagesTests {
         assertThat(log.messages()).hasSize(2);
     }
 
-    private static final class Heard implements WakeUps {
+    private static final class Heard implements WakeUpListener {
 
         private final List<String> events = new ArrayList<>();
 
@@ -89,11 +93,11 @@ class WakeUpMessagesTests {
         }
 
         @Override
-        public void handOver(long waiter, Attempt.Grant grant) {
+        public void handOver(long waiter, AcquireResult.Granted grant) {
             events.add("grant " + waiter + " " + grant);
         }
 
         @Override
-        public void lookAtAll() {}
+        public void wakeUpsMissed() {}
     }
 }

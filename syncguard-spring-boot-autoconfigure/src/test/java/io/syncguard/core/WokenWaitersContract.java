@@ -4,6 +4,10 @@ import static io.syncguard.core.EngineFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockMode;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -25,8 +29,8 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void a_release_wakes_the_writer_who_is_first_and_nobody_behind_it() {
-        Claim holder = held(writer());
-        Claim first = queuedWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedWriter();
         queuedWriter();
         queuedReader();
         queued(elsewhere(), waitingWriter());
@@ -39,8 +43,8 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void a_release_in_one_process_wakes_a_waiter_of_another() {
-        Claim holder = held(writer());
-        Claim first = waitingWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = waitingWriter();
         queued(elsewhere(), first);
 
         release(holder);
@@ -51,11 +55,11 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void a_release_wakes_all_readers_who_are_first_in_all_processes_and_nobody_behind_them() {
-        Claim holder = held(writer());
-        Claim first = queuedReader();
-        Claim second = waitingReader();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedReader();
+        AcquireRequest second = waitingReader();
         queued(elsewhere(), second);
-        Claim third = queuedReader();
+        AcquireRequest third = queuedReader();
         queuedWriter();
         queuedReader();
 
@@ -67,9 +71,9 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void of_several_readers_the_last_to_leave_wakes_the_writer_who_waits() {
-        Claim first = held(reader());
-        Claim second = held(reader());
-        Claim writer = queuedWriter();
+        AcquireRequest first = held(reader());
+        AcquireRequest second = held(reader());
+        AcquireRequest writer = queuedWriter();
         queuedReader();
 
         release(first);
@@ -81,9 +85,9 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void a_lease_that_lapsed_keeps_nobody_from_being_woken() {
-        Claim lapsed = held(reader());
-        Claim last = held(reader());
-        Claim writer = queuedWriter();
+        AcquireRequest lapsed = held(reader());
+        AcquireRequest last = held(reader());
+        AcquireRequest writer = queuedWriter();
         expireLease(lapsed);
 
         release(last);
@@ -93,11 +97,11 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void of_many_who_leave_together_the_first_who_stays_is_woken_once_and_those_behind_it_are_not() {
-        Claim holder = held(writer());
-        Claim first = queuedWriter();
-        Claim second = queuedReader();
-        Claim stays = queuedWriter();
-        Claim third = queuedWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = queuedReader();
+        AcquireRequest stays = queuedWriter();
+        AcquireRequest third = queuedWriter();
         queuedReader();
 
         backend().releaseAll(List.of(third.lockId(), second.lockId(), first.lockId()));
@@ -109,11 +113,11 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void of_many_who_end_together_those_who_can_go_on_are_woken_and_handed_nothing() {
-        Claim first = held(reader());
-        Claim second = held(reader());
-        Claim other = held(claim("other", LockMode.EXCLUSIVE, TTL));
-        Claim writer = queuedWriter();
-        Claim elsewhere = waiting(claim("other", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest first = held(reader());
+        AcquireRequest second = held(reader());
+        AcquireRequest other = held(claim("other", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest writer = queuedWriter();
+        AcquireRequest elsewhere = waiting(claim("other", LockMode.EXCLUSIVE, TTL));
         queued(elsewhere(), elsewhere);
 
         backend().releaseAll(List.of(first.lockId(), other.lockId(), second.lockId()));
@@ -126,11 +130,11 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void nothing_is_sent_when_nobody_waits() {
-        Claim writer = held(writer());
-        Claim refused = writer();
+        AcquireRequest writer = held(writer());
+        AcquireRequest refused = writer();
         refused(refused);
         release(writer);
-        Claim reader = held(reader());
+        AcquireRequest reader = held(reader());
         extend(reader, Duration.ofMinutes(1));
         release(reader);
 
@@ -140,9 +144,9 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void who_was_granted_or_has_left_is_not_woken_any_more() {
-        Claim holder = held(writer());
-        Claim left = queuedWriter();
-        Claim next = queuedWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest left = queuedWriter();
+        AcquireRequest next = queuedWriter();
         leave(left);
         assertWoken(next);
         release(holder);
@@ -158,8 +162,8 @@ public abstract class WokenWaitersContract extends ContractFixture {
     void a_release_of_one_key_wakes_nobody_who_waits_for_another() {
         held(writer());
         queuedWriter();
-        Claim other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
-        Claim waiting = waiting(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest waiting = waiting(claim("order:43", LockMode.EXCLUSIVE, TTL));
         queued(waiting);
 
         release(other);
@@ -169,7 +173,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void a_release_that_ends_nothing_wakes_nobody() {
-        Claim stale = held(reader());
+        AcquireRequest stale = held(reader());
         expireLease(stale);
         held(reader());
         queuedWriter();
@@ -183,9 +187,9 @@ public abstract class WokenWaitersContract extends ContractFixture {
     @Test
     void a_waiter_who_leaves_wakes_those_behind_it_who_can_go_on() {
         held(reader());
-        Claim writer = queuedWriter();
-        Claim first = queuedReader();
-        Claim second = queuedReader();
+        AcquireRequest writer = queuedWriter();
+        AcquireRequest first = queuedReader();
+        AcquireRequest second = queuedReader();
         queuedWriter();
         queuedReader();
 
@@ -197,8 +201,8 @@ public abstract class WokenWaitersContract extends ContractFixture {
     @Test
     void a_waiter_who_gives_up_with_its_last_try_wakes_those_behind_it_who_can_go_on() {
         held(reader());
-        Claim writer = queuedWriter();
-        Claim reader = queuedReader();
+        AcquireRequest writer = queuedWriter();
+        AcquireRequest reader = queuedReader();
         queuedWriter();
 
         refused(lastTry(writer));
@@ -209,10 +213,10 @@ public abstract class WokenWaitersContract extends ContractFixture {
     /** Those behind it only knew that it would look. It may have been told, and not they, that a lease ends earlier. */
     @Test
     void a_waiter_who_leaves_has_who_is_first_now_look_again_although_the_key_is_held() {
-        Claim holder = held(writer());
-        Claim first = queuedWriter();
-        Claim second = queuedReader();
-        Claim third = queuedReader();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = queuedReader();
+        AcquireRequest third = queuedReader();
         queuedWriter();
         extend(holder, Duration.ofMinutes(1));
         assertWoken(first);
@@ -225,8 +229,8 @@ public abstract class WokenWaitersContract extends ContractFixture {
     @Test
     void a_writer_who_leaves_has_the_next_writer_look_again_although_somebody_reads() {
         held(reader());
-        Claim first = queuedWriter();
-        Claim second = queuedWriter();
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = queuedWriter();
         queuedWriter();
 
         leave(first);
@@ -238,7 +242,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
     void a_reader_who_leaves_wakes_no_reader_whom_it_did_not_keep_from_looking() {
         held(writer());
         queuedReader();
-        Claim leaving = queuedReader();
+        AcquireRequest leaving = queuedReader();
         queuedReader();
         queuedWriter();
 
@@ -250,9 +254,9 @@ public abstract class WokenWaitersContract extends ContractFixture {
     @Test
     void the_last_reader_in_front_who_leaves_has_the_writer_behind_look_again() {
         held(writer());
-        Claim first = queuedReader();
-        Claim second = queuedReader();
-        Claim writer = queuedWriter();
+        AcquireRequest first = queuedReader();
+        AcquireRequest second = queuedReader();
+        AcquireRequest writer = queuedWriter();
 
         leave(first);
         assertNobodyIsWoken();
@@ -265,7 +269,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
     void a_waiter_who_leaves_from_the_middle_wakes_nobody() {
         held(writer());
         queuedWriter();
-        Claim middle = queuedWriter();
+        AcquireRequest middle = queuedWriter();
         queuedWriter();
 
         leave(middle);
@@ -277,7 +281,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
     void a_waiter_who_leaves_the_end_of_the_queue_wakes_nobody() {
         held(reader());
         queuedWriter();
-        Claim last = queuedReader();
+        AcquireRequest last = queuedReader();
 
         leave(last);
 
@@ -286,9 +290,9 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void a_waiter_who_died_is_passed_over() {
-        Claim holder = held(writer());
-        Claim dead = queuedWriter();
-        Claim next = queuedWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest dead = queuedWriter();
+        AcquireRequest next = queuedWriter();
         expirePlace(dead);
 
         release(holder);
@@ -298,10 +302,10 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void a_dead_writer_does_not_keep_readers_from_being_woken() {
-        Claim holder = held(writer());
-        Claim first = queuedReader();
-        Claim dead = queuedWriter();
-        Claim second = queuedReader();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedReader();
+        AcquireRequest dead = queuedWriter();
+        AcquireRequest second = queuedReader();
         expirePlace(dead);
 
         release(holder);
@@ -312,10 +316,10 @@ public abstract class WokenWaitersContract extends ContractFixture {
     /** The writer, too: the readers may go on and be gone without a word before it would look by what it knows. */
     @Test
     void an_extension_that_shortens_has_those_who_are_first_and_the_first_writer_look_when_it_is_over() {
-        Claim holder = held(writer());
-        Claim first = queuedReader();
-        Claim second = queuedReader();
-        Claim writer = queuedWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedReader();
+        AcquireRequest second = queuedReader();
+        AcquireRequest writer = queuedWriter();
         queuedReader();
         queuedWriter();
 
@@ -327,8 +331,8 @@ public abstract class WokenWaitersContract extends ContractFixture {
     @Test
     void an_extension_of_a_reader_that_shortens_wakes_the_writer_who_is_first() {
         held(reader());
-        Claim reader = held(reader());
-        Claim writer = queuedWriter();
+        AcquireRequest reader = held(reader());
+        AcquireRequest writer = queuedWriter();
         queuedReader();
         queuedWriter();
 
@@ -339,8 +343,8 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void an_extension_that_lengthens_wakes_nobody() {
-        Claim first = held(reader());
-        Claim other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest first = held(reader());
+        AcquireRequest other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
         queuedWriter();
         queued(waiting(claim("order:43", LockMode.SHARED, TTL)));
 
@@ -352,7 +356,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void a_next_fence_of_the_holder_wakes_nobody() {
-        Claim holder = held(writer(Duration.ofMinutes(1)));
+        AcquireRequest holder = held(writer(Duration.ofMinutes(1)));
         queuedReader();
         queuedWriter();
 
@@ -363,8 +367,8 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void a_next_fence_that_ends_the_lease_earlier_has_those_who_are_first_look_when_it_is_over() {
-        Claim holder = held(writer(Duration.ofHours(1)));
-        Claim first = queuedWriter();
+        AcquireRequest holder = held(writer(Duration.ofHours(1)));
+        AcquireRequest first = queuedWriter();
         queuedWriter();
 
         rotate(holder, Duration.ofMinutes(1));
@@ -375,20 +379,20 @@ public abstract class WokenWaitersContract extends ContractFixture {
     @Test
     void who_cannot_be_woken_keeps_nobody_else_from_it() {
         LockBackend deaf = open();
-        Claim holder = held(writer());
+        AcquireRequest holder = held(writer());
         queued(deaf, waitingReader());
-        Claim reader = queuedReader();
+        AcquireRequest reader = queuedReader();
 
         release(holder);
 
         assertWoken(reader);
     }
 
-    protected final void assertWoken(Claim... waiters) {
+    protected final void assertWoken(AcquireRequest... waiters) {
         assertWoken(here, waiters);
     }
 
-    private void assertWokenElsewhere(Claim... waiters) {
+    private void assertWokenElsewhere(AcquireRequest... waiters) {
         assertWoken(there, waiters);
     }
 
@@ -400,14 +404,14 @@ public abstract class WokenWaitersContract extends ContractFixture {
         assertWoken(there);
     }
 
-    private void assertWoken(Heard process, Claim... waiters) {
+    private void assertWoken(Heard process, AcquireRequest... waiters) {
         awaitEverythingSentSoFar();
         assertThat(process.woken).containsExactlyInAnyOrderElementsOf(numbers(waiters));
         process.woken.clear();
     }
 
-    private static List<Long> numbers(Claim... waiters) {
-        return List.of(waiters).stream().map(Claim::waiter).toList();
+    private static List<Long> numbers(AcquireRequest... waiters) {
+        return List.of(waiters).stream().map(AcquireRequest::waiter).toList();
     }
 
     /** Wake-ups arrive in the order in which they were sent: one more for each process comes after all others. */
@@ -417,8 +421,8 @@ public abstract class WokenWaitersContract extends ContractFixture {
     }
 
     private void awaitOneMore(LockBackend process, Heard heard) {
-        Claim holder = claim("one more", LockMode.EXCLUSIVE, TTL);
-        Claim waiter = waiting(claim("one more", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest holder = claim("one more", LockMode.EXCLUSIVE, TTL);
+        AcquireRequest waiter = waiting(claim("one more", LockMode.EXCLUSIVE, TTL));
         granted(process, holder);
         queued(process, waiter);
         eventually().until(process::isConnected);
@@ -428,7 +432,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
     }
 
     /** Writes down who is woken. */
-    private static final class Heard implements WakeUps {
+    private static final class Heard implements WakeUpListener {
 
         private final List<Long> woken = new CopyOnWriteArrayList<>();
 
@@ -438,11 +442,11 @@ public abstract class WokenWaitersContract extends ContractFixture {
         }
 
         @Override
-        public void handOver(long waiter, Attempt.Grant grant) {
+        public void handOver(long waiter, AcquireResult.Granted grant) {
             woken.add(waiter);
         }
 
         @Override
-        public void lookAtAll() {}
+        public void wakeUpsMissed() {}
     }
 }

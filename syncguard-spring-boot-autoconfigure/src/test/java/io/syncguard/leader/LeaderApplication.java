@@ -2,10 +2,10 @@ package io.syncguard.leader;
 
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardLeaderAutoConfiguration;
+import io.syncguard.concurrent.Time;
 import io.syncguard.core.InMemoryLockBackend;
 import io.syncguard.core.InMemoryLockBackend.Store;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.Time;
+import io.syncguard.spi.LockBackend;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;

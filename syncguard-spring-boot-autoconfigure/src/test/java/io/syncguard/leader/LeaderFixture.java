@@ -4,11 +4,11 @@ import static io.syncguard.core.EngineFixture.eventually;
 import static io.syncguard.core.EngineFixture.inAnotherThread;
 
 import io.syncguard.LockListener;
-import io.syncguard.core.Claim;
 import io.syncguard.core.EngineFixture;
 import io.syncguard.core.InMemoryLockBackend;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.testing.ScarceThreads;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -83,7 +83,7 @@ final class LeaderFixture implements AfterEachCallback {
     }
 
     /** A member of another process leads, and is not heard of again. */
-    Claim electedElsewhere() {
+    AcquireRequest electedElsewhere() {
         return process.holdElsewhere(KEY, TTL);
     }
 

@@ -12,8 +12,8 @@ import io.syncguard.Fence;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockInfo;
-import io.syncguard.core.Claim;
 import io.syncguard.core.InterceptedBackend;
+import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -144,7 +144,7 @@ class LeaderMemberTests {
 
     @Test
     void who_waits_is_woken_by_the_one_who_gives_it_up() {
-        Claim other = fixture.electedElsewhere();
+        AcquireRequest other = fixture.electedElsewhere();
         LeaderMember member = fixture.queued();
         int asked = fixture.process.backend.acquires.get();
 
@@ -168,7 +168,7 @@ class LeaderMemberTests {
 
     @Test
     void who_does_not_lead_cannot_resign_and_keeps_its_place() {
-        Claim other = fixture.electedElsewhere();
+        AcquireRequest other = fixture.electedElsewhere();
         LeaderMember member = fixture.queued();
 
         member.resign();
@@ -207,7 +207,7 @@ class LeaderMemberTests {
 
     @Test
     void a_pause_gives_up_the_place_in_the_queue() {
-        Claim other = fixture.electedElsewhere();
+        AcquireRequest other = fixture.electedElsewhere();
         LeaderMember member = fixture.queued();
 
         member.pause();

@@ -3,9 +3,9 @@ package io.syncguard.leader;
 import io.syncguard.LockException;
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.core.EngineSettings;
-import io.syncguard.core.LockBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.ChildJvm;
 import io.syncguard.testing.ThreadShortage;
 import java.io.IOException;
@@ -36,7 +36,7 @@ public final class LeaderProcess {
     /** Longer than the ttl: a call that hangs does so beyond its end. */
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(2);
 
-    private static final Duration PLACE_TTL = Duration.ofSeconds(2);
+    private static final Duration WAITER_TTL = Duration.ofSeconds(2);
 
     private static final int STARTS = 10;
 
@@ -83,7 +83,7 @@ public final class LeaderProcess {
     private static LockBackend backend(String url) {
         for (int tries = 1; ; tries++) {
             try {
-                return ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, PLACE_TTL);
+                return ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, WAITER_TTL);
             } catch (LockException ex) {
                 if (tries == STARTS) {
                     throw ex;

@@ -177,8 +177,12 @@ final class LeadershipRun {
         join(successor);
     }
 
-    /** Nobody can start a thread while one leader resigns, is succeeded, and that one loses the lock. */
+    /**
+     * Nobody can start a thread while one leader resigns, is succeeded, and that one loses the lock. All are connected by then: to
+     * connect, a driver may need a thread.
+     */
     private void takeThreads(Member leader) {
+        awaitQueue();
         members.forEach(member -> member.process().takeThreads("short of threads"));
         leader.process().ask("resign");
         Member successor = awaitLeader(except(leader));

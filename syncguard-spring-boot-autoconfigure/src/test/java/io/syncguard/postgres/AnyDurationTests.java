@@ -8,14 +8,14 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
+import io.syncguard.core.AcquireRequests;
 import io.syncguard.core.EngineSettings;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.LockBackend;
 import io.syncguard.core.LockEngine;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.Durations;
 import java.time.Duration;
 import java.time.Instant;
@@ -106,29 +106,29 @@ class AnyDurationTests {
     @Property
     void a_lease_lasts_its_ttl_to_the_millisecond(@ForAll(supplier = Durations.Ttl.class) Duration ttl) {
         Instant before = now();
-        Attempt attempt = answer(() -> backend.acquire(claim(ttl)));
+        AcquireResult attempt = answer(() -> backend.acquire(claim(ttl)));
         Instant after = now();
 
-        assertThat(attempt).isInstanceOfSatisfying(Attempt.Grant.class, grant -> {
+        assertThat(attempt).isInstanceOfSatisfying(AcquireResult.Granted.class, grant -> {
             assertThat(grant.acquiredAt()).isBetween(before, after);
             assertThat(grant.expiresAt()).isEqualTo(grant.acquiredAt().plus(ttl));
         });
-        assertThat(storedEnd()).isEqualTo(((Attempt.Grant) attempt).expiresAt());
+        assertThat(storedEnd()).isEqualTo(((AcquireResult.Granted) attempt).expiresAt());
     }
 
     @Property
     void an_extension_ends_one_ttl_after_the_servers_now(@ForAll(supplier = Durations.Ttl.class) Duration ttl) {
-        Claim claim = claim(Duration.ofHours(1));
+        AcquireRequest claim = claim(Duration.ofHours(1));
         backend.acquire(claim);
 
         Instant before = now();
-        ExtendOutcome outcome = answer(() ->
-                backend.extend(List.of(new Extension(claim.lockId(), ttl))).get(0));
+        ExtendResult outcome = answer(() ->
+                backend.extend(List.of(new ExtendRequest(claim.lockId(), ttl))).get(0));
         Instant after = now();
 
         assertThat(outcome)
                 .isInstanceOfSatisfying(
-                        ExtendOutcome.Extended.class,
+                        ExtendResult.Extended.class,
                         extended -> assertThat(extended.expiresAt())
                                 .isBetween(before.plus(ttl), after.plus(ttl))
                                 .isEqualTo(storedEnd()));
@@ -180,9 +180,9 @@ class AnyDurationTests {
         return new Durations.Ttl().get().filter(ttl -> ttl.toMinutes() > 0);
     }
 
-    private static Claim claim(Duration ttl) {
+    private static AcquireRequest claim(Duration ttl) {
         int number = NUMBER.incrementAndGet();
-        return Claims.exclusive("key " + number, String.format("%022d", number), ttl, "test");
+        return AcquireRequests.exclusive("key " + number, String.format("%022d", number), ttl, "test");
     }
 
     /** A short ttl leaves the server little time to answer: what did not come in time shows nothing. */

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.Texts;
 import java.time.Duration;
 import java.util.Arrays;
@@ -206,35 +206,36 @@ class AnyTableNamesTests {
         assertThat(backend.isLocked("a")).isTrue();
         assertThat(backend.lookup("a"))
                 .containsExactly(backend.lookupById(LOCK_ID).orElseThrow());
-        assertThat(backend.acquire(claim())).isInstanceOf(Attempt.Refusal.class);
-        assertThat(backend.extend(List.of(new Extension(LOCK_ID, Duration.ofMinutes(2)))))
-                .hasOnlyElementsOfType(ExtendOutcome.Extended.class);
-        assertThat(backend.rotate(new Extension(LOCK_ID, Duration.ofMinutes(1))))
-                .isInstanceOf(ExtendOutcome.Rotated.class);
-        Claim reader = Claims.shared("a", READER, Duration.ofMinutes(1), "test").waitingAs(1);
-        assertThat(backend.acquire(reader)).isInstanceOf(Attempt.Queued.class);
-        assertThat(backend.release(LOCK_ID)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(backend.acquire(claim())).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(backend.extend(List.of(new ExtendRequest(LOCK_ID, Duration.ofMinutes(2)))))
+                .hasOnlyElementsOfType(ExtendResult.Extended.class);
+        assertThat(backend.rotate(new ExtendRequest(LOCK_ID, Duration.ofMinutes(1))))
+                .isInstanceOf(ExtendResult.Rotated.class);
+        AcquireRequest reader = AcquireRequests.shared("a", READER, Duration.ofMinutes(1), "test")
+                .waitingAs(1);
+        assertThat(backend.acquire(reader)).isInstanceOf(AcquireResult.Queued.class);
+        assertThat(backend.release(LOCK_ID)).isEqualTo(ReleaseResult.RELEASED);
         assertThat(backend.isLocked("a")).isFalse();
 
         postgres.initialize(tables);
-        assertThat(backend.keepPlaces(List.of(READER))).containsExactly(Duration.ZERO);
+        assertThat(backend.renewWaiters(List.of(READER))).containsExactly(Duration.ZERO);
         assertThat(fenceOf(backend.acquire(reader))).as("the counter is kept").isEqualTo(3);
-        assertThat(backend.extend(List.of(new Extension(READER, Duration.ofSeconds(30)))))
-                .hasOnlyElementsOfType(ExtendOutcome.Extended.class);
-        assertThat(backend.release(READER)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(backend.extend(List.of(new ExtendRequest(READER, Duration.ofSeconds(30)))))
+                .hasOnlyElementsOfType(ExtendResult.Extended.class);
+        assertThat(backend.release(READER)).isEqualTo(ReleaseResult.RELEASED);
         assertThat(postgres.jdbc.queryForObject("SELECT " + locks + "_sweep(ARRAY['a'])", Integer.class))
                 .isZero();
         assertThat(postgres.jdbc.queryForList("SELECT fence FROM " + counters, Long.class))
                 .containsExactly(3L);
     }
 
-    private static Claim claim() {
-        return Claims.exclusive("a", LOCK_ID, Duration.ofMinutes(1), "test");
+    private static AcquireRequest claim() {
+        return AcquireRequests.exclusive("a", LOCK_ID, Duration.ofMinutes(1), "test");
     }
 
-    private static long fenceOf(Attempt attempt) {
-        assertThat(attempt).isInstanceOf(Attempt.Grant.class);
-        return ((Attempt.Grant) attempt).fence().value();
+    private static long fenceOf(AcquireResult attempt) {
+        assertThat(attempt).isInstanceOf(AcquireResult.Granted.class);
+        return ((AcquireResult.Granted) attempt).fence().value();
     }
 
     private static void assertRefused(Throwable failure, String... parts) {

@@ -2,9 +2,9 @@ package io.syncguard.postgres;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.EngineSettings;
-import io.syncguard.core.LockBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CountingDataSource;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
@@ -44,7 +44,7 @@ final class CountedPostgres implements AutoCloseable {
                 connections,
                 connections,
                 null,
-                new PostgresSettings(tables, Duration.ofSeconds(5), PostgresSettings.PLACE_TTL, Duration.ZERO, false),
+                new PostgresSettings(tables, Duration.ofSeconds(5), PostgresSettings.WAITER_TTL, Duration.ZERO, false),
                 () -> {});
     }
 

@@ -2,7 +2,7 @@ package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.Attempt;
+import io.syncguard.spi.AcquireResult;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -33,7 +33,7 @@ final class LeaseHistory {
         private long releasedAtNanos = Long.MAX_VALUE;
         private boolean extendedAfterItsRelease;
 
-        private Lease(String key, String lockId, Attempt.Grant grant) {
+        private Lease(String key, String lockId, AcquireResult.Granted grant) {
             this.key = key;
             this.lockId = lockId;
             this.fence = grant.fence().value();
@@ -60,7 +60,7 @@ final class LeaseHistory {
         }
     }
 
-    void granted(String key, String lockId, Attempt.Grant grant) {
+    void granted(String key, String lockId, AcquireResult.Granted grant) {
         synchronized (inOrder) {
             inOrder.add(new Lease(key, lockId, grant));
         }

@@ -12,10 +12,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
-import io.syncguard.core.ExtendOutcome;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendResult;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,7 +36,7 @@ class PostgresAcquireRaceTests {
     void of_fifty_clients_who_meet_at_a_new_key_one_is_granted_and_the_server_logs_no_error() throws Exception {
         try (PostgresRace own = new PostgresRace(51)) {
             own.inOther("INSERT INTO syncguard_fence_counters VALUES ('fence:k', 0, 'k')");
-            List<Future<Attempt>> attempts = startClaims(own, 50);
+            List<Future<AcquireResult>> attempts = startClaims(own, 50);
             own.awaitBlocked(50);
 
             // All fifty have looked, and stand in front of a row that turns out not to be there.
@@ -55,7 +55,7 @@ class PostgresAcquireRaceTests {
         race.grant(THEIRS);
         race.moveClock(TTL.plusSeconds(1));
         race.lockSerialisingRow();
-        List<Future<Attempt>> attempts = startClaims(race, 20);
+        List<Future<AcquireResult>> attempts = startClaims(race, 20);
         race.awaitBlocked(20);
 
         race.commitOther();
@@ -72,7 +72,7 @@ class PostgresAcquireRaceTests {
         race.grant(THEIRS);
         race.backend.release(THEIRS);
         race.lockSerialisingRow();
-        Future<Attempt> attempt = race.startAcquire(claim(MINE));
+        Future<AcquireResult> attempt = race.startAcquire(claim(MINE));
 
         race.inOther("SELECT pg_sleep(0.05)");
         long won = race.now();
@@ -80,7 +80,7 @@ class PostgresAcquireRaceTests {
 
         assertThat(attempt.get())
                 .isInstanceOfSatisfying(
-                        Attempt.Grant.class,
+                        AcquireResult.Granted.class,
                         grant -> assertThat(grant.expiresAt().toEpochMilli())
                                 .isGreaterThanOrEqualTo(won + TTL.toMillis()));
     }
@@ -90,7 +90,7 @@ class PostgresAcquireRaceTests {
         race.grant(THEIRS);
         race.backend.release(THEIRS);
         race.lockSerialisingRow();
-        Future<Attempt> attempt = race.startAcquire(claim(MINE));
+        Future<AcquireResult> attempt = race.startAcquire(claim(MINE));
 
         race.inOther("SELECT syncguard_locks_claim('k', 'fence:k', false, '" + THEIRS
                 + "', 30000, 'k', 'other', false, NULL, NULL, NULL, NULL, NULL)");
@@ -98,7 +98,7 @@ class PostgresAcquireRaceTests {
 
         assertThat(attempt.get())
                 .isInstanceOfSatisfying(
-                        Attempt.Refusal.class,
+                        AcquireResult.Refused.class,
                         refusal -> assertThat(refusal.timeLeft())
                                 .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(31)));
         assertThat(race.counter()).as("of the other grant").isEqualTo(2);
@@ -111,13 +111,13 @@ class PostgresAcquireRaceTests {
         // Inside the statement that deletes: its snapshot is older than the extension.
         race.stopInside(
                 "claim", "FROM syncguard_locks s\n            WHERE s.key = p_key AND s.expires_at_ms", " <= v_now");
-        Future<Attempt> attempt = race.startAcquire(claim(MINE));
+        Future<AcquireResult> attempt = race.startAcquire(claim(MINE));
 
         race.moveClock(Duration.ofMillis(-1));
-        assertThat(race.extend(THEIRS)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.extend(THEIRS)).isInstanceOf(ExtendResult.Extended.class);
         race.greenLight();
 
-        assertThat(attempt.get()).isInstanceOf(Attempt.Refusal.class);
+        assertThat(attempt.get()).isInstanceOf(AcquireResult.Refused.class);
         assertThat(race.backend.lookupById(THEIRS)).isPresent();
         assertThat(race.counter()).isEqualTo(1);
     }
@@ -153,7 +153,7 @@ class PostgresAcquireRaceTests {
     @Test
     void lapsed_leases_of_other_keys_are_not_touched() throws Exception {
         race.grant(THEIRS);
-        race.backend.acquire(Claims.exclusive("another", "another", TTL, "test"));
+        race.backend.acquire(AcquireRequests.exclusive("another", "another", TTL, "test"));
         race.moveClock(Duration.ofDays(1));
 
         race.grant(MINE);
@@ -211,13 +211,13 @@ class PostgresAcquireRaceTests {
         race.backend.release(THEIRS);
         race.setCounters(899_999_999_999_999L);
         race.lockSerialisingRow();
-        List<Future<Attempt>> attempts = startClaims(race, 20);
+        List<Future<AcquireResult>> attempts = startClaims(race, 20);
         race.awaitBlocked(20);
 
         race.commitOther();
 
         int granted = 0;
-        for (Future<Attempt> attempt : attempts) {
+        for (Future<AcquireResult> attempt : attempts) {
             granted += isGranted(attempt) ? 1 : 0;
         }
         assertThat(granted).isEqualTo(1);
@@ -225,19 +225,19 @@ class PostgresAcquireRaceTests {
         assertThat(race.leases()).hasSize(1);
     }
 
-    private static List<Future<Attempt>> startClaims(PostgresRace race, int clients) {
-        List<Future<Attempt>> attempts = new ArrayList<>();
+    private static List<Future<AcquireResult>> startClaims(PostgresRace race, int clients) {
+        List<Future<AcquireResult>> attempts = new ArrayList<>();
         for (int i = 0; i < clients; i++) {
-            Claim claim = claim("client " + i);
+            AcquireRequest claim = claim("client " + i);
             attempts.add(start(() -> race.backend.acquire(claim)));
         }
         return attempts;
     }
 
-    private static List<Fence> grantsOf(List<Future<Attempt>> attempts) throws Exception {
+    private static List<Fence> grantsOf(List<Future<AcquireResult>> attempts) throws Exception {
         List<Fence> fences = new ArrayList<>();
-        for (Future<Attempt> attempt : attempts) {
-            if (attempt.get() instanceof Attempt.Grant grant) {
+        for (Future<AcquireResult> attempt : attempts) {
+            if (attempt.get() instanceof AcquireResult.Granted grant) {
                 fences.add(grant.fence());
             }
         }
@@ -245,9 +245,9 @@ class PostgresAcquireRaceTests {
     }
 
     /** Whether it is granted; otherwise it has to be refused, or told that there are no fences left. */
-    private static boolean isGranted(Future<Attempt> attempt) throws Exception {
+    private static boolean isGranted(Future<AcquireResult> attempt) throws Exception {
         try {
-            return attempt.get() instanceof Attempt.Grant;
+            return attempt.get() instanceof AcquireResult.Granted;
         } catch (ExecutionException ex) {
             assertThat(ex)
                     .cause()

@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
-import io.syncguard.core.RequestNotSentException;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.RequestNotSentException;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -28,9 +28,9 @@ import org.junit.jupiter.api.Test;
 class PostgresConnectionUseTests {
 
     private static final Duration TTL = Duration.ofMinutes(1);
-    private static final Claim HELD = Claims.exclusive("held", "A".repeat(22), TTL, "test");
-    private static final Claim WAITING =
-            Claims.exclusive("held", "B".repeat(22), TTL, "test").waitingAs(1);
+    private static final AcquireRequest HELD = AcquireRequests.exclusive("held", "A".repeat(22), TTL, "test");
+    private static final AcquireRequest WAITING =
+            AcquireRequests.exclusive("held", "B".repeat(22), TTL, "test").waitingAs(1);
 
     private final String url = PostgresServer.newDatabaseUrl();
     private final HikariDataSource callers = poolOfOne();
@@ -47,12 +47,12 @@ class PostgresConnectionUseTests {
                 new PostgresSettings(
                         PostgresTables.DEFAULT,
                         Duration.ofSeconds(5),
-                        PostgresSettings.PLACE_TTL,
+                        PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false),
                 () -> {});
-        assertThat(backend.acquire(HELD)).isInstanceOf(Attempt.Grant.class);
-        assertThat(backend.acquire(WAITING)).isInstanceOf(Attempt.Queued.class);
+        assertThat(backend.acquire(HELD)).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(backend.acquire(WAITING)).isInstanceOf(AcquireResult.Queued.class);
     }
 
     @AfterEach
@@ -67,9 +67,9 @@ class PostgresConnectionUseTests {
         try (Connection taken = callers.getConnection()) {
             assertThat(taken.isValid(1)).isTrue();
 
-            assertThat(backend.extend(List.of(extension()))).allMatch(ExtendOutcome.Extended.class::isInstance);
-            assertThat(backend.keepPlaces(List.of(WAITING.lockId()))).noneMatch(Duration::isZero);
-            assertThat(backend.releaseAll(List.of(WAITING.lockId()))).containsExactly(ReleaseOutcome.LEFT);
+            assertThat(backend.extend(List.of(extension()))).allMatch(ExtendResult.Extended.class::isInstance);
+            assertThat(backend.renewWaiters(List.of(WAITING.lockId()))).noneMatch(Duration::isZero);
+            assertThat(backend.releaseAll(List.of(WAITING.lockId()))).containsExactly(ReleaseResult.LEFT);
 
             Stream.<ThrowingCallable>of(
                             () -> backend.acquire(HELD),
@@ -85,14 +85,14 @@ class PostgresConnectionUseTests {
         try (Connection taken = engine.getConnection()) {
             assertThat(taken.isValid(1)).isTrue();
 
-            assertThat(backend.extend(extension())).isInstanceOf(ExtendOutcome.Extended.class);
-            assertThat(backend.rotate(extension())).isInstanceOf(ExtendOutcome.Rotated.class);
-            assertThat(backend.release(HELD.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(backend.extend(extension())).isInstanceOf(ExtendResult.Extended.class);
+            assertThat(backend.rotate(extension())).isInstanceOf(ExtendResult.Rotated.class);
+            assertThat(backend.release(HELD.lockId())).isEqualTo(ReleaseResult.RELEASED);
         }
     }
 
-    private static Extension extension() {
-        return new Extension(HELD.lockId(), TTL);
+    private static ExtendRequest extension() {
+        return new ExtendRequest(HELD.lockId(), TTL);
     }
 
     private static void assertNotSent(ThrowingCallable call) {

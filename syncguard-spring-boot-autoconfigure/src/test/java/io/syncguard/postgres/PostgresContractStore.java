@@ -2,7 +2,7 @@ package io.syncguard.postgres;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.ContractStore;
-import io.syncguard.core.LockBackend;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -13,7 +13,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** A database of its own on the real server, until the tests of the class end. Places live long enough for a slow machine. */
 final class PostgresContractStore implements ContractStore, AfterAllCallback, AutoCloseable {
 
-    private static final Duration PLACE_TTL = Duration.ofMinutes(1);
+    private static final Duration WAITER_TTL = Duration.ofMinutes(1);
 
     private final HikariDataSource dataSource = new HikariDataSource();
     private final String url;
@@ -55,7 +55,7 @@ final class PostgresContractStore implements ContractStore, AfterAllCallback, Au
                 dataSource,
                 dataSource,
                 wakeUps,
-                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(5), PLACE_TTL, Duration.ZERO, false),
+                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(5), WAITER_TTL, Duration.ZERO, false),
                 () -> {});
     }
 

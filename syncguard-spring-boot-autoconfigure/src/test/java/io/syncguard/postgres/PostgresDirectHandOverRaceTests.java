@@ -6,8 +6,8 @@ import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.RawLockInfo;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -46,14 +46,14 @@ class PostgresDirectHandOverRaceTests {
 
     @Test
     void who_leaves_in_the_middle_gives_the_key_back() throws Exception {
-        Future<ReleaseOutcome> release = startHandOver();
-        Future<ReleaseOutcome> leaving = start(() -> race.backend.release(WAITER));
+        Future<ReleaseResult> release = startHandOver();
+        Future<ReleaseResult> leaving = start(() -> race.backend.release(WAITER));
         race.awaitBlocked(2);
 
         race.greenLight();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(leaving.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(leaving.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.backend.isLocked("k")).isFalse();
         assertThat(race.waiters()).isEmpty();
     }
@@ -61,28 +61,29 @@ class PostgresDirectHandOverRaceTests {
     @Test
     void who_is_handed_the_key_while_its_place_is_looked_for_gives_it_back() throws Exception {
         race.stopBefore("release", "SELECT o.key INTO v_key");
-        Future<ReleaseOutcome> leaving = start(() -> race.backend.release(WAITER));
+        Future<ReleaseResult> leaving = start(() -> race.backend.release(WAITER));
         race.awaitBlocked(1);
 
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.RELEASED);
         assertThat(holders()).containsExactly(WAITER);
 
         race.greenLight();
-        assertThat(leaving.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(leaving.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.backend.isLocked("k")).isFalse();
     }
 
     @Test
     void the_grant_is_committed_before_anybody_is_told() throws Exception {
         race.stopBefore("hand_over", "PERFORM pg_notify");
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
         race.awaitBlocked(1);
 
         assertThat(holders()).containsExactly(WAITER);
-        assertThat(race.backend.acquire(claim(WAITER).waitingAs(2).fromQueue())).isInstanceOf(Attempt.Grant.class);
+        assertThat(race.backend.acquire(claim(WAITER).waitingAs(2).fromQueue()))
+                .isInstanceOf(AcquireResult.Granted.class);
 
         race.greenLight();
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.woken()).containsExactly(1L);
     }
 
@@ -90,31 +91,31 @@ class PostgresDirectHandOverRaceTests {
     void who_leaves_first_is_handed_nothing() throws Exception {
         queueForHandOver(NEXT, 2);
         race.stopBefore("release", "outcome := 'left'");
-        Future<ReleaseOutcome> leaving = start(() -> race.backend.release(WAITER));
+        Future<ReleaseResult> leaving = start(() -> race.backend.release(WAITER));
         race.awaitBlocked(1);
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
         race.awaitBlocked(2);
 
         race.greenLight();
 
-        assertThat(leaving.get()).isEqualTo(ReleaseOutcome.LEFT);
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(leaving.get()).isEqualTo(ReleaseResult.LEFT);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(holders()).containsExactly(NEXT);
     }
 
     @Test
     void who_claims_in_the_middle_is_answered_the_grant() throws Exception {
-        Future<ReleaseOutcome> release = startHandOver();
-        Future<Attempt> again =
+        Future<ReleaseResult> release = startHandOver();
+        Future<AcquireResult> again =
                 start(() -> race.backend.acquire(claim(WAITER).waitingAs(1).fromQueue()));
         race.awaitBlocked(2);
 
         race.greenLight();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(again.get())
                 .isInstanceOfSatisfying(
-                        Attempt.Grant.class,
+                        AcquireResult.Granted.class,
                         grant -> assertThat(grant.fence().value()).isEqualTo(2));
         assertThat(holders()).containsExactly(WAITER);
         assertThat(race.waiters()).isEmpty();
@@ -122,50 +123,52 @@ class PostgresDirectHandOverRaceTests {
 
     @Test
     void who_tries_for_the_last_time_in_the_middle_is_answered_the_grant() throws Exception {
-        Future<ReleaseOutcome> release = startHandOver();
-        Future<Attempt> last = start(() -> race.backend.acquire(claim(WAITER).fromQueue()));
+        Future<ReleaseResult> release = startHandOver();
+        Future<AcquireResult> last =
+                start(() -> race.backend.acquire(claim(WAITER).fromQueue()));
         race.awaitBlocked(2);
 
         race.greenLight();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(last.get()).isInstanceOf(Attempt.Grant.class);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(last.get()).isInstanceOf(AcquireResult.Granted.class);
         assertThat(holders()).containsExactly(WAITER);
     }
 
     @Test
     void a_stranger_who_comes_in_the_middle_is_refused() throws Exception {
-        Future<ReleaseOutcome> release = startHandOver();
-        Future<Attempt> stranger = start(() -> race.backend.acquire(claim(NEXT).waitingAs(2)));
+        Future<ReleaseResult> release = startHandOver();
+        Future<AcquireResult> stranger =
+                start(() -> race.backend.acquire(claim(NEXT).waitingAs(2)));
         race.awaitBlocked(2);
 
         race.greenLight();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(stranger.get()).isInstanceOf(Attempt.Queued.class);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(stranger.get()).isInstanceOf(AcquireResult.Queued.class);
         assertThat(holders()).containsExactly(WAITER);
     }
 
     @Test
     void a_place_of_which_a_release_is_making_a_lease_is_not_confirmed() throws Exception {
         queueForHandOver(NEXT, 2);
-        Future<ReleaseOutcome> release = startHandOver();
+        Future<ReleaseResult> release = startHandOver();
 
-        List<Duration> nextLooks = race.backend.keepPlaces(List.of(WAITER, NEXT));
+        List<Duration> nextLooks = race.backend.renewWaiters(List.of(WAITER, NEXT));
 
         assertThat(nextLooks.get(0)).isZero();
         assertThat(nextLooks.get(1)).isPositive();
 
         race.greenLight();
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
     }
 
     @Test
     void a_grant_is_younger_than_the_last_confirmation_of_the_place() throws Exception {
         race.stopBefore("keep", "v_now := syncguard_locks_now();\n    RETURN QUERY");
-        Future<List<Duration>> kept = start(() -> race.backend.keepPlaces(List.of(WAITER)));
+        Future<List<Duration>> kept = start(() -> race.backend.renewWaiters(List.of(WAITER)));
         race.awaitBlocked(1);
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
         race.awaitBlocked(2);
         Instant keptAt = Instant.ofEpochMilli(race.now());
         race.moveClock(Duration.ofSeconds(2));
@@ -173,20 +176,20 @@ class PostgresDirectHandOverRaceTests {
         race.greenLight();
 
         assertThat(kept.get()).hasSize(1);
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.backend.lookup("k").get(0).acquiredAt()).isEqualTo(keptAt.plusSeconds(2));
     }
 
     @Test
     void a_place_that_is_being_kept_becomes_a_lease_all_the_same() throws Exception {
         race.stopBefore("keep", "v_now := syncguard_locks_now();\n    RETURN QUERY");
-        Future<List<Duration>> kept = start(() -> race.backend.keepPlaces(List.of(WAITER)));
+        Future<List<Duration>> kept = start(() -> race.backend.renewWaiters(List.of(WAITER)));
         race.awaitBlocked(1);
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
 
         race.greenLight();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(kept.get()).hasSize(1);
         assertThat(holders()).containsExactly(WAITER);
         assertThat(race.waiters()).isEmpty();
@@ -198,9 +201,9 @@ class PostgresDirectHandOverRaceTests {
         race.jdbc.update("UPDATE syncguard_locks_waiters SET first_lease_ms = 5000");
     }
 
-    private static Future<ReleaseOutcome> startHandOver() throws Exception {
+    private static Future<ReleaseResult> startHandOver() throws Exception {
         race.stopBefore("release", "outcome := 'released'");
-        Future<ReleaseOutcome> release = start(() -> race.backend.release(MINE));
+        Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
         race.awaitBlocked(1);
         return release;
     }

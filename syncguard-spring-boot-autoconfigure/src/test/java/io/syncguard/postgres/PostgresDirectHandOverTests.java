@@ -7,12 +7,12 @@ import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockMode;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
 import io.syncguard.core.ContractStore;
 import io.syncguard.core.DirectHandOverContract;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.WakeUps;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -51,8 +51,8 @@ class PostgresDirectHandOverTests extends DirectHandOverContract {
                 """);
         try (LockBackend application = ApplicationBackend.on(store.url())) {
             application.connect(new NobodyWaits());
-            Claim holder = writer();
-            Claim waiter = waitingForHandOver();
+            AcquireRequest holder = writer();
+            AcquireRequest waiter = waitingForHandOver();
             granted(application, holder);
             queued(application, waiter);
 
@@ -69,8 +69,8 @@ class PostgresDirectHandOverTests extends DirectHandOverContract {
 
     @Test
     void no_key_is_handed_over_when_no_fences_are_left() {
-        Claim holder = held(writer());
-        Claim waiter = waitingForHandOver();
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = waitingForHandOver();
         queued(waiter);
         store.jdbc().update("UPDATE syncguard_fence_counters SET fence = ?", Fence.MAX_VALUE);
 
@@ -84,21 +84,21 @@ class PostgresDirectHandOverTests extends DirectHandOverContract {
                 .withMessageContaining("no fences left");
     }
 
-    private static final class NobodyWaits implements WakeUps {
+    private static final class NobodyWaits implements WakeUpListener {
 
         @Override
         public void wake(long waiter) {}
 
         @Override
-        public void handOver(long waiter, Attempt.Grant grant) {}
+        public void handOver(long waiter, AcquireResult.Granted grant) {}
 
         @Override
-        public void lookAtAll() {}
+        public void wakeUpsMissed() {}
     }
 
-    private Claim waitingForHandOver() {
-        Claim claim = waiting(claim(KEY, LockMode.EXCLUSIVE, TTL));
-        return new Claim(
+    private AcquireRequest waitingForHandOver() {
+        AcquireRequest claim = waiting(claim(KEY, LockMode.EXCLUSIVE, TTL));
+        return new AcquireRequest(
                 claim.key(), claim.mode(), claim.lockId(), claim.ttl(), claim.owner(), true, false, claim.waiter());
     }
 }

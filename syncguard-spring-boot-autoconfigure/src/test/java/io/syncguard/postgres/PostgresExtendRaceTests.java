@@ -8,11 +8,11 @@ import static io.syncguard.postgres.PostgresRace.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claims;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -35,54 +35,54 @@ class PostgresExtendRaceTests {
     @Test
     void an_extension_that_stalls_before_it_looks_revives_nothing_beside_the_next_grant() throws Exception {
         race.stopExtensionsBeforeTheyLook();
-        Future<ExtendOutcome> extension = race.startExtend(MINE);
+        Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
         List<Map<String, Object>> leases = race.leases();
         race.greenLight();
 
-        assertThat(extension.get()).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(extension.get()).isInstanceOf(ExtendResult.NotFound.class);
         assertThat(race.leases()).isEqualTo(leases);
     }
 
     @Test
     void an_extension_that_stalls_before_it_looks_revives_nothing_that_lapsed_meanwhile() throws Exception {
         race.stopExtensionsBeforeTheyLook();
-        Future<ExtendOutcome> extension = race.startExtend(MINE);
+        Future<ExtendResult> extension = race.startExtend(MINE);
         List<Map<String, Object>> leases = race.leases();
 
         race.moveClock(PAST_THE_TTL);
         race.greenLight();
 
-        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(extension.get()).isInstanceOf(ExtendResult.Expired.class);
         assertThat(race.leases()).isEqualTo(leases);
     }
 
     @Test
     void an_extension_that_stalls_with_its_row_locked_keeps_others_out_and_then_revives_nothing() throws Exception {
         race.stopExtensionsBeforeTheyJudge("syncguard_locks");
-        Future<ExtendOutcome> extension = race.startExtend(MINE);
+        Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
-        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(Attempt.Refusal.class);
+        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
         race.greenLight();
 
-        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(extension.get()).isInstanceOf(ExtendResult.Expired.class);
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
     }
 
     @Test
     void an_extension_that_stalls_after_it_looked_keeps_others_out_and_holds_on() throws Exception {
         race.stopExtensionsBeforeTheyWrite("syncguard_locks");
-        Future<ExtendOutcome> extension = race.startExtend(MINE);
+        Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
         race.assertRefusedForAMoment(claim(THEIRS));
         race.greenLight();
 
-        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Extended.class);
-        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(Attempt.Refusal.class);
+        assertThat(extension.get()).isInstanceOf(ExtendResult.Extended.class);
+        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
         assertThat(race.writers()).containsExactly(MINE);
         assertThat(race.counter()).isEqualTo(1);
     }
@@ -91,44 +91,45 @@ class PostgresExtendRaceTests {
     void an_extension_in_the_middle_of_a_takeover_does_not_wait_and_revives_nothing() throws Exception {
         race.moveClock(PAST_THE_TTL);
         race.stopBefore("claim", "granted_fence := v_fence;");
-        Future<Attempt> takeover = race.startAcquire(claim(THEIRS));
+        Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
 
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Expired.class);
         // Even where the clock makes the lease live again.
         race.moveClock(Duration.ofHours(-1));
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Busy.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Busy.class);
         race.greenLight();
 
         assertThat(takeover.get())
                 .isInstanceOfSatisfying(
-                        Attempt.Grant.class, grant -> assertThat(grant.fence()).isEqualTo(new Fence(2)));
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.NotFound.class);
+                        AcquireResult.Granted.class,
+                        grant -> assertThat(grant.fence()).isEqualTo(new Fence(2)));
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.NotFound.class);
     }
 
     @Test
     void a_stalled_extension_that_finds_its_lease_released_brings_nothing_back() throws Exception {
         race.stopExtensionsBeforeTheyLook();
-        Future<ExtendOutcome> extension = race.startExtend(MINE);
+        Future<ExtendResult> extension = race.startExtend(MINE);
 
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.RELEASED);
         race.greenLight();
 
-        assertThat(extension.get()).isNotInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(extension.get()).isNotInstanceOf(ExtendResult.Extended.class);
         assertThat(race.leases()).isEmpty();
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.NotFound.class);
     }
 
     @Test
     void a_stalled_extension_that_meets_another_of_the_same_lock_reports_the_end_that_is_stored() throws Exception {
         race.stopExtensionsBeforeTheyLook();
-        Future<ExtendOutcome> extension = race.startExtend(MINE);
+        Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.jdbc.update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms - 60000");
         race.greenLight();
 
         assertThat(extension.get())
                 .isInstanceOfSatisfying(
-                        ExtendOutcome.Extended.class,
+                        ExtendResult.Extended.class,
                         extended -> assertThat(race.leases())
                                 .extracting(lease -> lease.get("expires_at_ms"))
                                 .containsExactly(extended.expiresAt().toEpochMilli()));
@@ -138,44 +139,44 @@ class PostgresExtendRaceTests {
     @Test
     void a_stalled_extension_that_finds_its_lease_longer_than_it_was_is_busy() throws Exception {
         race.stopExtensionsBeforeTheyLook();
-        Future<ExtendOutcome> extension = race.startExtend(MINE);
+        Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.jdbc.update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms + 60000");
         List<Map<String, Object>> leases = race.leases();
         race.greenLight();
 
-        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Busy.class);
+        assertThat(extension.get()).isInstanceOf(ExtendResult.Busy.class);
         assertThat(race.leases()).isEqualTo(leases);
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
     }
 
     @Test
     void an_extension_passes_a_guarded_commit() throws Exception {
         race.pinWriter();
 
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
     }
 
     @Test
     void an_extension_does_not_wait_for_the_serialising_row() throws Exception {
         race.lockSerialisingRow();
 
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
         assertThat(race.extend(MINE, TTL.minusMillis(1)))
                 .as("one that wants it")
-                .isInstanceOf(ExtendOutcome.Busy.class);
+                .isInstanceOf(ExtendResult.Busy.class);
     }
 
     @Test
     void a_row_that_is_locked_does_not_hold_up_the_others_and_is_not_lost() throws Exception {
-        race.backend.acquire(Claims.exclusive("another", THEIRS, TTL, "test"));
+        race.backend.acquire(AcquireRequests.exclusive("another", THEIRS, TTL, "test"));
         race.inOther("SELECT FROM syncguard_locks WHERE key = 'k' FOR UPDATE");
 
-        List<ExtendOutcome> outcomes =
-                race.backend.extend(List.of(new Extension(MINE, TTL), new Extension(THEIRS, TTL)));
+        List<ExtendResult> outcomes =
+                race.backend.extend(List.of(new ExtendRequest(MINE, TTL), new ExtendRequest(THEIRS, TTL)));
 
-        assertThat(outcomes.get(0)).isInstanceOf(ExtendOutcome.Busy.class);
-        assertThat(outcomes.get(1)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(outcomes.get(0)).isInstanceOf(ExtendResult.Busy.class);
+        assertThat(outcomes.get(1)).isInstanceOf(ExtendResult.Extended.class);
     }
 
     @Test
@@ -183,6 +184,6 @@ class PostgresExtendRaceTests {
         race.moveClock(PAST_THE_TTL);
         race.inOther("SELECT FROM syncguard_locks FOR UPDATE");
 
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Expired.class);
     }
 }

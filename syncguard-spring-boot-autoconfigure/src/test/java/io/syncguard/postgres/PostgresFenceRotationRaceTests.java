@@ -7,9 +7,9 @@ import static io.syncguard.postgres.PostgresRace.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ReleaseResult;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
@@ -37,14 +37,14 @@ class PostgresFenceRotationRaceTests {
     @Test
     void a_rotation_that_stalls_before_it_locks_anything_finds_the_next_holder_and_leaves_it_alone() throws Exception {
         race.stopBefore("rotate", BEFORE_THE_SERIALISING_ROW);
-        Future<ExtendOutcome> rotation = race.startRotate(MINE);
+        Future<ExtendResult> rotation = race.startRotate(MINE);
 
         race.moveClock(PAST_THE_TTL);
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
         List<Map<String, Object>> leases = race.leases();
         race.greenLight();
 
-        assertThat(rotation.get()).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(rotation.get()).isInstanceOf(ExtendResult.NotFound.class);
         assertThat(race.leases()).isEqualTo(leases);
         assertThat(race.counter()).isEqualTo(2);
     }
@@ -53,27 +53,28 @@ class PostgresFenceRotationRaceTests {
     void a_takeover_waits_for_a_rotation_that_finds_its_lease_over_and_takes_the_key_with_the_next_fence()
             throws Exception {
         race.stopBefore("rotate", BEFORE_THE_LEASE);
-        Future<ExtendOutcome> rotation = race.startRotate(MINE);
+        Future<ExtendResult> rotation = race.startRotate(MINE);
 
         race.moveClock(PAST_THE_TTL);
-        Future<Attempt> takeover = race.startAcquire(claim(THEIRS));
+        Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
         race.greenLight();
 
-        assertThat(rotation.get()).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(rotation.get()).isInstanceOf(ExtendResult.Expired.class);
         assertThat(takeover.get())
                 .isInstanceOfSatisfying(
-                        Attempt.Grant.class, grant -> assertThat(grant.fence()).isEqualTo(new Fence(2)));
+                        AcquireResult.Granted.class,
+                        grant -> assertThat(grant.fence()).isEqualTo(new Fence(2)));
     }
 
     @Test
     void a_rotation_that_stalls_with_its_row_locked_revives_nothing_and_takes_no_fence() throws Exception {
         race.stopBefore("rotate", BEFORE_THE_CLOCK);
-        Future<ExtendOutcome> rotation = race.startRotate(MINE);
+        Future<ExtendResult> rotation = race.startRotate(MINE);
 
         race.moveClock(PAST_THE_TTL);
         race.greenLight();
 
-        assertThat(rotation.get()).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(rotation.get()).isInstanceOf(ExtendResult.Expired.class);
         assertThat(race.counter()).isEqualTo(1);
     }
 
@@ -81,14 +82,14 @@ class PostgresFenceRotationRaceTests {
     void a_takeover_that_waits_for_a_rotation_is_refused_and_gives_its_fence_back() throws Exception {
         race.moveClock(PAST_THE_TTL.dividedBy(2));
         race.stopBefore("rotate", BEFORE_THE_FENCE);
-        Future<ExtendOutcome> rotation = race.startRotate(MINE);
+        Future<ExtendResult> rotation = race.startRotate(MINE);
 
         race.moveClock(PAST_THE_TTL.dividedBy(2));
-        Future<Attempt> takeover = race.startAcquire(claim(THEIRS));
+        Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
         race.greenLight();
 
         assertRotated(rotation.get(), 2);
-        assertThat(takeover.get()).isInstanceOf(Attempt.Refusal.class);
+        assertThat(takeover.get()).isInstanceOf(AcquireResult.Refused.class);
         assertThat(race.writers()).containsExactly(MINE);
         assertThat(race.counter()).isEqualTo(2);
     }
@@ -96,13 +97,13 @@ class PostgresFenceRotationRaceTests {
     @Test
     void a_waiter_that_is_about_to_queue_waits_for_a_rotation_and_takes_its_place() throws Exception {
         race.stopBefore("rotate", BEFORE_THE_FENCE);
-        Future<ExtendOutcome> rotation = race.startRotate(MINE);
+        Future<ExtendResult> rotation = race.startRotate(MINE);
 
-        Future<Attempt> waiter = race.startAcquire(claim(THEIRS).waitingAs(1));
+        Future<AcquireResult> waiter = race.startAcquire(claim(THEIRS).waitingAs(1));
         race.greenLight();
 
         assertRotated(rotation.get(), 2);
-        assertThat(waiter.get()).isInstanceOf(Attempt.Queued.class);
+        assertThat(waiter.get()).isInstanceOf(AcquireResult.Queued.class);
         assertThat(race.waiters()).containsExactly(THEIRS);
         assertThat(race.counter()).isEqualTo(2);
     }
@@ -111,18 +112,19 @@ class PostgresFenceRotationRaceTests {
     void a_rotation_in_the_middle_of_a_takeover_does_not_wait_and_takes_no_fence() throws Exception {
         race.moveClock(PAST_THE_TTL);
         race.stopBefore("claim", "granted_fence := v_fence;");
-        Future<Attempt> takeover = race.startAcquire(claim(THEIRS));
+        Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
 
-        assertThat(race.rotate(MINE)).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(race.rotate(MINE)).isInstanceOf(ExtendResult.Expired.class);
         // Even where the clock makes the lease live again.
         race.moveClock(PAST_THE_TTL.negated());
-        assertThat(race.rotate(MINE)).isInstanceOf(ExtendOutcome.Busy.class);
+        assertThat(race.rotate(MINE)).isInstanceOf(ExtendResult.Busy.class);
         race.greenLight();
 
         assertThat(takeover.get())
                 .isInstanceOfSatisfying(
-                        Attempt.Grant.class, grant -> assertThat(grant.fence()).isEqualTo(new Fence(2)));
-        assertThat(race.rotate(MINE)).isInstanceOf(ExtendOutcome.NotFound.class);
+                        AcquireResult.Granted.class,
+                        grant -> assertThat(grant.fence()).isEqualTo(new Fence(2)));
+        assertThat(race.rotate(MINE)).isInstanceOf(ExtendResult.NotFound.class);
         assertThat(race.counter()).isEqualTo(2);
     }
 
@@ -137,7 +139,7 @@ class PostgresFenceRotationRaceTests {
     void a_lease_that_is_locked_otherwise_is_not_waited_for_and_takes_no_fence() throws Exception {
         race.inOther("SELECT FROM syncguard_locks FOR UPDATE");
 
-        assertThat(race.rotate(MINE)).isInstanceOf(ExtendOutcome.Busy.class);
+        assertThat(race.rotate(MINE)).isInstanceOf(ExtendResult.Busy.class);
         assertThat(race.counter()).isEqualTo(1);
 
         race.rollbackOther();
@@ -148,21 +150,21 @@ class PostgresFenceRotationRaceTests {
     void a_serialising_row_that_is_locked_is_not_waited_for() throws Exception {
         race.lockSerialisingRow();
 
-        assertThat(race.rotate(MINE)).isInstanceOf(ExtendOutcome.Busy.class);
+        assertThat(race.rotate(MINE)).isInstanceOf(ExtendResult.Busy.class);
         race.moveClock(PAST_THE_TTL);
-        assertThat(race.rotate(MINE)).as("nothing to ask again for").isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(race.rotate(MINE)).as("nothing to ask again for").isInstanceOf(ExtendResult.Expired.class);
     }
 
     @Test
     void a_release_that_waits_for_a_rotation_ends_the_lease() throws Exception {
         race.stopBefore("rotate", BEFORE_THE_FENCE);
-        Future<ExtendOutcome> rotation = race.startRotate(MINE);
+        Future<ExtendResult> rotation = race.startRotate(MINE);
 
-        Future<ReleaseOutcome> release = race.startRelease(MINE);
+        Future<ReleaseResult> release = race.startRelease(MINE);
         race.greenLight();
 
         assertRotated(rotation.get(), 2);
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.leases()).isEmpty();
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(3));
     }
@@ -170,32 +172,32 @@ class PostgresFenceRotationRaceTests {
     @Test
     void a_heartbeat_in_the_middle_of_a_rotation_is_busy_and_loses_nothing() throws Exception {
         race.stopBefore("rotate", BEFORE_THE_FENCE);
-        Future<ExtendOutcome> rotation = race.startRotate(MINE);
+        Future<ExtendResult> rotation = race.startRotate(MINE);
 
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Busy.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Busy.class);
         race.greenLight();
 
         assertRotated(rotation.get(), 2);
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
     }
 
     @Test
     void two_rotations_of_one_lease_take_two_fences() throws Exception {
         race.stopBefore("rotate", BEFORE_THE_FENCE);
-        Future<ExtendOutcome> rotation = race.startRotate(MINE);
+        Future<ExtendResult> rotation = race.startRotate(MINE);
         race.restore("rotate");
 
-        assertThat(race.rotate(MINE)).isInstanceOf(ExtendOutcome.Busy.class);
+        assertThat(race.rotate(MINE)).isInstanceOf(ExtendResult.Busy.class);
         race.greenLight();
 
         assertRotated(rotation.get(), 2);
         assertRotated(race.rotate(MINE), 3);
     }
 
-    private static void assertRotated(ExtendOutcome outcome, long fence) {
+    private static void assertRotated(ExtendResult outcome, long fence) {
         assertThat(outcome)
                 .isInstanceOfSatisfying(
-                        ExtendOutcome.Rotated.class,
+                        ExtendResult.Rotated.class,
                         rotated -> assertThat(rotated.fence()).isEqualTo(new Fence(fence)));
     }
 }

@@ -7,9 +7,9 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claims;
-import io.syncguard.core.LockBackend;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -45,7 +45,7 @@ class PostgresLockBackendErrorsTests {
                 new PostgresSettings(
                         PostgresTables.DEFAULT,
                         Duration.ofSeconds(5),
-                        PostgresSettings.PLACE_TTL,
+                        PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false),
                 pool::close);
@@ -64,7 +64,7 @@ class PostgresLockBackendErrorsTests {
                     .hasMessageContainingAll("'order:1'", "syncguard.postgres.pool-size")
                     .hasCauseInstanceOf(SQLTransientConnectionException.class);
         }
-        assertThat(acquire()).isInstanceOf(Attempt.Grant.class);
+        assertThat(acquire()).isInstanceOf(AcquireResult.Granted.class);
     }
 
     @Test
@@ -89,7 +89,7 @@ class PostgresLockBackendErrorsTests {
                 .cause()
                 .isInstanceOfSatisfying(
                         SQLException.class, ex -> assertThat(ex.getSQLState()).isEqualTo("40001"));
-        assertThat(acquire()).isInstanceOf(Attempt.Grant.class);
+        assertThat(acquire()).isInstanceOf(AcquireResult.Granted.class);
     }
 
     @Test
@@ -99,8 +99,9 @@ class PostgresLockBackendErrorsTests {
         assertFailed(catchThrowable(this::acquire), LockErrorCode.INTERNAL).hasMessageContaining("'order:1'");
     }
 
-    private Attempt acquire() {
-        return backend.acquire(Claims.exclusive("order:1", "mine------------------", Duration.ofSeconds(30), "test"));
+    private AcquireResult acquire() {
+        return backend.acquire(
+                AcquireRequests.exclusive("order:1", "mine------------------", Duration.ofSeconds(30), "test"));
     }
 
     private static AbstractThrowableAssert<?, ?> assertFailed(Throwable failure, LockErrorCode code) {

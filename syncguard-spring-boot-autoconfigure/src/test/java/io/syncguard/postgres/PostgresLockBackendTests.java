@@ -1,7 +1,7 @@
 package io.syncguard.postgres;
 
-import io.syncguard.core.LockBackend;
 import io.syncguard.core.LockBackendContract;
+import io.syncguard.spi.LockBackend;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 

@@ -10,8 +10,8 @@ import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.reader;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.Attempt;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -40,25 +40,25 @@ class PostgresPlaceRaceTests {
     void a_wake_up_that_meets_a_place_which_is_being_kept_waits_and_is_for_that_one() throws Exception {
         race.inOther(KEEP_FIRST);
         race.moveClock(Duration.ofSeconds(2));
-        Future<ReleaseOutcome> release = race.startRelease(MINE);
+        Future<ReleaseResult> release = race.startRelease(MINE);
 
         race.commitOther();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.woken()).containsExactly(1L);
         assertThat(race.waiters()).containsExactly(FIRST, SECOND);
-        assertThat(race.backend.acquire(claim(FIRST).waitingAs(1))).isInstanceOf(Attempt.Grant.class);
+        assertThat(race.backend.acquire(claim(FIRST).waitingAs(1))).isInstanceOf(AcquireResult.Granted.class);
     }
 
     @Test
     void a_wake_up_that_meets_a_place_which_was_not_kept_after_all_is_for_the_next() throws Exception {
         race.inOther(KEEP_FIRST);
         race.moveClock(Duration.ofSeconds(2));
-        Future<ReleaseOutcome> release = race.startRelease(MINE);
+        Future<ReleaseResult> release = race.startRelease(MINE);
 
         race.rollbackOther();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.woken()).containsExactly(2L);
         assertThat(race.waiters()).containsExactly(SECOND);
     }
@@ -66,7 +66,7 @@ class PostgresPlaceRaceTests {
     @Test
     void a_place_that_is_deleted_before_it_could_be_kept_does_not_come_back() throws Exception {
         race.stopInside("keep", "AND s.expires_at_ms", " > v_now\n            FOR NO KEY UPDATE");
-        Future<List<Duration>> keeping = race.startBlocked(() -> race.backend.keepPlaces(List.of(FIRST)));
+        Future<List<Duration>> keeping = race.startBlocked(() -> race.backend.renewWaiters(List.of(FIRST)));
 
         race.moveClock(Duration.ofSeconds(2));
         race.backend.release(MINE);
@@ -81,11 +81,11 @@ class PostgresPlaceRaceTests {
     void a_place_that_has_lapsed_is_not_kept() {
         race.moveClock(Duration.ofSeconds(1));
 
-        assertThat(race.backend.keepPlaces(List.of(FIRST, SECOND)))
+        assertThat(race.backend.renewWaiters(List.of(FIRST, SECOND)))
                 .containsExactly(Duration.ZERO, TTL.plusSeconds(1).minusSeconds(5));
 
         race.moveClock(Duration.ofSeconds(-1));
-        assertThat(race.backend.keepPlaces(List.of(SECOND))).containsExactly(Duration.ofSeconds(1));
+        assertThat(race.backend.renewWaiters(List.of(SECOND))).containsExactly(Duration.ofSeconds(1));
     }
 
     @Test
@@ -94,7 +94,7 @@ class PostgresPlaceRaceTests {
         race.lockSerialisingRow();
         race.inOther("SELECT FROM syncguard_locks_waiters WHERE lock_id = '" + FIRST + "' FOR UPDATE");
 
-        race.backend.keepPlaces(List.of(FIRST, SECOND));
+        race.backend.renewWaiters(List.of(FIRST, SECOND));
 
         assertThat(race.jdbc.queryForList(
                         "SELECT expires_at_ms - syncguard_locks_now() FROM syncguard_locks_waiters ORDER BY arrival",
@@ -106,7 +106,7 @@ class PostgresPlaceRaceTests {
     void who_waits_is_told_to_look_again_when_the_first_of_those_in_front_may_have_died() {
         race.queue(reader(THIRD), 3);
 
-        assertThat(race.backend.keepPlaces(List.of(THIRD, SECOND, FIRST)))
+        assertThat(race.backend.renewWaiters(List.of(THIRD, SECOND, FIRST)))
                 .as("the first looks at the lease, the others at who is in front")
                 .containsExactly(
                         Duration.ofSeconds(5),
@@ -124,7 +124,7 @@ class PostgresPlaceRaceTests {
         race.moveClock(TTL);
         race.jdbc.update("UPDATE syncguard_locks_waiters SET expires_at_ms = syncguard_locks_now() + 100");
 
-        assertThat(race.backend.keepPlaces(List.of(THIRD, FOURTH, FIRST)))
+        assertThat(race.backend.renewWaiters(List.of(THIRD, FOURTH, FIRST)))
                 .as("the lease is over, though its row is there")
                 .containsExactly(Duration.ZERO, Duration.ZERO, Duration.ofSeconds(5));
     }
@@ -136,11 +136,11 @@ class PostgresPlaceRaceTests {
         race.moveClock(Duration.ofMillis(4500));
         race.inOther(KEEP_FIRST);
         race.moveClock(Duration.ofSeconds(1));
-        Future<Attempt> grant = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<AcquireResult> grant = race.startAcquire(claim(FIRST).waitingAs(1));
 
         race.commitOther();
 
-        assertThat(grant.get()).isInstanceOf(Attempt.Grant.class);
+        assertThat(grant.get()).isInstanceOf(AcquireResult.Granted.class);
         assertThat(race.waiters()).as("in front of those who come later").doesNotContain(FIRST);
     }
 }

@@ -8,8 +8,8 @@ import static io.syncguard.postgres.PostgresRace.reader;
 import static io.syncguard.postgres.PostgresRace.timeLeft;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
 import java.time.Duration;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
@@ -37,7 +37,7 @@ class PostgresQueueClockTests {
         race.queue(claim(WAITER), 1);
         race.backend.release(MINE);
 
-        race.moveClock(PostgresSettings.PLACE_TTL.minusMillis(1));
+        race.moveClock(PostgresSettings.WAITER_TTL.minusMillis(1));
         assertThat(timeLeft(race.backend.acquire(reader(THEIRS)))).isEqualTo(Duration.ofMillis(1));
 
         race.moveClock(Duration.ofMillis(1));
@@ -49,36 +49,36 @@ class PostgresQueueClockTests {
         race.grantShared(MINE);
         race.queue(claim(WAITER), 1);
         assertThat(timeLeft(race.backend.acquire(claim(THEIRS)))).isEqualTo(TTL.plusSeconds(1));
-        assertThat(timeLeft(race.backend.acquire(reader(THEIRS)))).isEqualTo(PostgresSettings.PLACE_TTL);
+        assertThat(timeLeft(race.backend.acquire(reader(THEIRS)))).isEqualTo(PostgresSettings.WAITER_TTL);
 
         race.extend(MINE, Duration.ofSeconds(2));
 
-        assertThat(timeLeft(race.backend.acquire(claim(THEIRS)))).isEqualTo(PostgresSettings.PLACE_TTL);
+        assertThat(timeLeft(race.backend.acquire(claim(THEIRS)))).isEqualTo(PostgresSettings.WAITER_TTL);
     }
 
     @Test
     void a_shared_grant_that_waited_for_its_row_has_its_whole_ttl() throws Exception {
         race.grantShared(THEIRS);
-        Future<Attempt> attempt = startAndWaitForTheRow(reader(MINE));
+        Future<AcquireResult> attempt = startAndWaitForTheRow(reader(MINE));
 
         race.moveClock(TTL);
         race.commitOther();
 
-        Attempt.Grant grant = (Attempt.Grant) attempt.get();
+        AcquireResult.Granted grant = (AcquireResult.Granted) attempt.get();
         assertThat(grant.expiresAt().toEpochMilli()).isEqualTo(race.now() + TTL.toMillis());
     }
 
     @Test
     void a_place_that_waited_for_its_row_is_kept_for_its_whole_time() throws Exception {
         race.grant(THEIRS);
-        Future<Attempt> attempt = startAndWaitForTheRow(claim(WAITER).waitingAs(1));
+        Future<AcquireResult> attempt = startAndWaitForTheRow(claim(WAITER).waitingAs(1));
 
         race.moveClock(Duration.ofSeconds(5));
         race.commitOther();
 
         assertThat(timeLeft(attempt.get())).isEqualTo(TTL.minusSeconds(4));
         assertThat(race.jdbc.queryForObject("SELECT expires_at_ms FROM syncguard_locks_waiters", Long.class))
-                .isEqualTo(race.now() + PostgresSettings.PLACE_TTL.toMillis());
+                .isEqualTo(race.now() + PostgresSettings.WAITER_TTL.toMillis());
     }
 
     @Test
@@ -86,23 +86,23 @@ class PostgresQueueClockTests {
         race.grant(THEIRS);
         race.queue(claim("dead"), 1);
         race.backend.release(THEIRS);
-        Future<Attempt> attempt = startAndWaitForTheRow(reader(MINE).waitingAs(2));
+        Future<AcquireResult> attempt = startAndWaitForTheRow(reader(MINE).waitingAs(2));
 
-        race.moveClock(PostgresSettings.PLACE_TTL);
+        race.moveClock(PostgresSettings.WAITER_TTL);
         race.commitOther();
 
-        assertThat(attempt.get()).isInstanceOf(Attempt.Grant.class);
+        assertThat(attempt.get()).isInstanceOf(AcquireResult.Granted.class);
     }
 
     @Test
     void a_writer_whose_row_was_in_use_while_the_readers_lapsed_is_granted() throws Exception {
         race.grantShared(THEIRS);
-        Future<Attempt> attempt = startAndWaitForTheRow(claim(MINE).waitingAs(1));
+        Future<AcquireResult> attempt = startAndWaitForTheRow(claim(MINE).waitingAs(1));
 
         race.moveClock(TTL.plusSeconds(1));
         race.commitOther();
 
-        assertThat(attempt.get()).isInstanceOf(Attempt.Grant.class);
+        assertThat(attempt.get()).isInstanceOf(AcquireResult.Granted.class);
         assertThat(race.readers()).isEmpty();
     }
 
@@ -110,7 +110,7 @@ class PostgresQueueClockTests {
     void a_step_back_makes_readers_live_again_for_a_writer_that_waited() throws Exception {
         race.grantShared(THEIRS);
         race.moveClock(TTL.plusSeconds(1));
-        Future<Attempt> attempt = startAndWaitForTheRow(claim(MINE));
+        Future<AcquireResult> attempt = startAndWaitForTheRow(claim(MINE));
 
         race.moveClock(Duration.ofMillis(-1));
         race.commitOther();
@@ -119,9 +119,9 @@ class PostgresQueueClockTests {
         assertThat(race.readers()).containsExactly(THEIRS);
     }
 
-    private static Future<Attempt> startAndWaitForTheRow(Claim claim) throws Exception {
+    private static Future<AcquireResult> startAndWaitForTheRow(AcquireRequest claim) throws Exception {
         race.lockSerialisingRow();
-        Future<Attempt> attempt = race.startAcquire(claim);
+        Future<AcquireResult> attempt = race.startAcquire(claim);
         return attempt;
     }
 }

@@ -11,8 +11,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -39,26 +39,26 @@ class PostgresQueueRaceTests {
     @Test
     void a_waiter_that_looked_before_a_release_was_committed_is_granted() throws Exception {
         race.stopBefore("release", RELEASED);
-        Future<ReleaseOutcome> release = race.startRelease(MINE);
-        Future<Attempt> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<ReleaseResult> release = race.startRelease(MINE);
+        Future<AcquireResult> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
 
         race.greenLight();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(waiter.get()).isInstanceOf(Attempt.Grant.class);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(waiter.get()).isInstanceOf(AcquireResult.Granted.class);
         assertThat(race.waiters()).isEmpty();
     }
 
     @Test
     void a_waiter_that_is_about_to_queue_is_woken_by_the_release_that_it_did_not_see() throws Exception {
         race.stopBefore("claim", QUEUEING);
-        Future<Attempt> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
-        Future<ReleaseOutcome> release = race.startRelease(MINE);
+        Future<AcquireResult> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<ReleaseResult> release = race.startRelease(MINE);
 
         race.greenLight();
 
-        assertThat(waiter.get()).isInstanceOf(Attempt.Queued.class);
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(waiter.get()).isInstanceOf(AcquireResult.Queued.class);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.woken()).containsExactly(1L);
     }
 
@@ -68,13 +68,13 @@ class PostgresQueueRaceTests {
         race.backend.release(MINE);
         race.woken();
         race.stopBefore("claim", QUEUEING);
-        Future<Attempt> second = race.startAcquire(claim(SECOND).waitingAs(2));
-        Future<ReleaseOutcome> leaving = race.startRelease(FIRST);
+        Future<AcquireResult> second = race.startAcquire(claim(SECOND).waitingAs(2));
+        Future<ReleaseResult> leaving = race.startRelease(FIRST);
 
         race.greenLight();
 
-        assertThat(second.get()).isInstanceOf(Attempt.Queued.class);
-        assertThat(leaving.get()).isEqualTo(ReleaseOutcome.LEFT);
+        assertThat(second.get()).isInstanceOf(AcquireResult.Queued.class);
+        assertThat(leaving.get()).isEqualTo(ReleaseResult.LEFT);
         assertThat(race.woken()).containsExactly(2L);
     }
 
@@ -83,13 +83,13 @@ class PostgresQueueRaceTests {
         race.queue(claim(FIRST), 1);
         race.backend.release(MINE);
         race.stopBefore("claim", "granted_fence := v_fence");
-        Future<Attempt> grant = race.startAcquire(claim(FIRST).waitingAs(1));
-        Future<ReleaseOutcome> release = race.startRelease(FIRST);
+        Future<AcquireResult> grant = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<ReleaseResult> release = race.startRelease(FIRST);
 
         race.greenLight();
 
-        assertThat(grant.get()).isInstanceOf(Attempt.Grant.class);
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(grant.get()).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.leases()).isEmpty();
         assertThat(race.waiters()).isEmpty();
     }
@@ -99,13 +99,13 @@ class PostgresQueueRaceTests {
         race.queue(claim(FIRST), 1);
         race.queue(claim(SECOND), 2);
         race.stopBefore("release", LEFT);
-        Future<ReleaseOutcome> leaving = race.startRelease(FIRST);
-        Future<Attempt> again = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<ReleaseResult> leaving = race.startRelease(FIRST);
+        Future<AcquireResult> again = race.startAcquire(claim(FIRST).waitingAs(1));
 
         race.greenLight();
 
-        assertThat(leaving.get()).isEqualTo(ReleaseOutcome.LEFT);
-        assertThat(again.get()).isInstanceOf(Attempt.Queued.class);
+        assertThat(leaving.get()).isEqualTo(ReleaseResult.LEFT);
+        assertThat(again.get()).isInstanceOf(AcquireResult.Queued.class);
         assertThat(race.waiters()).containsExactly(SECOND, FIRST);
     }
 
@@ -114,13 +114,13 @@ class PostgresQueueRaceTests {
         race.queue(claim(FIRST), 1);
         race.queue(claim(SECOND), 2);
         race.stopBefore("release", RELEASED);
-        Future<ReleaseOutcome> release = race.startRelease(MINE);
-        Future<ReleaseOutcome> leaving = race.startRelease(FIRST);
+        Future<ReleaseResult> release = race.startRelease(MINE);
+        Future<ReleaseResult> leaving = race.startRelease(FIRST);
 
         race.greenLight();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(leaving.get()).isEqualTo(ReleaseOutcome.LEFT);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(leaving.get()).isEqualTo(ReleaseResult.LEFT);
         assertThat(race.woken()).containsExactly(1L, 2L);
     }
 
@@ -129,13 +129,13 @@ class PostgresQueueRaceTests {
         race.queue(claim(FIRST), 1);
         race.queue(claim(SECOND), 2);
         race.stopBefore("release", LEFT);
-        Future<ReleaseOutcome> leaving = race.startRelease(FIRST);
-        Future<ReleaseOutcome> release = race.startRelease(MINE);
+        Future<ReleaseResult> leaving = race.startRelease(FIRST);
+        Future<ReleaseResult> release = race.startRelease(MINE);
 
         race.greenLight();
 
-        assertThat(leaving.get()).isEqualTo(ReleaseOutcome.LEFT);
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(leaving.get()).isEqualTo(ReleaseResult.LEFT);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.woken()).contains(2L).doesNotContain(1L);
     }
 
@@ -146,7 +146,7 @@ class PostgresQueueRaceTests {
         race.queue(claim(FIRST), 1);
         race.queue(reader(SECOND), 2);
 
-        assertThat(race.backend.acquire(claim(FIRST))).isInstanceOf(Attempt.Refusal.class);
+        assertThat(race.backend.acquire(claim(FIRST))).isInstanceOf(AcquireResult.Refused.class);
 
         assertThat(race.waiters()).containsExactly(SECOND);
         assertThat(race.woken()).containsExactly(2L);
@@ -155,13 +155,13 @@ class PostgresQueueRaceTests {
     @Test
     void arrival_counts_from_the_place_and_not_from_the_first_look() throws Exception {
         race.lockSerialisingRow();
-        Future<Attempt> first = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<AcquireResult> first = race.startAcquire(claim(FIRST).waitingAs(1));
         race.inOther("SELECT syncguard_locks_claim('k', 'fence:k', false, '" + SECOND
                 + "', 600000, 'k', 'other', false, 5000, NULL, 'race', 2, NULL)");
 
         race.commitOther();
 
-        assertThat(first.get()).isInstanceOf(Attempt.Queued.class);
+        assertThat(first.get()).isInstanceOf(AcquireResult.Queued.class);
         assertThat(race.waiters()).containsExactly(SECOND, FIRST);
         race.backend.release(MINE);
         assertThat(race.woken()).containsExactly(2L);
@@ -204,13 +204,13 @@ class PostgresQueueRaceTests {
 
         race.queue(claim("writer"), 3);
         race.queue(reader("behind"), 4);
-        assertThat(race.backend.acquire(reader(SECOND).waitingAs(2))).isInstanceOf(Attempt.Grant.class);
-        assertThat(race.backend.acquire(reader(FIRST).waitingAs(1))).isInstanceOf(Attempt.Grant.class);
+        assertThat(race.backend.acquire(reader(SECOND).waitingAs(2))).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(race.backend.acquire(reader(FIRST).waitingAs(1))).isInstanceOf(AcquireResult.Granted.class);
 
         race.backend.release(FIRST);
         race.queue(claim("writer"), 3);
         race.backend.release(SECOND);
-        assertThat(race.backend.acquire(claim("writer").waitingAs(3))).isInstanceOf(Attempt.Grant.class);
+        assertThat(race.backend.acquire(claim("writer").waitingAs(3))).isInstanceOf(AcquireResult.Granted.class);
     }
 
     @Test
@@ -231,7 +231,7 @@ class PostgresQueueRaceTests {
         race.moveClock(Duration.ofSeconds(3));
 
         assertThat(race.queue(claim("third"), 3).nextLook()).isEqualTo(Duration.ofSeconds(2));
-        assertThat(race.backend.keepPlaces(List.of("third"))).containsExactly(Duration.ofSeconds(2));
+        assertThat(race.backend.renewWaiters(List.of("third"))).containsExactly(Duration.ofSeconds(2));
     }
 
     @Test
@@ -239,12 +239,12 @@ class PostgresQueueRaceTests {
         race.queue(claim(FIRST), 1);
         race.setCounters(900_000_000_000_000L);
         race.stopBefore("release", RELEASED);
-        Future<ReleaseOutcome> release = race.startRelease(MINE);
-        Future<Attempt> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<ReleaseResult> release = race.startRelease(MINE);
+        Future<AcquireResult> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
 
         race.greenLight();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThatThrownBy(waiter::get)
                 .cause()
                 .isInstanceOfSatisfying(

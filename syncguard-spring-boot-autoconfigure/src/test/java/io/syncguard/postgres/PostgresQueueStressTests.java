@@ -3,9 +3,9 @@ package io.syncguard.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockMode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Extension;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -84,9 +84,9 @@ class PostgresQueueStressTests {
             case 0, 1, 2 -> acquire(race, random);
             case 3 ->
                 race.backend.extend(some(random).stream()
-                        .map(lockId -> new Extension(lockId, TTL.dividedBy(1 + random.nextInt(4))))
+                        .map(lockId -> new ExtendRequest(lockId, TTL.dividedBy(1 + random.nextInt(4))))
                         .toList());
-            case 4 -> race.backend.keepPlaces(some(random));
+            case 4 -> race.backend.renewWaiters(some(random));
             case 5, 6 -> some(random).stream().limit(2).forEach(race.backend::release);
             default -> {
                 List<String> keys = new ArrayList<>(KEYS);
@@ -103,8 +103,9 @@ class PostgresQueueStressTests {
         String lockId = "id " + lockIds.incrementAndGet();
         recent.add(lockId);
         for (int i = 0; i < 3; i++) {
-            Claim claim = new Claim(key, mode, lockId, TTL, "test", false, false, random.nextInt(4) == 0 ? null : 1L);
-            if (race.backend.acquire(claim) instanceof Attempt.Grant) {
+            AcquireRequest claim = new AcquireRequest(
+                    key, mode, lockId, TTL, "test", false, false, random.nextInt(4) == 0 ? null : 1L);
+            if (race.backend.acquire(claim) instanceof AcquireResult.Granted) {
                 grants.computeIfAbsent(key, any -> new AtomicLong()).incrementAndGet();
                 return;
             }

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.Claim;
 import io.syncguard.core.ContractStore;
 import io.syncguard.core.QueueContract;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.testing.OtherSession;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -26,9 +26,9 @@ class PostgresQueueTests extends QueueContract {
 
     @Test
     void a_waiter_whose_turn_comes_when_no_fences_are_left_is_told_and_acquires_nothing() {
-        Claim holder = held(writer());
-        Claim first = queuedWriter();
-        Claim second = queuedReader();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = queuedReader();
         store.jdbc().update("UPDATE syncguard_fence_counters SET fence = ?", Fence.MAX_VALUE);
         release(holder);
 
@@ -42,9 +42,9 @@ class PostgresQueueTests extends QueueContract {
 
     @Test
     void a_waiter_in_front_of_a_lapsed_row_that_is_pinned_keeps_its_place_and_draws_no_fence() {
-        Claim holder = held(reader());
-        Claim first = queuedWriter();
-        Claim second = queuedWriter();
+        AcquireRequest holder = held(reader());
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = queuedWriter();
         expireLease(holder);
         try (OtherSession other = new OtherSession(store.url())) {
             other.run("SELECT FROM syncguard_locks_shared FOR KEY SHARE");
@@ -59,7 +59,7 @@ class PostgresQueueTests extends QueueContract {
         granted(first);
     }
 
-    private void assertNoFences(Claim claim) {
+    private void assertNoFences(AcquireRequest claim) {
         assertThatExceptionOfType(LockBackendException.class)
                 .isThrownBy(() -> backend().acquire(claim))
                 .withMessageContaining("no fences left")

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ReleaseResult;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -176,19 +176,19 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         return task;
     }
 
-    Future<Attempt> startAcquire(Claim claim) {
+    Future<AcquireResult> startAcquire(AcquireRequest claim) {
         return startBlocked(() -> backend.acquire(claim));
     }
 
-    Future<ReleaseOutcome> startRelease(String lockId) {
+    Future<ReleaseResult> startRelease(String lockId) {
         return startBlocked(() -> backend.release(lockId));
     }
 
-    Future<ExtendOutcome> startExtend(String lockId) {
+    Future<ExtendResult> startExtend(String lockId) {
         return startBlocked(() -> extend(lockId));
     }
 
-    Future<ExtendOutcome> startRotate(String lockId) {
+    Future<ExtendResult> startRotate(String lockId) {
         return startBlocked(() -> rotate(lockId));
     }
 
@@ -213,10 +213,10 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
     }
 
     /** Refused for as long as it takes to see what becomes of a lapsed row that somebody has locked. */
-    void assertRefusedForAMoment(Claim claim) {
+    void assertRefusedForAMoment(AcquireRequest claim) {
         assertThat(backend.acquire(claim))
                 .isInstanceOfSatisfying(
-                        Attempt.Refusal.class,
+                        AcquireResult.Refused.class,
                         refusal -> assertThat(refusal.timeLeft())
                                 .isBetween(Duration.ofMillis(50), Duration.ofMillis(100)));
     }

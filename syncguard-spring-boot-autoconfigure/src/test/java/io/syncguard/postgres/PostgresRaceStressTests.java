@@ -2,11 +2,11 @@ package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claims;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -134,7 +134,8 @@ class PostgresRaceStressTests {
 
     private void acquire(String key) {
         String lockId = "id " + lockIds.incrementAndGet();
-        if (race.backend.acquire(Claims.exclusive(key, lockId, TTL, "test")) instanceof Attempt.Grant grant) {
+        if (race.backend.acquire(AcquireRequests.exclusive(key, lockId, TTL, "test"))
+                instanceof AcquireResult.Granted grant) {
             history.granted(key, lockId, grant);
         }
     }
@@ -146,10 +147,10 @@ class PostgresRaceStressTests {
             return;
         }
         long sentAt = System.nanoTime();
-        List<ExtendOutcome> outcomes = race.backend.extend(
-                some.stream().map(lease -> new Extension(lease.lockId, TTL)).toList());
+        List<ExtendResult> outcomes = race.backend.extend(
+                some.stream().map(lease -> new ExtendRequest(lease.lockId, TTL)).toList());
         for (int i = 0; i < some.size(); i++) {
-            if (outcomes.get(i) instanceof ExtendOutcome.Extended extended) {
+            if (outcomes.get(i) instanceof ExtendResult.Extended extended) {
                 some.get(i).extended(extended.expiresAt().toEpochMilli(), sentAt);
             }
         }
@@ -157,7 +158,7 @@ class PostgresRaceStressTests {
 
     private void releaseOne(Random random) {
         for (LeaseHistory.Lease lease : recent(random, 1)) {
-            if (race.backend.release(lease.lockId) == ReleaseOutcome.RELEASED) {
+            if (race.backend.release(lease.lockId) == ReleaseResult.RELEASED) {
                 lease.released();
             }
         }

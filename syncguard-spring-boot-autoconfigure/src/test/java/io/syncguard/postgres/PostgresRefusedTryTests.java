@@ -6,7 +6,7 @@ import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.reader;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.Attempt;
+import io.syncguard.spi.AcquireResult;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -81,7 +81,7 @@ class PostgresRefusedTryTests {
         race.lockSerialisingRow();
         assertThat(race.backend.acquire(shared ? reader("try") : claim("try")))
                 .as("beside a session that has the serialising row")
-                .isInstanceOf(Attempt.Refusal.class);
+                .isInstanceOf(AcquireResult.Refused.class);
         race.commitOther();
 
         // Whoever writes or locks a row has the number of a transaction.

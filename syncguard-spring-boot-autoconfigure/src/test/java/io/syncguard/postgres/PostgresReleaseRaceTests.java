@@ -10,9 +10,9 @@ import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ReleaseResult;
 import java.util.List;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeEach;
@@ -36,13 +36,13 @@ class PostgresReleaseRaceTests {
 
     @Test
     void a_release_that_meets_a_takeover_leaves_the_next_holders_lease_alone() throws Exception {
-        Future<ReleaseOutcome> release = startReleaseThatStopsBefore(SERIALISING_ROW);
+        Future<ReleaseResult> release = startReleaseThatStopsBefore(SERIALISING_ROW);
 
         race.moveClock(PAST_THE_TTL);
         race.grant(THEIRS);
         race.greenLight();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(release.get()).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(race.backend.lookupById(THEIRS)).isPresent();
     }
 
@@ -50,101 +50,102 @@ class PostgresReleaseRaceTests {
     @Test
     void a_release_looks_at_the_lock_id_again_and_not_at_the_key() throws Exception {
         race.lockSerialisingRow();
-        Future<ReleaseOutcome> release = race.startRelease(MINE);
+        Future<ReleaseResult> release = race.startRelease(MINE);
 
         race.inOther("UPDATE syncguard_locks SET lock_id = '" + THEIRS + "'");
         race.commitOther();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(release.get()).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(race.backend.lookupById(THEIRS)).isPresent();
     }
 
     @Test
     void a_lease_that_lapses_while_its_release_waits_has_expired() throws Exception {
         race.lockSerialisingRow();
-        Future<ReleaseOutcome> release = race.startRelease(MINE);
+        Future<ReleaseResult> release = race.startRelease(MINE);
 
         race.moveClock(PAST_THE_TTL);
         race.commitOther();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.EXPIRED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.EXPIRED);
     }
 
     @Test
     void a_takeover_that_meets_a_release_waits_for_it() throws Exception {
-        Future<ReleaseOutcome> release = startReleaseThatStopsBefore(SECOND_LOOK);
+        Future<ReleaseResult> release = startReleaseThatStopsBefore(SECOND_LOOK);
         race.moveClock(PAST_THE_TTL);
-        Future<Attempt> takeover = race.startAcquire(claim(THEIRS));
+        Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
 
         race.greenLight();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.EXPIRED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.EXPIRED);
         assertThat(takeover.get())
                 .isInstanceOfSatisfying(
-                        Attempt.Grant.class, grant -> assertThat(grant.fence()).isEqualTo(new Fence(2)));
+                        AcquireResult.Granted.class,
+                        grant -> assertThat(grant.fence()).isEqualTo(new Fence(2)));
     }
 
     @Test
     void of_two_releases_at_once_one_has_released() throws Exception {
         race.lockSerialisingRow();
-        Future<ReleaseOutcome> first = start(() -> race.backend.release(MINE));
-        Future<ReleaseOutcome> second = start(() -> race.backend.release(MINE));
+        Future<ReleaseResult> first = start(() -> race.backend.release(MINE));
+        Future<ReleaseResult> second = start(() -> race.backend.release(MINE));
         race.awaitBlocked(2);
 
         race.commitOther();
 
         assertThat(List.of(first.get(), second.get()))
-                .containsExactlyInAnyOrder(ReleaseOutcome.RELEASED, ReleaseOutcome.NOT_FOUND);
+                .containsExactlyInAnyOrder(ReleaseResult.RELEASED, ReleaseResult.NOT_FOUND);
     }
 
     /** The first one's answer was lost, and its client sends it again when the key is somebody else's. */
     @Test
     void a_release_that_is_repeated_after_the_next_grant_frees_nothing() throws Exception {
-        Future<ReleaseOutcome> again = startReleaseThatStopsBefore(SERIALISING_ROW);
+        Future<ReleaseResult> again = startReleaseThatStopsBefore(SERIALISING_ROW);
         race.inOther("SELECT syncguard_locks_release('" + MINE + "', false)");
         race.commitOther();
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
 
         race.greenLight();
 
-        assertThat(again.get()).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(again.get()).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(race.backend.lookupById(THEIRS)).isPresent();
     }
 
     @Test
     void an_extension_in_the_middle_of_a_release_brings_nothing_back() throws Exception {
-        Future<ReleaseOutcome> release = startReleaseThatStopsBefore(DELETED);
+        Future<ReleaseResult> release = startReleaseThatStopsBefore(DELETED);
 
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Busy.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Busy.class);
         race.greenLight();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.NotFound.class);
         assertThat(race.leases()).isEmpty();
     }
 
     @Test
     void a_release_that_stalls_ends_what_was_extended_meanwhile() throws Exception {
-        Future<ReleaseOutcome> release = startReleaseThatStopsBefore(SECOND_LOOK);
+        Future<ReleaseResult> release = startReleaseThatStopsBefore(SECOND_LOOK);
 
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
         race.moveClock(TTL);
         race.greenLight();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.leases()).isEmpty();
     }
 
     @Test
     void a_release_in_the_middle_of_an_extension_is_busy_and_the_next_one_ends_the_lease() throws Exception {
         race.stopExtensionsBeforeTheyWrite("syncguard_locks");
-        Future<ExtendOutcome> extension = race.startExtend(MINE);
+        Future<ExtendResult> extension = race.startExtend(MINE);
 
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.BUSY);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.BUSY);
         race.greenLight();
 
-        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Extended.class);
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(extension.get()).isInstanceOf(ExtendResult.Extended.class);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.leases()).isEmpty();
     }
 
@@ -152,10 +153,10 @@ class PostgresReleaseRaceTests {
     void the_release_of_a_pinned_row_is_busy_and_does_not_wait() throws Exception {
         race.pinWriter();
 
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.BUSY);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.BUSY);
 
         race.commitOther();
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.RELEASED);
     }
 
     @Test
@@ -163,7 +164,7 @@ class PostgresReleaseRaceTests {
         race.moveClock(PAST_THE_TTL);
         race.pinWriter();
 
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.EXPIRED);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.EXPIRED);
     }
 
     @Test
@@ -176,7 +177,7 @@ class PostgresReleaseRaceTests {
 
             assertThat(impatient.backend.lookupById(MINE)).isPresent();
             impatient.commitOther();
-            assertThat(impatient.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(impatient.backend.release(MINE)).isEqualTo(ReleaseResult.RELEASED);
         }
     }
 
@@ -184,10 +185,10 @@ class PostgresReleaseRaceTests {
     void a_pinned_row_that_is_to_be_held_for_a_time_is_busy_and_does_not_wait() throws Exception {
         race.pinWriter();
 
-        assertThat(race.backend.releaseAfter(MINE, TTL)).isEqualTo(ReleaseOutcome.BUSY);
+        assertThat(race.backend.releaseAfter(MINE, TTL)).isEqualTo(ReleaseResult.BUSY);
 
         race.commitOther();
-        assertThat(race.backend.releaseAfter(MINE, TTL)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.backend.releaseAfter(MINE, TTL)).isEqualTo(ReleaseResult.RELEASED);
     }
 
     @Test
@@ -196,52 +197,52 @@ class PostgresReleaseRaceTests {
         race.grantShared(THEIRS);
         race.pinReaders();
 
-        assertThat(race.backend.releaseAfter(THEIRS, TTL)).isEqualTo(ReleaseOutcome.BUSY);
+        assertThat(race.backend.releaseAfter(THEIRS, TTL)).isEqualTo(ReleaseResult.BUSY);
 
         race.commitOther();
-        assertThat(race.backend.releaseAfter(THEIRS, TTL)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.backend.releaseAfter(THEIRS, TTL)).isEqualTo(ReleaseResult.RELEASED);
     }
 
     @Test
     void who_is_about_to_queue_is_told_that_the_lease_ends_earlier() throws Exception {
         race.lockSerialisingRow();
-        Future<Attempt> waiter = race.startAcquire(claim(THEIRS).waitingAs(1));
-        Future<ReleaseOutcome> release = race.startBlocked(() -> race.backend.releaseAfter(MINE, TTL.dividedBy(2)));
+        Future<AcquireResult> waiter = race.startAcquire(claim(THEIRS).waitingAs(1));
+        Future<ReleaseResult> release = race.startBlocked(() -> race.backend.releaseAfter(MINE, TTL.dividedBy(2)));
 
         race.commitOther();
 
-        assertThat(waiter.get()).isInstanceOf(Attempt.Queued.class);
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(waiter.get()).isInstanceOf(AcquireResult.Queued.class);
+        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.woken()).containsExactly(1L);
     }
 
     @Test
     void a_lease_that_lapses_while_it_is_to_be_held_for_a_time_has_expired() throws Exception {
         race.lockSerialisingRow();
-        Future<ReleaseOutcome> release = race.startBlocked(() -> race.backend.releaseAfter(MINE, TTL.multipliedBy(9)));
+        Future<ReleaseResult> release = race.startBlocked(() -> race.backend.releaseAfter(MINE, TTL.multipliedBy(9)));
 
         race.moveClock(PAST_THE_TTL);
         race.commitOther();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.EXPIRED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.EXPIRED);
     }
 
     @Test
     void an_extension_that_comes_after_the_release_does_not_make_the_time_to_hold_longer() throws Exception {
         race.stopExtensionsBeforeTheyLook();
-        Future<ExtendOutcome> extension = race.startExtend(MINE);
+        Future<ExtendResult> extension = race.startExtend(MINE);
 
-        assertThat(race.backend.releaseAfter(MINE, TTL.dividedBy(2))).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.backend.releaseAfter(MINE, TTL.dividedBy(2))).isEqualTo(ReleaseResult.RELEASED);
         race.greenLight();
 
-        assertThat(extension.get()).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(extension.get()).isInstanceOf(ExtendResult.NotFound.class);
         race.moveClock(TTL.dividedBy(2));
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
     }
 
-    private Future<ReleaseOutcome> startReleaseThatStopsBefore(String line) throws Exception {
+    private Future<ReleaseResult> startReleaseThatStopsBefore(String line) throws Exception {
         race.stopBefore("release", line);
-        Future<ReleaseOutcome> release = race.startRelease(MINE);
+        Future<ReleaseResult> release = race.startRelease(MINE);
         return release;
     }
 }

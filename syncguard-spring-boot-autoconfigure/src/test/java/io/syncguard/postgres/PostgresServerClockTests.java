@@ -15,11 +15,11 @@ import io.syncguard.LockListener;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.RawLockInfo;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.ExtendOutcome;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.ManualTime;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -44,7 +44,7 @@ class PostgresServerClockTests {
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
 
         race.moveClock(TTL.plusMillis(999));
-        assertThat(race.backend.release(THEIRS)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.backend.release(THEIRS)).isEqualTo(ReleaseResult.RELEASED);
     }
 
     @Test
@@ -61,13 +61,13 @@ class PostgresServerClockTests {
 
     @Test
     void a_step_back_leaves_extension_and_release_to_the_holder() {
-        Attempt.Grant grant = race.grant(MINE);
+        AcquireResult.Granted grant = race.grant(MINE);
 
         race.moveClock(HOUR.negated());
 
         assertThat(race.extend(MINE))
-                .isEqualTo(new ExtendOutcome.Extended(grant.expiresAt().minus(HOUR)));
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+                .isEqualTo(new ExtendResult.Extended(grant.expiresAt().minus(HOUR)));
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
     }
 
@@ -78,7 +78,7 @@ class PostgresServerClockTests {
             race.moveClock(HOUR.multipliedBy(hours));
 
             assertThat(race.grant(MINE).fence().value()).isEqualTo(++fence);
-            assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.RELEASED);
         }
     }
 
@@ -90,8 +90,8 @@ class PostgresServerClockTests {
 
         assertThat(race.backend.isLocked(KEY)).isFalse();
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.NotFound.class);
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.NotFound.class);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.NOT_FOUND);
     }
 
     @Test
@@ -99,12 +99,12 @@ class PostgresServerClockTests {
         race.grant(THEIRS);
         race.inOther("SELECT syncguard_locks_release('" + THEIRS + "', false)");
         race.moveClock(TTL.plusSeconds(1));
-        Future<Attempt> attempt = race.startAcquire(claim(MINE));
+        Future<AcquireResult> attempt = race.startAcquire(claim(MINE));
 
         race.moveClock(HOUR);
         race.commitOther();
 
-        Attempt.Grant grant = (Attempt.Grant) attempt.get();
+        AcquireResult.Granted grant = (AcquireResult.Granted) attempt.get();
         assertThat(grant.expiresAt().toEpochMilli()).isEqualTo(race.now() + TTL.toMillis());
     }
 
@@ -113,14 +113,14 @@ class PostgresServerClockTests {
         race.grant(THEIRS);
         race.moveClock(HOUR);
         race.lockSerialisingRow();
-        Future<Attempt> attempt = race.startAcquire(claim(MINE));
+        Future<AcquireResult> attempt = race.startAcquire(claim(MINE));
 
         race.moveClock(HOUR.negated());
         race.commitOther();
 
         assertThat(timeLeft(attempt.get())).isEqualTo(TTL.plusSeconds(1));
         assertThat(race.counter()).isEqualTo(1);
-        assertThat(race.extend(THEIRS)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.extend(THEIRS)).isInstanceOf(ExtendResult.Extended.class);
     }
 
     @Test
@@ -160,7 +160,7 @@ class PostgresServerClockTests {
         assertThat(lock.isHeld()).isFalse();
         assertThat(lock.extend(TTL)).isFalse();
         assertThat(race.backend.lookup(KEY)).isEqualTo(live);
-        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(Attempt.Refusal.class);
+        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
         assertThat(losses.reasons).containsExactly(LockReason.EXPIRED);
         engine.close();
     }

@@ -2,9 +2,9 @@ package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.Claim;
 import io.syncguard.core.ContractStore;
 import io.syncguard.core.SharedLockContract;
+import io.syncguard.spi.AcquireRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -20,8 +20,8 @@ class PostgresSharedLockTests extends SharedLockContract {
 
     @Test
     void the_sweeper_deletes_readers_that_lapsed_long_ago_and_no_others() {
-        Claim lapsed = held(reader());
-        Claim live = held(reader());
+        AcquireRequest lapsed = held(reader());
+        AcquireRequest live = held(reader());
         store.jdbc()
                 .update(
                         "UPDATE syncguard_locks_shared SET expires_at_ms = syncguard_locks_now() - 2500 WHERE lock_id = ?",

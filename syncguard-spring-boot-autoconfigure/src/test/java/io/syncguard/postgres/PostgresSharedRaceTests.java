@@ -11,10 +11,10 @@ import static io.syncguard.postgres.PostgresRace.timeLeft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,9 +34,9 @@ class PostgresSharedRaceTests {
     @Test
     void of_fifty_readers_and_writers_who_meet_at_a_new_key_one_writer_is_granted_or_readers_only() throws Exception {
         race.inOther("INSERT INTO syncguard_fence_counters VALUES ('fence:k', 0, 'k')");
-        List<Future<Attempt>> attempts = new ArrayList<>();
+        List<Future<AcquireResult>> attempts = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
-            Claim claim = i % 5 == 0 ? claim("writer " + i) : reader("reader " + i);
+            AcquireRequest claim = i % 5 == 0 ? claim("writer " + i) : reader("reader " + i);
             attempts.add(start(() -> race.backend.acquire(claim)));
         }
         race.awaitBlocked(50);
@@ -46,8 +46,8 @@ class PostgresSharedRaceTests {
         race.commitOther();
 
         List<Fence> fences = new ArrayList<>();
-        for (Future<Attempt> attempt : attempts) {
-            if (attempt.get() instanceof Attempt.Grant grant) {
+        for (Future<AcquireResult> attempt : attempts) {
+            if (attempt.get() instanceof AcquireResult.Granted grant) {
                 fences.add(grant.fence());
             }
         }
@@ -59,28 +59,28 @@ class PostgresSharedRaceTests {
     @Test
     void a_reader_that_looked_before_a_writer_was_granted_is_refused() throws Exception {
         race.stopBefore("claim", GRANT);
-        Future<Attempt> writer = race.startAcquire(claim(WRITER));
+        Future<AcquireResult> writer = race.startAcquire(claim(WRITER));
         race.restore("claim");
-        Future<Attempt> reader = race.startAcquire(reader(MINE));
+        Future<AcquireResult> reader = race.startAcquire(reader(MINE));
 
         race.greenLight();
 
-        assertThat(writer.get()).isInstanceOf(Attempt.Grant.class);
-        assertThat(reader.get()).isInstanceOf(Attempt.Refusal.class);
+        assertThat(writer.get()).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(reader.get()).isInstanceOf(AcquireResult.Refused.class);
         assertThat(race.counter()).as("a refusal gives its fence back").isEqualTo(1);
     }
 
     @Test
     void a_writer_that_looked_before_a_reader_was_granted_is_refused() throws Exception {
         race.stopBefore("claim", GRANT);
-        Future<Attempt> reader = race.startAcquire(reader(MINE));
+        Future<AcquireResult> reader = race.startAcquire(reader(MINE));
         race.restore("claim");
-        Future<Attempt> writer = race.startAcquire(claim(WRITER));
+        Future<AcquireResult> writer = race.startAcquire(claim(WRITER));
 
         race.greenLight();
 
-        assertThat(reader.get()).isInstanceOf(Attempt.Grant.class);
-        assertThat(writer.get()).isInstanceOf(Attempt.Refusal.class);
+        assertThat(reader.get()).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(writer.get()).isInstanceOf(AcquireResult.Refused.class);
         assertThat(race.counter()).isEqualTo(1);
     }
 
@@ -88,14 +88,14 @@ class PostgresSharedRaceTests {
     void a_reader_that_looked_before_a_writer_queued_does_not_pass_it() throws Exception {
         race.grantShared(THEIRS);
         race.stopBefore("claim", "-- Nothing here is worth waiting");
-        Future<Attempt> writer = race.startAcquire(claim(WRITER).waitingAs(1));
+        Future<AcquireResult> writer = race.startAcquire(claim(WRITER).waitingAs(1));
         race.restore("claim");
-        Future<Attempt> reader = race.startAcquire(reader(MINE));
+        Future<AcquireResult> reader = race.startAcquire(reader(MINE));
 
         race.greenLight();
 
-        assertThat(writer.get()).isInstanceOf(Attempt.Queued.class);
-        assertThat(reader.get()).isInstanceOf(Attempt.Refusal.class);
+        assertThat(writer.get()).isInstanceOf(AcquireResult.Queued.class);
+        assertThat(reader.get()).isInstanceOf(AcquireResult.Refused.class);
         assertThat(race.readers()).containsExactly(THEIRS);
         assertThat(race.counter()).isEqualTo(1);
     }
@@ -105,18 +105,18 @@ class PostgresSharedRaceTests {
     void who_stalls_before_it_draws_its_fence_at_a_free_key_passes_nobody_who_came_meanwhile() throws Exception {
         race.grant(MINE);
         race.backend.release(MINE);
-        for (Claim stalled : List.of(claim(WRITER), reader(WRITER))) {
+        for (AcquireRequest stalled : List.of(claim(WRITER), reader(WRITER))) {
             race.stopBefore(
                     "claim",
                     "UPDATE syncguard_fence_counters c SET fence = c.fence + 1\n                WHERE c.fence_key"
                             + " = p_fence_key AND c.fence = v_seen");
-            Future<Attempt> attempt = race.startAcquire(stalled);
+            Future<AcquireResult> attempt = race.startAcquire(stalled);
 
             race.restore("claim");
             race.grant(THEIRS);
             race.greenLight();
 
-            assertThat(attempt.get()).isInstanceOf(Attempt.Refusal.class);
+            assertThat(attempt.get()).isInstanceOf(AcquireResult.Refused.class);
             race.backend.release(THEIRS);
         }
         assertThat(race.counter()).isEqualTo(3);
@@ -131,13 +131,13 @@ class PostgresSharedRaceTests {
                 "claim",
                 "FROM syncguard_locks_shared s\n            WHERE s.key = p_key AND s.expires_at_ms",
                 " <= v_now");
-        Future<Attempt> attempt = race.startAcquire(claim(WRITER));
+        Future<AcquireResult> attempt = race.startAcquire(claim(WRITER));
 
         race.moveClock(Duration.ofMillis(-1));
-        assertThat(race.extend(THEIRS)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.extend(THEIRS)).isInstanceOf(ExtendResult.Extended.class);
         race.greenLight();
 
-        assertThat(attempt.get()).isInstanceOf(Attempt.Refusal.class);
+        assertThat(attempt.get()).isInstanceOf(AcquireResult.Refused.class);
         assertThat(race.readers()).containsExactly(THEIRS);
     }
 
@@ -146,17 +146,17 @@ class PostgresSharedRaceTests {
         race.grant(WRITER);
         race.moveClock(PAST_THE_TTL);
         race.lockSerialisingRow();
-        List<Future<Attempt>> attempts = new ArrayList<>();
+        List<Future<AcquireResult>> attempts = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
-            Claim claim = reader("reader " + i);
+            AcquireRequest claim = reader("reader " + i);
             attempts.add(start(() -> race.backend.acquire(claim)));
         }
         race.awaitBlocked(10);
 
         race.commitOther();
 
-        for (Future<Attempt> attempt : attempts) {
-            assertThat(attempt.get()).isInstanceOf(Attempt.Grant.class);
+        for (Future<AcquireResult> attempt : attempts) {
+            assertThat(attempt.get()).isInstanceOf(AcquireResult.Granted.class);
         }
         assertThat(race.leases()).isEmpty();
         assertThat(race.readers()).hasSize(10);
@@ -167,13 +167,13 @@ class PostgresSharedRaceTests {
     void an_extension_of_a_reader_that_stalls_before_it_looks_revives_nothing_beside_a_writer() throws Exception {
         race.grantShared(MINE);
         race.stopExtensionsBeforeTheyLook();
-        Future<ExtendOutcome> extension = race.startExtend(MINE);
+        Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
         race.grant(WRITER);
         race.greenLight();
 
-        assertThat(extension.get()).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(extension.get()).isInstanceOf(ExtendResult.NotFound.class);
         assertThat(race.readers()).isEmpty();
     }
 
@@ -182,13 +182,13 @@ class PostgresSharedRaceTests {
             throws Exception {
         race.grantShared(MINE);
         race.stopExtensionsBeforeTheyJudge("syncguard_locks_shared");
-        Future<ExtendOutcome> extension = race.startExtend(MINE);
+        Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
         race.assertRefusedForAMoment(claim(WRITER));
         race.greenLight();
 
-        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Expired.class);
+        assertThat(extension.get()).isInstanceOf(ExtendResult.Expired.class);
         race.grant(WRITER);
         assertThat(race.readers()).isEmpty();
     }
@@ -198,13 +198,13 @@ class PostgresSharedRaceTests {
         race.grantShared(MINE);
         race.grantShared(THEIRS);
         race.stopExtensionsBeforeTheyWrite("syncguard_locks_shared");
-        Future<ExtendOutcome> extension = race.startExtend(MINE);
+        Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
         race.assertRefusedForAMoment(claim(WRITER));
         race.greenLight();
 
-        assertThat(extension.get()).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(extension.get()).isInstanceOf(ExtendResult.Extended.class);
         assertThat(timeLeft(race.backend.acquire(claim(WRITER)))).isEqualTo(TTL.plusSeconds(1));
         assertThat(race.readers()).as("the other one was deleted").containsExactly(MINE);
         assertThat(race.counter()).as("refusals give their fences back").isEqualTo(2);
@@ -253,14 +253,14 @@ class PostgresSharedRaceTests {
         race.grantShared(MINE);
         race.pinReaders();
 
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.BUSY);
-        assertThat(race.extend(MINE)).as("passes").isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.BUSY);
+        assertThat(race.extend(MINE)).as("passes").isInstanceOf(ExtendResult.Extended.class);
         race.moveClock(PAST_THE_TTL);
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.EXPIRED);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.EXPIRED);
 
         race.moveClock(PAST_THE_TTL.negated());
         race.commitOther();
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.RELEASED);
     }
 
     @Test
@@ -269,22 +269,22 @@ class PostgresSharedRaceTests {
         race.grantShared(THEIRS);
         race.inOther("SELECT FROM syncguard_locks_shared WHERE lock_id = '" + MINE + "' FOR UPDATE");
 
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Busy.class);
-        assertThat(race.extend(THEIRS)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Busy.class);
+        assertThat(race.extend(THEIRS)).isInstanceOf(ExtendResult.Extended.class);
     }
 
     @Test
     void a_reader_that_lapses_while_its_release_waits_has_expired_and_a_writers_takeover_stays() throws Exception {
         race.grantShared(MINE);
         race.lockSerialisingRow();
-        Future<ReleaseOutcome> release = race.startRelease(MINE);
+        Future<ReleaseResult> release = race.startRelease(MINE);
 
         race.moveClock(PAST_THE_TTL);
         race.commitOther();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.EXPIRED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.EXPIRED);
         race.grant(WRITER);
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(race.backend.lookupById(WRITER)).isPresent();
     }
 }

@@ -3,11 +3,11 @@ package io.syncguard.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claims;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.LockBackend;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.BugOf;
 import io.syncguard.testing.OtherSession;
 import io.syncguard.testing.PostgresServer;
@@ -41,7 +41,7 @@ class PostgresStalledExtensionTests {
                 new PostgresSettings(
                         PostgresTables.DEFAULT,
                         Duration.ofSeconds(5),
-                        PostgresSettings.PLACE_TTL,
+                        PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false),
                 dataSource::close);
@@ -56,26 +56,29 @@ class PostgresStalledExtensionTests {
     @BugOf("SyncGuard for TypeScript: a stalled extension beside an acquire that read the row unlocked grants twice")
     @Test
     void an_acquire_beside_it_is_refused_and_the_extension_counts() {
-        backend.acquire(Claims.exclusive("k", MINE, TTL, "test"));
+        backend.acquire(AcquireRequests.exclusive("k", MINE, TTL, "test"));
         extendInOtherWhileTheLeaseLapses();
 
-        assertThat(backend.acquire(Claims.exclusive("k", THEIRS, TTL, "test"))).isInstanceOf(Attempt.Refusal.class);
+        assertThat(backend.acquire(AcquireRequests.exclusive("k", THEIRS, TTL, "test")))
+                .isInstanceOf(AcquireResult.Refused.class);
         other.commit();
 
         assertThat(backend.lookupById(MINE)).isPresent();
-        assertThat(backend.acquire(Claims.exclusive("k", THEIRS, TTL, "test"))).isInstanceOf(Attempt.Refusal.class);
+        assertThat(backend.acquire(AcquireRequests.exclusive("k", THEIRS, TTL, "test")))
+                .isInstanceOf(AcquireResult.Refused.class);
     }
 
     @Test
     void an_acquire_after_it_was_undone_is_granted_and_a_second_extension_finds_nothing() {
-        backend.acquire(Claims.exclusive("k", MINE, TTL, "test"));
+        backend.acquire(AcquireRequests.exclusive("k", MINE, TTL, "test"));
         extendInOtherWhileTheLeaseLapses();
         other.rollback();
 
-        assertThat(backend.acquire(Claims.exclusive("k", THEIRS, TTL, "test"))).isInstanceOf(Attempt.Grant.class);
+        assertThat(backend.acquire(AcquireRequests.exclusive("k", THEIRS, TTL, "test")))
+                .isInstanceOf(AcquireResult.Granted.class);
 
-        assertThat(backend.extend(List.of(new Extension(MINE, TTL))).get(0))
-                .isNotInstanceOfAny(ExtendOutcome.Extended.class, ExtendOutcome.Busy.class);
+        assertThat(backend.extend(List.of(new ExtendRequest(MINE, TTL))).get(0))
+                .isNotInstanceOfAny(ExtendResult.Extended.class, ExtendResult.Busy.class);
         assertThat(backend.lookupById(THEIRS)).isPresent();
     }
 

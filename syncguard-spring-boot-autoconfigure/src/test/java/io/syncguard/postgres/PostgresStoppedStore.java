@@ -1,7 +1,7 @@
 package io.syncguard.postgres;
 
-import io.syncguard.core.LockBackend;
 import io.syncguard.core.StoppedStore;
+import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 
 /** A database of its own, whose function that reads the clock reads a number. */

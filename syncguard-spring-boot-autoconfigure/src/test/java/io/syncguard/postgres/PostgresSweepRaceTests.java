@@ -9,10 +9,10 @@ import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claims;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -54,14 +54,15 @@ class PostgresSweepRaceTests {
     @Test
     void an_acquire_in_the_middle_of_a_sweep_waits_and_is_granted() throws Exception {
         Future<Integer> sweep = startSweepThatStopsBefore(DELETED);
-        Future<Attempt> attempt = race.startAcquire(claim(THEIRS));
+        Future<AcquireResult> attempt = race.startAcquire(claim(THEIRS));
 
         race.greenLight();
 
         assertThat(sweep.get()).isEqualTo(1);
         assertThat(attempt.get())
                 .isInstanceOfSatisfying(
-                        Attempt.Grant.class, grant -> assertThat(grant.fence()).isEqualTo(new Fence(2)));
+                        AcquireResult.Granted.class,
+                        grant -> assertThat(grant.fence()).isEqualTo(new Fence(2)));
     }
 
     @Test
@@ -78,12 +79,12 @@ class PostgresSweepRaceTests {
     @Test
     void a_sweep_in_the_middle_of_a_takeover_does_not_wait() throws Exception {
         race.stopBefore("claim", "-- Lapsed leases are deleted");
-        Future<Attempt> takeover = race.startAcquire(claim(THEIRS));
+        Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
 
         assertThat(race.sweep(KEY)).isZero();
         race.greenLight();
 
-        assertThat(takeover.get()).isInstanceOf(Attempt.Grant.class);
+        assertThat(takeover.get()).isInstanceOf(AcquireResult.Granted.class);
     }
 
     @Test
@@ -91,7 +92,7 @@ class PostgresSweepRaceTests {
         Future<Integer> sweep = startSweepThatStopsBefore(DELETE);
 
         race.moveClock(Duration.ofSeconds(-2));
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
         race.moveClock(Duration.ofSeconds(2));
         race.greenLight();
 
@@ -110,7 +111,7 @@ class PostgresSweepRaceTests {
         Future<Integer> sweep = startSweep();
         race.awaitBlocked(1);
 
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
         race.moveClock(Duration.ofSeconds(2));
         race.greenLight();
 
@@ -123,33 +124,33 @@ class PostgresSweepRaceTests {
         Future<Integer> sweep = startSweepThatStopsBefore(DELETED);
 
         race.moveClock(Duration.ofHours(-1));
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Busy.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Busy.class);
         race.greenLight();
 
         assertThat(sweep.get()).isEqualTo(1);
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.NotFound.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.NotFound.class);
     }
 
     @Test
     void a_release_in_the_middle_of_a_sweep_waits_and_finds_nothing() throws Exception {
         Future<Integer> sweep = startSweepThatStopsBefore(DELETED);
-        Future<ReleaseOutcome> release = race.startRelease(MINE);
+        Future<ReleaseResult> release = race.startRelease(MINE);
 
         race.greenLight();
 
         assertThat(sweep.get()).isEqualTo(1);
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(release.get()).isEqualTo(ReleaseResult.NOT_FOUND);
     }
 
     @Test
     void a_sweep_in_the_middle_of_a_release_does_not_wait() throws Exception {
         race.stopBefore("release", "-- The lock id again");
-        Future<ReleaseOutcome> release = race.startRelease(MINE);
+        Future<ReleaseResult> release = race.startRelease(MINE);
 
         assertThat(race.sweep(KEY)).isZero();
         race.greenLight();
 
-        assertThat(release.get()).isEqualTo(ReleaseOutcome.EXPIRED);
+        assertThat(release.get()).isEqualTo(ReleaseResult.EXPIRED);
     }
 
     @Test
@@ -200,7 +201,7 @@ class PostgresSweepRaceTests {
     }
 
     private void grantAndLapse(String key) {
-        race.backend.acquire(Claims.exclusive(key, THEIRS, TTL, "test"));
+        race.backend.acquire(AcquireRequests.exclusive(key, THEIRS, TTL, "test"));
         race.moveClock(TTL.plusMillis(2001));
     }
 

@@ -3,8 +3,8 @@ package io.syncguard.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.syncguard.core.LockBackend;
 import io.syncguard.core.ManualTime;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.BugOf;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.PostgresServer;
@@ -277,7 +277,7 @@ class PostgresSweeperTests {
                 new PostgresSettings(
                         PostgresTables.DEFAULT,
                         Duration.ofSeconds(5),
-                        PostgresSettings.PLACE_TTL,
+                        PostgresSettings.WAITER_TTL,
                         interval,
                         inIsLocked),
                 () -> {},

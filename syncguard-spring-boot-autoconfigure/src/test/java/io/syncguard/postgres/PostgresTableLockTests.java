@@ -8,9 +8,9 @@ import static io.syncguard.postgres.PostgresRace.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ReleaseResult;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,9 +38,9 @@ class PostgresTableLockTests {
         assertTimesOut(() -> race.backend.isLocked(KEY));
 
         race.commitOther();
-        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(Attempt.Refusal.class);
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
     }
 
@@ -48,12 +48,12 @@ class PostgresTableLockTests {
     void a_table_of_counters_that_stays_locked_ends_no_heartbeat() throws Exception {
         race.inOther("LOCK TABLE syncguard_fence_counters IN ACCESS EXCLUSIVE MODE");
 
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
-        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(Attempt.Refusal.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
+        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
         assertTimesOut(() -> race.backend.release(MINE));
 
         race.commitOther();
-        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.RELEASED);
     }
 
     @Test
@@ -64,9 +64,9 @@ class PostgresTableLockTests {
             Future<Long> client = PostgresRace.start(() -> {
                 long fence = 1;
                 do {
-                    assertThat(patient.backend.release(MINE)).isEqualTo(ReleaseOutcome.RELEASED);
+                    assertThat(patient.backend.release(MINE)).isEqualTo(ReleaseResult.RELEASED);
                     assertThat(patient.grant(MINE).fence()).isEqualTo(new Fence(++fence));
-                    assertThat(patient.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+                    assertThat(patient.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
                 } while (!over.get());
                 return fence;
             });

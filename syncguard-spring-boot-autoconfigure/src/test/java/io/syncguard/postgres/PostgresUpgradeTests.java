@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -52,7 +52,7 @@ class PostgresUpgradeTests {
     void open() {
         dataSource.setJdbcUrl(url);
         PostgresSettings settings = new PostgresSettings(
-                PostgresTables.DEFAULT, Duration.ofSeconds(60), PostgresSettings.PLACE_TTL, Duration.ZERO, false);
+                PostgresTables.DEFAULT, Duration.ofSeconds(60), PostgresSettings.WAITER_TTL, Duration.ZERO, false);
         backend = new PostgresLockBackend(dataSource, dataSource, null, settings, dataSource::close);
     }
 
@@ -79,9 +79,10 @@ class PostgresUpgradeTests {
     @Test
     void leases_and_queues_of_an_older_version_go_on_in_the_newer_with_their_fences() {
         run(OLDER);
-        Claim waiter = Claims.exclusive("k", "waiter", TTL, "waits").waitingAs(1);
+        AcquireRequest waiter =
+                AcquireRequests.exclusive("k", "waiter", TTL, "waits").waitingAs(1);
         assertThat(acquire("k", "holder")).isEqualTo(1);
-        assertThat(backend.acquire(waiter)).isInstanceOf(Attempt.Queued.class);
+        assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
         List<Map<String, Object>> leases = jdbc.queryForList("SELECT * FROM syncguard_locks");
 
         schema.initialize();
@@ -93,7 +94,7 @@ class PostgresUpgradeTests {
         assertThat(acquire("k", "another")).as("in front of who waits").isNull();
         assertThat(backend.acquire(waiter.fromQueue()))
                 .isInstanceOfSatisfying(
-                        Attempt.Grant.class,
+                        AcquireResult.Granted.class,
                         grant -> assertThat(grant.fence().value()).isEqualTo(2));
     }
 
@@ -169,17 +170,18 @@ class PostgresUpgradeTests {
     }
 
     private @Nullable Long acquire(String key, String lockId) {
-        return backend.acquire(Claims.exclusive(key, lockId, TTL, "test")) instanceof Attempt.Grant grant
+        return backend.acquire(AcquireRequests.exclusive(key, lockId, TTL, "test"))
+                        instanceof AcquireResult.Granted grant
                 ? grant.fence().value()
                 : null;
     }
 
     private boolean extend(String lockId) {
-        return backend.extend(List.of(new Extension(lockId, TTL))).get(0) instanceof ExtendOutcome.Extended;
+        return backend.extend(List.of(new ExtendRequest(lockId, TTL))).get(0) instanceof ExtendResult.Extended;
     }
 
     private boolean release(String lockId) {
-        return backend.release(lockId) == ReleaseOutcome.RELEASED;
+        return backend.release(lockId) == ReleaseResult.RELEASED;
     }
 
     /** As Flyway and others do: the file as one statement. */

@@ -13,11 +13,11 @@ import static io.syncguard.postgres.PostgresRace.reader;
 import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claims;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -51,13 +51,13 @@ class PostgresWakeUpRaceTests {
         race.grantShared(THEIRS);
         race.queue(claim(FIRST), 1);
         race.lockSerialisingRow();
-        Future<ReleaseOutcome> mine = start(() -> race.backend.release(MINE));
-        Future<ReleaseOutcome> theirs = start(() -> race.backend.release(THEIRS));
+        Future<ReleaseResult> mine = start(() -> race.backend.release(MINE));
+        Future<ReleaseResult> theirs = start(() -> race.backend.release(THEIRS));
         race.awaitBlocked(2);
 
         race.commitOther();
 
-        assertThat(List.of(mine.get(), theirs.get())).containsOnly(ReleaseOutcome.RELEASED);
+        assertThat(List.of(mine.get(), theirs.get())).containsOnly(ReleaseResult.RELEASED);
         assertThat(race.woken()).containsExactly(1L);
     }
 
@@ -130,7 +130,7 @@ class PostgresWakeUpRaceTests {
     void nobody_is_woken_for_another_key() throws Exception {
         race.grant(MINE);
         race.queue(claim(FIRST), 1);
-        race.backend.acquire(Claims.exclusive("another", THEIRS, TTL, "test"));
+        race.backend.acquire(AcquireRequests.exclusive("another", THEIRS, TTL, "test"));
 
         race.backend.release(THEIRS);
 
@@ -166,34 +166,34 @@ class PostgresWakeUpRaceTests {
     void one_who_queues_while_the_lease_is_shortened_is_woken() throws Exception {
         race.grant(MINE);
         race.stopBefore("claim", "-- Nothing here is worth waiting");
-        Future<Attempt> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<AcquireResult> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
 
-        assertThat(race.extend(MINE, SHORTER)).isInstanceOf(ExtendOutcome.Busy.class);
+        assertThat(race.extend(MINE, SHORTER)).isInstanceOf(ExtendResult.Busy.class);
         race.greenLight();
 
-        assertThat(waiter.get()).isInstanceOf(Attempt.Queued.class);
-        assertThat(race.extend(MINE, SHORTER)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(waiter.get()).isInstanceOf(AcquireResult.Queued.class);
+        assertThat(race.extend(MINE, SHORTER)).isInstanceOf(ExtendResult.Extended.class);
         assertThat(race.woken()).containsExactly(1L);
     }
 
     @Test
     void a_serialising_row_that_is_locked_does_not_hold_up_the_extensions_of_other_keys() throws Exception {
-        race.backend.acquire(Claims.exclusive("a", MINE, TTL, "test"));
-        race.backend.acquire(Claims.exclusive("b", THEIRS, TTL, "test"));
+        race.backend.acquire(AcquireRequests.exclusive("a", MINE, TTL, "test"));
+        race.backend.acquire(AcquireRequests.exclusive("b", THEIRS, TTL, "test"));
         race.inOther("SELECT FROM syncguard_fence_counters WHERE fence_key = 'fence:a' FOR UPDATE");
 
-        List<ExtendOutcome> outcomes =
-                race.backend.extend(List.of(new Extension(MINE, SHORTER), new Extension(THEIRS, SHORTER)));
+        List<ExtendResult> outcomes =
+                race.backend.extend(List.of(new ExtendRequest(MINE, SHORTER), new ExtendRequest(THEIRS, SHORTER)));
 
-        assertThat(outcomes.get(0)).isInstanceOf(ExtendOutcome.Busy.class);
-        assertThat(outcomes.get(1)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(outcomes.get(0)).isInstanceOf(ExtendResult.Busy.class);
+        assertThat(outcomes.get(1)).isInstanceOf(ExtendResult.Extended.class);
     }
 
     @Test
     void an_extension_that_shortens_where_nobody_waits_wakes_nobody() throws Exception {
         race.grant(MINE);
 
-        assertThat(race.extend(MINE, SHORTER)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.extend(MINE, SHORTER)).isInstanceOf(ExtendResult.Extended.class);
 
         assertThat(race.woken()).isEmpty();
     }
@@ -203,7 +203,7 @@ class PostgresWakeUpRaceTests {
         race.grantShared(MINE);
         race.queue(claim(FIRST), 1);
         race.moveClock(TTL.plusMillis(2001).minusSeconds(4));
-        race.backend.acquire(Claims.exclusive("another", THEIRS, TTL, "test"));
+        race.backend.acquire(AcquireRequests.exclusive("another", THEIRS, TTL, "test"));
         race.moveClock(Duration.ofSeconds(4));
         race.jdbc.update("INSERT INTO syncguard_locks_waiters (lock_id, key, shared, expires_at_ms, waiter)"
                 + " VALUES ('" + SECOND + "', 'k', false, syncguard_locks_now() + 1000, 2)");
@@ -270,7 +270,7 @@ class PostgresWakeUpRaceTests {
                 " < syncguard");
         Future<Integer> sweep = race.startBlocked(() -> race.sweep(KEY));
 
-        assertThat(race.extend(MINE)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
         race.moveClock(Duration.ofMillis(2000));
         race.greenLight();
 

@@ -1,8 +1,8 @@
 package io.syncguard.postgres;
 
-import io.syncguard.core.Claim;
 import io.syncguard.core.ContractStore;
 import io.syncguard.core.WokenWaitersContract;
+import io.syncguard.spi.AcquireRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -20,8 +20,8 @@ class PostgresWokenWaitersTests extends WokenWaitersContract {
     @Test
     void the_sweeper_wakes_who_can_go_on_because_a_place_in_front_has_lapsed() {
         held(reader());
-        Claim dead = queuedWriter();
-        Claim reader = queuedReader();
+        AcquireRequest dead = queuedWriter();
+        AcquireRequest reader = queuedReader();
         queuedWriter();
         expirePlace(dead);
 
@@ -32,9 +32,9 @@ class PostgresWokenWaitersTests extends WokenWaitersContract {
 
     @Test
     void the_sweeper_wakes_who_can_go_on_because_a_writer_has_lapsed() {
-        Claim lapsed = held(writer());
-        Claim first = queuedReader();
-        Claim second = queuedReader();
+        AcquireRequest lapsed = held(writer());
+        AcquireRequest first = queuedReader();
+        AcquireRequest second = queuedReader();
         queuedWriter();
         expireLease(lapsed);
 
@@ -45,8 +45,8 @@ class PostgresWokenWaitersTests extends WokenWaitersContract {
 
     @Test
     void the_sweeper_wakes_who_can_go_on_because_a_reader_has_lapsed() {
-        Claim lapsed = held(reader());
-        Claim writer = queuedWriter();
+        AcquireRequest lapsed = held(reader());
+        AcquireRequest writer = queuedWriter();
         queuedReader();
         expireLease(lapsed);
 

@@ -3,13 +3,13 @@ package io.syncguard.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -71,54 +71,56 @@ class RaceDatabase implements AutoCloseable {
                 new PostgresSettings(
                         PostgresTables.DEFAULT,
                         Duration.ofSeconds(60),
-                        PostgresSettings.PLACE_TTL,
+                        PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
                         false),
                 onClose);
     }
 
-    static Claim claim(String lockId) {
-        return Claims.exclusive(KEY, lockId, TTL, "test");
+    static AcquireRequest claim(String lockId) {
+        return AcquireRequests.exclusive(KEY, lockId, TTL, "test");
     }
 
-    static Claim reader(String lockId) {
-        return Claims.shared(KEY, lockId, TTL, "test");
+    static AcquireRequest reader(String lockId) {
+        return AcquireRequests.shared(KEY, lockId, TTL, "test");
     }
 
-    Attempt.Grant grant(String lockId) {
-        Attempt attempt = backend.acquire(claim(lockId));
-        assertThat(attempt).isInstanceOf(Attempt.Grant.class);
-        return (Attempt.Grant) attempt;
+    AcquireResult.Granted grant(String lockId) {
+        AcquireResult attempt = backend.acquire(claim(lockId));
+        assertThat(attempt).isInstanceOf(AcquireResult.Granted.class);
+        return (AcquireResult.Granted) attempt;
     }
 
-    Attempt.Grant grantShared(String lockId) {
-        Attempt attempt = backend.acquire(reader(lockId));
-        assertThat(attempt).isInstanceOf(Attempt.Grant.class);
-        return (Attempt.Grant) attempt;
+    AcquireResult.Granted grantShared(String lockId) {
+        AcquireResult attempt = backend.acquire(reader(lockId));
+        assertThat(attempt).isInstanceOf(AcquireResult.Granted.class);
+        return (AcquireResult.Granted) attempt;
     }
 
     /** Gives somebody a place in the queue. */
-    Attempt.Queued queue(Claim claim, long waiter) {
-        Attempt attempt = backend.acquire(claim.waitingAs(waiter));
-        assertThat(attempt).isInstanceOf(Attempt.Queued.class);
-        return (Attempt.Queued) attempt;
+    AcquireResult.Queued queue(AcquireRequest claim, long waiter) {
+        AcquireResult attempt = backend.acquire(claim.waitingAs(waiter));
+        assertThat(attempt).isInstanceOf(AcquireResult.Queued.class);
+        return (AcquireResult.Queued) attempt;
     }
 
     /** How long the refused have to wait, as far as the server knows. */
-    static Duration timeLeft(Attempt attempt) {
-        return attempt instanceof Attempt.Queued queued ? queued.nextLook() : ((Attempt.Refusal) attempt).timeLeft();
+    static Duration timeLeft(AcquireResult attempt) {
+        return attempt instanceof AcquireResult.Queued queued
+                ? queued.nextLook()
+                : ((AcquireResult.Refused) attempt).timeLeft();
     }
 
-    ExtendOutcome extend(String lockId) {
+    ExtendResult extend(String lockId) {
         return extend(lockId, TTL);
     }
 
-    ExtendOutcome extend(String lockId, Duration ttl) {
-        return backend.extend(List.of(new Extension(lockId, ttl))).get(0);
+    ExtendResult extend(String lockId, Duration ttl) {
+        return backend.extend(List.of(new ExtendRequest(lockId, ttl))).get(0);
     }
 
-    ExtendOutcome rotate(String lockId) {
-        return backend.rotate(new Extension(lockId, TTL));
+    ExtendResult rotate(String lockId) {
+        return backend.rotate(new ExtendRequest(lockId, TTL));
     }
 
     /** What the sweeper's statement does with these keys. */
@@ -204,14 +206,14 @@ class RaceDatabase implements AutoCloseable {
         assertThat(backend.lookup(KEY)).hasSize(1);
         assertThat(backend.lookupById(lockId)).isPresent();
         assertThat(timeLeft(backend.acquire(claim(THEIRS)))).isEqualTo(Duration.ofMillis(1));
-        assertThat(extend(lockId)).isInstanceOf(ExtendOutcome.Extended.class);
+        assertThat(extend(lockId)).isInstanceOf(ExtendResult.Extended.class);
 
         moveClock(TTL.plusMillis(1000));
         assertThat(backend.isLocked(KEY)).isFalse();
         assertThat(backend.lookup(KEY)).isEmpty();
         assertThat(backend.lookupById(lockId)).isEmpty();
-        assertThat(extend(lockId)).isInstanceOf(ExtendOutcome.Expired.class);
-        assertThat(backend.release(lockId)).isEqualTo(ReleaseOutcome.EXPIRED);
+        assertThat(extend(lockId)).isInstanceOf(ExtendResult.Expired.class);
+        assertThat(backend.release(lockId)).isEqualTo(ReleaseResult.EXPIRED);
     }
 
     /** Runs in a transaction of its own. */

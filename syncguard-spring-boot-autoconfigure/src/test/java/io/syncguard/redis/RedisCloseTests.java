@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Time;
-import io.syncguard.core.WakeUps;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class RedisCloseTests {
 
     private static final RedisSettings SETTINGS =
-            new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofMinutes(10), RedisSettings.PLACE_TTL);
+            new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofMinutes(10), RedisSettings.WAITER_TTL);
 
     private static OwnRedis redis;
 
@@ -154,15 +154,15 @@ class RedisCloseTests {
     }
 
     /** Hears nothing. */
-    private static final class Deaf implements WakeUps {
+    private static final class Deaf implements WakeUpListener {
 
         @Override
         public void wake(long waiter) {}
 
         @Override
-        public void handOver(long waiter, Attempt.Grant grant) {}
+        public void handOver(long waiter, AcquireResult.Granted grant) {}
 
         @Override
-        public void lookAtAll() {}
+        public void wakeUpsMissed() {}
     }
 }

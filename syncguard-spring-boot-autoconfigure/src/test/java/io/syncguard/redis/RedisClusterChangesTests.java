@@ -8,11 +8,11 @@ import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.cluster.SlotHash;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.OwnRedisCluster;
 import java.time.Duration;
@@ -31,8 +31,10 @@ class RedisClusterChangesTests {
     private static OwnRedisCluster cluster;
     private static RedisContractStore store;
 
-    private final Claim held = Claims.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(10), "test");
-    private final Claim claim = Claims.exclusive("order:42", "B".repeat(22), Duration.ofMinutes(10), "test");
+    private final AcquireRequest held =
+            AcquireRequests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(10), "test");
+    private final AcquireRequest claim =
+            AcquireRequests.exclusive("order:42", "B".repeat(22), Duration.ofMinutes(10), "test");
 
     private LockBackend backend;
     private int slot;
@@ -54,7 +56,7 @@ class RedisClusterChangesTests {
     @BeforeEach
     void hold() {
         backend = store.emptied().newBackend();
-        assertThat(backend.acquire(held)).isInstanceOf(Attempt.Grant.class);
+        assertThat(backend.acquire(held)).isInstanceOf(AcquireResult.Granted.class);
         String key = store.key("lock", "order:42");
         slot = SlotHash.getSlot(key);
         owner = cluster.nodeWith(key).commands();
@@ -127,11 +129,11 @@ class RedisClusterChangesTests {
 
     private void assertHeldAndNextFence() {
         eventually().ignoreExceptions().until(() -> backend.isLocked("order:42"));
-        assertThat(backend.acquire(claim)).isInstanceOf(Attempt.Refusal.class);
-        assertThat(backend.release(held.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(backend.acquire(claim)).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(backend.release(held.lockId())).isEqualTo(ReleaseResult.RELEASED);
         assertThat(backend.acquire(claim))
                 .isInstanceOfSatisfying(
-                        Attempt.Grant.class,
+                        AcquireResult.Granted.class,
                         grant -> assertThat(grant.fence().value()).isEqualTo(2));
     }
 

@@ -8,9 +8,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockRequest;
+import io.syncguard.concurrent.Time;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
-import io.syncguard.core.Time;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.OwnRedisCluster;
@@ -98,7 +98,7 @@ class RedisClusterSilenceTests {
     }
 
     private static RedisSettings settings(String prefix) {
-        return new RedisSettings(prefix, TIMEOUT, RedisSettings.PLACE_TTL);
+        return new RedisSettings(prefix, TIMEOUT, RedisSettings.WAITER_TTL);
     }
 
     private static ConditionFactory eventually() {

@@ -8,11 +8,11 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockMode;
-import io.syncguard.core.Claim;
 import io.syncguard.core.ContractStore;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
 import io.syncguard.core.WokenWaitersContract;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
 import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.OwnRedisCluster;
 import java.time.Duration;
@@ -49,15 +49,15 @@ class RedisClusterTests extends WokenWaitersContract {
 
     @Test
     void locks_of_many_keys_are_kept_together_and_extended_at_once() {
-        List<Claim> claims = IntStream.range(0, 100)
+        List<AcquireRequest> claims = IntStream.range(0, 100)
                 .mapToObj(i -> held(claim("order:" + i, LockMode.EXCLUSIVE, TTL)))
                 .toList();
 
         assertThat(backend()
                         .extend(claims.stream()
-                                .map(claim -> new Extension(claim.lockId(), TTL))
+                                .map(claim -> new ExtendRequest(claim.lockId(), TTL))
                                 .toList()))
-                .hasOnlyElementsOfType(ExtendOutcome.Extended.class);
+                .hasOnlyElementsOfType(ExtendResult.Extended.class);
         claims.forEach(this::release);
     }
 
@@ -66,14 +66,14 @@ class RedisClusterTests extends WokenWaitersContract {
         assertThatExceptionOfType(LockException.class)
                 .isThrownBy(() -> new RedisLockBackend(
                         cluster.connections(),
-                        new RedisSettings("syncguard:", Duration.ofSeconds(2), RedisSettings.PLACE_TTL)))
+                        new RedisSettings("syncguard:", Duration.ofSeconds(2), RedisSettings.WAITER_TTL)))
                 .withMessageContaining("hash tag")
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT));
     }
 
     @Test
     void an_acquisition_whose_connection_is_lost_is_told_at_once_and_not_sent_again() {
-        Claim claim = claim("order:43", LockMode.EXCLUSIVE, TTL);
+        AcquireRequest claim = claim("order:43", LockMode.EXCLUSIVE, TTL);
         cluster.nodes().forEach(OwnRedis::pauseWrites);
         try {
             CompletableFuture<Void> acquiring =

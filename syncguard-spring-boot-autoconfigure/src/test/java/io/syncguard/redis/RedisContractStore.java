@@ -1,7 +1,7 @@
 package io.syncguard.redis;
 
 import io.syncguard.core.ContractStore;
-import io.syncguard.core.LockBackend;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.List;
@@ -11,7 +11,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 /** Keys of its own on the real server, under another prefix each time. Places live long enough for a slow machine. */
 final class RedisContractStore implements ContractStore, AutoCloseable {
 
-    private static final Duration PLACE_TTL = Duration.ofMinutes(1);
+    private static final Duration WAITER_TTL = Duration.ofMinutes(1);
 
     private final LettuceConnectionFactory connections;
     private final StringRedisTemplate redis;
@@ -43,7 +43,7 @@ final class RedisContractStore implements ContractStore, AutoCloseable {
 
     @Override
     public LockBackend newBackend() {
-        return new RedisLockBackend(connections, new RedisSettings(prefix + ":", Duration.ofSeconds(5), PLACE_TTL));
+        return new RedisLockBackend(connections, new RedisSettings(prefix + ":", Duration.ofSeconds(5), WAITER_TTL));
     }
 
     @Override

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.OwnRedisCluster;
 import io.syncguard.testing.OwnSentinel;
@@ -27,8 +27,8 @@ class RedisFailoverTests {
 
     private static final Duration TTL = Duration.ofMinutes(10);
 
-    private final Claim held = claim("order:42", "A");
-    private final Claim forgotten = claim("order:43", "B");
+    private final AcquireRequest held = claim("order:42", "A");
+    private final AcquireRequest forgotten = claim("order:43", "B");
 
     @Test
     void sentinel_names_the_next_master() {
@@ -46,11 +46,11 @@ class RedisFailoverTests {
 
             eventually().until(() -> sentinel.master() == replica.port());
             eventually().until(() -> isExtended(backend, held));
-            assertThat(backend.acquire(claim("order:42", "C"))).isInstanceOf(Attempt.Refusal.class);
-            assertThat(backend.release(held.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(backend.acquire(claim("order:42", "C"))).isInstanceOf(AcquireResult.Refused.class);
+            assertThat(backend.release(held.lockId())).isEqualTo(ReleaseResult.RELEASED);
             assertThat(fence(backend, claim("order:42", "D"))).isEqualTo(2);
-            assertThat(backend.extend(List.of(new Extension(forgotten.lockId(), TTL))))
-                    .containsExactly(new ExtendOutcome.NotFound());
+            assertThat(backend.extend(List.of(new ExtendRequest(forgotten.lockId(), TTL))))
+                    .containsExactly(new ExtendResult.NotFound());
             assertThat(fence(backend, claim("order:43", "E")))
                     .as("a fence that was given before")
                     .isEqualTo(1);
@@ -71,7 +71,7 @@ class RedisFailoverTests {
             replica.clusterFailover(false, true);
 
             eventually().until(() -> isExtended(backend, held));
-            assertThat(backend.release(held.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(backend.release(held.lockId())).isEqualTo(ReleaseResult.RELEASED);
             assertThat(fence(backend, claim("order:42", "C"))).isEqualTo(2);
         }
     }
@@ -98,10 +98,10 @@ class RedisFailoverTests {
     }
 
     /** Until then it is unavailable, and nothing else. */
-    private static boolean isExtended(LockBackend backend, Claim claim) {
+    private static boolean isExtended(LockBackend backend, AcquireRequest claim) {
         try {
-            List<ExtendOutcome> outcomes = backend.extend(List.of(new Extension(claim.lockId(), TTL)));
-            assertThat(outcomes).hasOnlyElementsOfType(ExtendOutcome.Extended.class);
+            List<ExtendResult> outcomes = backend.extend(List.of(new ExtendRequest(claim.lockId(), TTL)));
+            assertThat(outcomes).hasOnlyElementsOfType(ExtendResult.Extended.class);
             return true;
         } catch (LockBackendException ex) {
             assertThat(ex.code())
@@ -111,14 +111,14 @@ class RedisFailoverTests {
         }
     }
 
-    private static long fence(LockBackend backend, Claim claim) {
-        Attempt attempt = backend.acquire(claim);
-        assertThat(attempt).isInstanceOf(Attempt.Grant.class);
-        return ((Attempt.Grant) attempt).fence().value();
+    private static long fence(LockBackend backend, AcquireRequest claim) {
+        AcquireResult attempt = backend.acquire(claim);
+        assertThat(attempt).isInstanceOf(AcquireResult.Granted.class);
+        return ((AcquireResult.Granted) attempt).fence().value();
     }
 
-    private static Claim claim(String key, String letter) {
-        return Claims.exclusive(key, letter.repeat(22), TTL, "test");
+    private static AcquireRequest claim(String key, String letter) {
+        return AcquireRequests.exclusive(key, letter.repeat(22), TTL, "test");
     }
 
     private static LockBackend open(LettuceConnectionFactory connections) {
@@ -127,7 +127,7 @@ class RedisFailoverTests {
 
     private static LockBackend open(LettuceConnectionFactory connections, Duration timeout) {
         return new RedisLockBackend(
-                connections, new RedisSettings(RedisSettings.KEY_PREFIX, timeout, RedisSettings.PLACE_TTL));
+                connections, new RedisSettings(RedisSettings.KEY_PREFIX, timeout, RedisSettings.WAITER_TTL));
     }
 
     private static ConditionFactory eventually() {

@@ -3,10 +3,10 @@ package io.syncguard.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
-import io.syncguard.core.LockBackend;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.RedisServer;
@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 /** A fence counter that begins again is told by who had a larger fence, and by nobody else. */
 class RedisFencesTests {
 
-    private final Claim first = claim("A");
-    private final Claim second = claim("B");
+    private final AcquireRequest first = claim("A");
+    private final AcquireRequest second = claim("B");
     private final RedisFences fences = new RedisFences();
 
     @Test
@@ -36,12 +36,12 @@ class RedisFencesTests {
             redis.start();
 
             Awaitility.await().ignoreExceptions().until(() -> !never.isLocked("order:42"));
-            assertThat(never.acquire(first)).isInstanceOf(Attempt.Grant.class);
+            assertThat(never.acquire(first)).isInstanceOf(AcquireResult.Granted.class);
             never.release(first.lockId());
             assertThat(errors(log)).isEmpty();
 
             Awaitility.await().ignoreExceptions().until(() -> !before.isLocked("order:42"));
-            assertThat(before.acquire(second)).isInstanceOf(Attempt.Grant.class);
+            assertThat(before.acquire(second)).isInstanceOf(AcquireResult.Granted.class);
             assertThat(errors(log))
                     .singleElement()
                     .asString()
@@ -84,13 +84,13 @@ class RedisFencesTests {
                 .toList();
     }
 
-    private static Claim claim(String letter) {
-        return Claims.exclusive("order:42", letter.repeat(22), Duration.ofMinutes(10), "test");
+    private static AcquireRequest claim(String letter) {
+        return AcquireRequests.exclusive("order:42", letter.repeat(22), Duration.ofMinutes(10), "test");
     }
 
     private static LockBackend open(OwnRedis redis) {
         return new RedisLockBackend(
                 RedisServer.connections(redis.url()),
-                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), RedisSettings.PLACE_TTL));
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), RedisSettings.WAITER_TTL));
     }
 }

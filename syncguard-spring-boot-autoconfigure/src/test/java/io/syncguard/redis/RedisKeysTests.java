@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.syncguard.LockMode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
 import io.syncguard.core.ContractFixture;
 import io.syncguard.core.ContractStore;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
-import io.syncguard.core.StorageKeys;
-import io.syncguard.core.WakeUps;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.StorageKeys;
+import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -55,7 +55,7 @@ class RedisKeysTests extends ContractFixture {
 
     @Test
     void a_lease_and_its_id_expire_together_one_tolerance_after_its_end() {
-        Claim writer = held(writer());
+        AcquireRequest writer = held(writer());
 
         assertExpiresAt(store.key("lock", KEY), end(writer) + LockBackend.TOLERANCE_MILLIS);
         assertExpiresAt(store.key("id", writer.lockId()), end(writer) + LockBackend.TOLERANCE_MILLIS);
@@ -63,7 +63,7 @@ class RedisKeysTests extends ContractFixture {
 
     @Test
     void an_extension_moves_both() {
-        Claim writer = held(writer());
+        AcquireRequest writer = held(writer());
 
         extend(writer, Duration.ofMinutes(1));
 
@@ -73,8 +73,8 @@ class RedisKeysTests extends ContractFixture {
 
     @Test
     void readers_are_kept_until_the_last_of_them_is_over() {
-        Claim last = held(reader(Duration.ofHours(2)));
-        Claim brief = held(reader(Duration.ofMinutes(1)));
+        AcquireRequest last = held(reader(Duration.ofHours(2)));
+        AcquireRequest brief = held(reader(Duration.ofMinutes(1)));
         extend(brief, Duration.ofMillis(1));
 
         assertExpiresAt(store.key("readers", KEY), end(last) + LockBackend.TOLERANCE_MILLIS);
@@ -91,7 +91,7 @@ class RedisKeysTests extends ContractFixture {
     void places_expire_when_the_last_of_them_is_over() {
         held(writer());
         queuedReader();
-        Claim last = queuedWriter();
+        AcquireRequest last = queuedWriter();
 
         long end = placeEnd(last);
         assertExpiresAt(store.key("queue", KEY), end);
@@ -122,10 +122,10 @@ class RedisKeysTests extends ContractFixture {
 
     @Test
     void a_claim_that_arrives_twice_is_granted_once() {
-        Claim writer = writer();
-        Attempt.Grant first = granted(writer);
+        AcquireRequest writer = writer();
+        AcquireResult.Granted first = granted(writer);
 
-        Attempt.Grant again = granted(writer);
+        AcquireResult.Granted again = granted(writer);
 
         assertThat(again.fence()).isEqualTo(first.fence());
         assertThat(again.acquiredAt()).isEqualTo(first.acquiredAt());
@@ -135,11 +135,11 @@ class RedisKeysTests extends ContractFixture {
 
     @Test
     void an_id_that_has_outlived_its_lease_reaches_nobody_elses() {
-        Claim stale = held(writer());
+        AcquireRequest stale = held(writer());
         store.redis().delete(store.key("lock", KEY));
-        Claim next = held(writer());
+        AcquireRequest next = held(writer());
 
-        assertThat(backend().release(stale.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+        assertThat(backend().release(stale.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(backend().lookupById(stale.lockId())).isEmpty();
         assertThat(backend().lookup(KEY))
                 .singleElement()
@@ -157,14 +157,14 @@ class RedisKeysTests extends ContractFixture {
 
     @Test
     void thousands_of_waiters_that_died_are_cleared_away_by_a_release() {
-        Claim holder = held(writer());
+        AcquireRequest holder = held(writer());
         add(
                 10_000,
                 "local place = i .. ':SHARED:' .. i .. ':1:' redis.call('ZADD', KEYS[2], i, place)"
                         + " redis.call('ZADD', KEYS[3], 1, place)",
                 store.key("queue", KEY),
                 store.key("waiting_readers", KEY));
-        Claim alive = queuedWriter();
+        AcquireRequest alive = queuedWriter();
 
         release(holder);
 
@@ -176,20 +176,20 @@ class RedisKeysTests extends ContractFixture {
     @Test
     void hundreds_of_waiters_are_woken_at_once() {
         List<Long> woken = new CopyOnWriteArrayList<>();
-        backend().connect(new WakeUps() {
+        backend().connect(new WakeUpListener() {
             @Override
             public void wake(long waiter) {
                 woken.add(waiter);
             }
 
             @Override
-            public void handOver(long waiter, Attempt.Grant grant) {}
+            public void handOver(long waiter, AcquireResult.Granted grant) {}
 
             @Override
-            public void lookAtAll() {}
+            public void wakeUpsMissed() {}
         });
-        Claim holder = held(writer());
-        List<Claim> readers =
+        AcquireRequest holder = held(writer());
+        List<AcquireRequest> readers =
                 IntStream.range(0, 250).mapToObj(i -> queuedReader()).toList();
         Awaitility.await().until(backend()::isConnected);
 
@@ -198,14 +198,14 @@ class RedisKeysTests extends ContractFixture {
         Awaitility.await()
                 .untilAsserted(() -> assertThat(woken)
                         .containsExactlyInAnyOrderElementsOf(
-                                readers.stream().map(Claim::waiter).toList()));
+                                readers.stream().map(AcquireRequest::waiter).toList()));
     }
 
     @Test
     void who_is_first_claims_without_reading_the_places_of_the_others() {
-        Claim holder = held(writer());
-        Claim first = queuedWriter();
-        Claim second = queuedWriter();
+        AcquireRequest holder = held(writer());
+        AcquireRequest first = queuedWriter();
+        AcquireRequest second = queuedWriter();
         assertThat(commandsOf(() -> queued(second))).contains("cmdstat_zrangebyscore");
         release(holder);
 
@@ -237,7 +237,7 @@ class RedisKeysTests extends ContractFixture {
                         store.key("fence", "lock:a"));
     }
 
-    private long end(Claim claim) {
+    private long end(AcquireRequest claim) {
         return backend().lookupById(claim.lockId()).orElseThrow().expiresAt().toEpochMilli();
     }
 
@@ -259,7 +259,7 @@ class RedisKeysTests extends ContractFixture {
         assertThat(expiry).isCloseTo(millis, within(3L));
     }
 
-    private long placeEnd(Claim claim) {
+    private long placeEnd(AcquireRequest claim) {
         Object place = store.redis().opsForHash().get(store.key("id", claim.lockId()), "place");
         return store.redis()
                 .opsForZSet()

@@ -1,7 +1,7 @@
 package io.syncguard.redis;
 
-import io.syncguard.core.LockBackend;
 import io.syncguard.core.LockBackendContract;
+import io.syncguard.spi.LockBackend;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;

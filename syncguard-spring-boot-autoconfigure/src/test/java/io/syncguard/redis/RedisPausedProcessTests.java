@@ -2,9 +2,9 @@ package io.syncguard.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.Claims;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
 import io.syncguard.stress.QueueProcess;
 import io.syncguard.testing.ChildJvm;
 import io.syncguard.testing.OwnRedis;
@@ -22,13 +22,13 @@ class RedisPausedProcessTests {
 
     /** The place was asked for again before that, and the answer to that may have come until then. */
     private static final long ASKED_IN_VAIN_MILLIS =
-            RedisSettings.PLACE_TTL.toMillis() - 2 * RedisSettings.PLACE_TTL.toMillis() / 3 - 150;
+            RedisSettings.WAITER_TTL.toMillis() - 2 * RedisSettings.WAITER_TTL.toMillis() / 3 - 150;
 
     private final OwnRedis redis = new OwnRedis();
     private final ChildJvm child = ChildJvm.start(QueueProcess.class, redis.url());
     private final LockBackend backend = new RedisLockBackend(
             RedisServer.connections(redis.url()),
-            new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(20), RedisSettings.PLACE_TTL));
+            new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(20), RedisSettings.WAITER_TTL));
 
     @AfterEach
     void close() {
@@ -40,11 +40,11 @@ class RedisPausedProcessTests {
     @Test
     void who_waits_in_it_waits_on() {
         String holder = "A".repeat(22);
-        backend.acquire(Claims.exclusive("order:42", holder, Duration.ofMinutes(1), "test"));
+        backend.acquire(AcquireRequests.exclusive("order:42", holder, Duration.ofMinutes(1), "test"));
         child.ask("queue waiter order:42 exclusive");
         eventually().until(() -> redis.commands().zcard(QUEUE) == 1);
         // From now on it is asked for by the clock alone.
-        eventually().until(() -> redis.commands().pttl(QUEUE) < RedisSettings.PLACE_TTL.toMillis() - 1000);
+        eventually().until(() -> redis.commands().pttl(QUEUE) < RedisSettings.WAITER_TTL.toMillis() - 1000);
 
         redis.pauseWrites();
         eventually().until(() -> redis.commands().info("clients").contains("blocked_clients:1\r\n"));
@@ -54,7 +54,7 @@ class RedisPausedProcessTests {
         eventually().until(() -> redis.commands().info("clients").contains("blocked_clients:0\r\n"));
         child.resume();
 
-        assertThat(backend.release(holder)).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(backend.release(holder)).isEqualTo(ReleaseResult.RELEASED);
         eventually().until(() -> child.ask("held").startsWith("waiter="));
     }
 

@@ -10,14 +10,14 @@ import io.lettuce.core.protocol.CommandType;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
-import io.syncguard.core.WakeUps;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.OwnRedisCluster;
@@ -61,10 +61,11 @@ class RedisRightsTests {
 
     private static OwnRedis redis;
 
-    private final Claim holder = Claims.exclusive("order:42", "A".repeat(22), TTL, "test");
-    private final Claim waiter =
-            new Claim("order:42", LockMode.EXCLUSIVE, "B".repeat(22), TTL, "test", false, false, 7L);
-    private final Claim reader = new Claim("order:42", LockMode.SHARED, "C".repeat(22), TTL, "test", false, false, 8L);
+    private final AcquireRequest holder = AcquireRequests.exclusive("order:42", "A".repeat(22), TTL, "test");
+    private final AcquireRequest waiter =
+            new AcquireRequest("order:42", LockMode.EXCLUSIVE, "B".repeat(22), TTL, "test", false, false, 7L);
+    private final AcquireRequest reader =
+            new AcquireRequest("order:42", LockMode.SHARED, "C".repeat(22), TTL, "test", false, false, 8L);
 
     @BeforeAll
     static void startServer() {
@@ -153,20 +154,20 @@ class RedisRightsTests {
     }
 
     private void useAllScripts(LockBackend backend) {
-        assertThat(backend.acquire(holder)).isInstanceOf(Attempt.Grant.class);
-        assertThat(backend.acquire(waiter)).isInstanceOf(Attempt.Queued.class);
-        assertThat(backend.acquire(reader)).isInstanceOf(Attempt.Queued.class);
-        assertThat(backend.keepPlaces(List.of(waiter.lockId(), reader.lockId())))
+        assertThat(backend.acquire(holder)).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
+        assertThat(backend.acquire(reader)).isInstanceOf(AcquireResult.Queued.class);
+        assertThat(backend.renewWaiters(List.of(waiter.lockId(), reader.lockId())))
                 .hasSize(2);
-        assertThat(backend.extend(List.of(new Extension(holder.lockId(), TTL))))
-                .hasOnlyElementsOfType(ExtendOutcome.Extended.class);
-        assertThat(backend.rotate(new Extension(holder.lockId(), TTL))).isInstanceOf(ExtendOutcome.Rotated.class);
+        assertThat(backend.extend(List.of(new ExtendRequest(holder.lockId(), TTL))))
+                .hasOnlyElementsOfType(ExtendResult.Extended.class);
+        assertThat(backend.rotate(new ExtendRequest(holder.lockId(), TTL))).isInstanceOf(ExtendResult.Rotated.class);
         assertThat(backend.isLocked("order:42")).isTrue();
         assertThat(backend.lookup("order:42")).hasSize(1);
         assertThat(backend.lookupById(holder.lockId())).isPresent();
-        assertThat(backend.release(holder.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
-        assertThat(backend.acquire(waiter)).isInstanceOf(Attempt.Grant.class);
-        assertThat(backend.release(reader.lockId())).isEqualTo(ReleaseOutcome.LEFT);
+        assertThat(backend.release(holder.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(backend.release(reader.lockId())).isEqualTo(ReleaseResult.LEFT);
     }
 
     /** What the manual has an administrator type, in words. */
@@ -197,18 +198,18 @@ class RedisRightsTests {
                 connections, new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1)));
     }
 
-    private static WakeUps wakeUps(List<Long> woken) {
-        return new WakeUps() {
+    private static WakeUpListener wakeUps(List<Long> woken) {
+        return new WakeUpListener() {
             @Override
             public void wake(long waiter) {
                 woken.add(waiter);
             }
 
             @Override
-            public void handOver(long waiter, Attempt.Grant grant) {}
+            public void handOver(long waiter, AcquireResult.Granted grant) {}
 
             @Override
-            public void lookAtAll() {}
+            public void wakeUpsMissed() {}
         };
     }
 

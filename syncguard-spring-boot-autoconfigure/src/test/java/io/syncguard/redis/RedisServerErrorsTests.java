@@ -19,14 +19,14 @@ import io.lettuce.core.protocol.ProtocolVersion;
 import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
-import io.syncguard.core.WakeUps;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.RedisServer;
 import java.io.PrintWriter;
@@ -57,7 +57,7 @@ class RedisServerErrorsTests {
     private static OwnRedis redis;
 
     private final List<LockBackend> opened = new ArrayList<>();
-    private final Claim claim = Claims.exclusive("order:42", "A".repeat(22), TTL, "test");
+    private final AcquireRequest claim = AcquireRequests.exclusive("order:42", "A".repeat(22), TTL, "test");
     private LockBackend backend;
 
     @BeforeAll
@@ -127,7 +127,7 @@ class RedisServerErrorsTests {
                     server,
                     LettuceClientConfiguration.builder().clientOptions(older).build());
 
-            assertThat(open(application).acquire(claim)).isInstanceOf(Attempt.Grant.class);
+            assertThat(open(application).acquire(claim)).isInstanceOf(AcquireResult.Granted.class);
         }
     }
 
@@ -181,12 +181,12 @@ class RedisServerErrorsTests {
         LockBackend enough = open(redis.url("enough", "right"));
         enough.connect(new Deaf());
 
-        assertThat(enough.acquire(claim)).isInstanceOf(Attempt.Grant.class);
-        assertThat(enough.acquire(Claims.exclusive("order:42", "B".repeat(22), TTL, "test")
+        assertThat(enough.acquire(claim)).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(enough.acquire(AcquireRequests.exclusive("order:42", "B".repeat(22), TTL, "test")
                         .waitingAs(1)))
-                .isInstanceOf(Attempt.Queued.class);
+                .isInstanceOf(AcquireResult.Queued.class);
         Awaitility.await().until(enough::isConnected);
-        assertThat(enough.release(claim.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(enough.release(claim.lockId())).isEqualTo(ReleaseResult.RELEASED);
     }
 
     @Test
@@ -194,7 +194,7 @@ class RedisServerErrorsTests {
         backend.acquire(claim);
         redis.commands().scriptFlush();
 
-        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseResult.RELEASED);
     }
 
     @Test
@@ -211,12 +211,12 @@ class RedisServerErrorsTests {
             brief.start();
 
             Awaitility.await().ignoreExceptions().until(() -> !client.isLocked("order:42"));
-            assertThat(client.extend(List.of(new Extension(claim.lockId(), TTL))))
-                    .containsExactly(new ExtendOutcome.NotFound());
-            assertThat(client.release(claim.lockId())).isEqualTo(ReleaseOutcome.NOT_FOUND);
+            assertThat(client.extend(List.of(new ExtendRequest(claim.lockId(), TTL))))
+                    .containsExactly(new ExtendResult.NotFound());
+            assertThat(client.release(claim.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
             assertThat(client.acquire(claim))
                     .isInstanceOfSatisfying(
-                            Attempt.Grant.class,
+                            AcquireResult.Granted.class,
                             grant -> assertThat(grant.fence()).isEqualTo(new Fence(1)));
         }
     }
@@ -231,26 +231,28 @@ class RedisServerErrorsTests {
             assertFails(SERVICE_UNAVAILABLE, () -> client.release(claim.lockId()));
             assertFails(
                     SERVICE_UNAVAILABLE,
-                    () -> client.acquire(Claims.exclusive("order:43", claim.lockId(), TTL, "test")));
+                    () -> client.acquire(AcquireRequests.exclusive("order:43", claim.lockId(), TTL, "test")));
         }
     }
 
     @Test
     void a_full_memory_refuses_new_locks_and_lets_those_be_kept_and_released_that_are_held() {
         backend.acquire(claim);
-        Claim kept = Claims.exclusive("order:44", "K".repeat(22), TTL, "test");
+        AcquireRequest kept = AcquireRequests.exclusive("order:44", "K".repeat(22), TTL, "test");
         backend.acquire(kept);
         redis.commands().configSet("maxmemory", "1");
         try {
-            assertFails(RATE_LIMITED, () -> backend.acquire(Claims.exclusive("order:43", "B".repeat(22), TTL, "test")));
+            assertFails(
+                    RATE_LIMITED,
+                    () -> backend.acquire(AcquireRequests.exclusive("order:43", "B".repeat(22), TTL, "test")));
             assertThat(backend.isLocked("order:43")).isFalse();
             assertThat(redis.commands().get("{syncguard}:fence:order:43")).isNull();
-            assertThat(backend.extend(List.of(new Extension(claim.lockId(), TTL)))
+            assertThat(backend.extend(List.of(new ExtendRequest(claim.lockId(), TTL)))
                             .get(0))
-                    .isInstanceOf(ExtendOutcome.Extended.class);
-            assertThat(backend.rotate(new Extension(claim.lockId(), TTL))).isInstanceOf(ExtendOutcome.Rotated.class);
-            assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
-            assertThat(backend.releaseAfter(kept.lockId(), TTL)).isEqualTo(ReleaseOutcome.RELEASED);
+                    .isInstanceOf(ExtendResult.Extended.class);
+            assertThat(backend.rotate(new ExtendRequest(claim.lockId(), TTL))).isInstanceOf(ExtendResult.Rotated.class);
+            assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseResult.RELEASED);
+            assertThat(backend.releaseAfter(kept.lockId(), TTL)).isEqualTo(ReleaseResult.RELEASED);
         } finally {
             redis.commands().configSet("maxmemory", "0");
         }
@@ -356,21 +358,21 @@ class RedisServerErrorsTests {
     private LockBackend open(LettuceConnectionFactory application) {
         LockBackend another = new RedisLockBackend(
                 application,
-                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(2), RedisSettings.PLACE_TTL));
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(2), RedisSettings.WAITER_TTL));
         opened.add(another);
         return another;
     }
 
     /** Hears nothing. */
-    private static final class Deaf implements WakeUps {
+    private static final class Deaf implements WakeUpListener {
 
         @Override
         public void wake(long waiter) {}
 
         @Override
-        public void handOver(long waiter, Attempt.Grant grant) {}
+        public void handOver(long waiter, AcquireResult.Granted grant) {}
 
         @Override
-        public void lookAtAll() {}
+        public void wakeUpsMissed() {}
     }
 }

@@ -38,7 +38,7 @@ class RedisSilenceTests {
     private final LockEngine engine = new LockEngine(
             new RedisLockBackend(
                     RedisServer.connections(proxy.url()),
-                    new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.PLACE_TTL)),
+                    new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL)),
             SETTINGS,
             TransactionBoundary.NONE,
             List.of());

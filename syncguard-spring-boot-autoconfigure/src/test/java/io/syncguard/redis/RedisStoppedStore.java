@@ -2,8 +2,8 @@ package io.syncguard.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.LockBackend;
 import io.syncguard.core.StoppedStore;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.RedisServer;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -79,7 +79,7 @@ public final class RedisStoppedStore implements StoppedStore {
                     .newInstance(
                             connections,
                             settings.getConstructor(String.class, Duration.class, Duration.class)
-                                    .newInstance(prefix, Duration.ofSeconds(5), PLACE_TTL));
+                                    .newInstance(prefix, Duration.ofSeconds(5), WAITER_TTL));
         } catch (ReflectiveOperationException ex) {
             throw new IllegalStateException(ex);
         }

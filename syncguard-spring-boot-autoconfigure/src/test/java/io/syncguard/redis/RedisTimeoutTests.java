@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.Time;
+import io.syncguard.concurrent.Time;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
@@ -33,7 +33,7 @@ class RedisTimeoutTests {
 
     @Test
     void a_script_that_the_server_does_not_know_gets_the_time_that_is_left() {
-        RedisSettings settings = new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.PLACE_TTL);
+        RedisSettings settings = new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL);
         try (LockBackend backend = new RedisLockBackend(
                 new RedisConnections(RedisServer.connections(redis.url()), settings),
                 settings,
@@ -47,7 +47,7 @@ class RedisTimeoutTests {
 
     @Test
     void who_connects_to_a_silent_server_waits_no_longer_than_an_operation_may_take() {
-        Claim claim = Claims.exclusive("order:42", "A".repeat(22), Duration.ofSeconds(3), "test");
+        AcquireRequest claim = AcquireRequests.exclusive("order:42", "A".repeat(22), Duration.ofSeconds(3), "test");
         Runnable thaw = redis.freeze();
         try (LockBackend backend = open()) {
             try {
@@ -61,7 +61,7 @@ class RedisTimeoutTests {
             Awaitility.await()
                     .atMost(Duration.ofSeconds(30))
                     .ignoreExceptions()
-                    .until(() -> backend.acquire(claim) instanceof Attempt.Grant);
+                    .until(() -> backend.acquire(claim) instanceof AcquireResult.Granted);
         }
     }
 
@@ -74,7 +74,7 @@ class RedisTimeoutTests {
     private LockBackend open() {
         return new RedisLockBackend(
                 RedisServer.connections(redis.url()),
-                new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.PLACE_TTL));
+                new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL));
     }
 
     /** A clock that goes on by a step whenever it is read. */

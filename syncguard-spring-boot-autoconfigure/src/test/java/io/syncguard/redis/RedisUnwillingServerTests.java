@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.RedisServer;
 import java.nio.file.Files;
@@ -31,8 +31,10 @@ class RedisUnwillingServerTests {
     /** So often it looks at what it is asked while it reads. */
     private static final int TWO_MEGABYTES = 1 << 21;
 
-    private final Claim held = Claims.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(10), "test");
-    private final Claim claim = Claims.exclusive("order:43", "B".repeat(22), Duration.ofMinutes(10), "test");
+    private final AcquireRequest held =
+            AcquireRequests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(10), "test");
+    private final AcquireRequest claim =
+            AcquireRequests.exclusive("order:43", "B".repeat(22), Duration.ofMinutes(10), "test");
 
     @TempDir
     private Path directory;
@@ -55,7 +57,7 @@ class RedisUnwillingServerTests {
             redis.commands().bgsave();
             eventually().until(() -> redis.commands().info("persistence").contains("rdb_last_bgsave_status:ok"));
             assertLocks(backend);
-            assertThat(backend.release(held.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(backend.release(held.lockId())).isEqualTo(ReleaseResult.RELEASED);
         }
     }
 
@@ -73,7 +75,7 @@ class RedisUnwillingServerTests {
 
             started.join();
             assertLocks(backend);
-            assertThat(backend.release(held.lockId())).isEqualTo(ReleaseOutcome.RELEASED);
+            assertThat(backend.release(held.lockId())).isEqualTo(ReleaseResult.RELEASED);
         }
     }
 
@@ -119,14 +121,14 @@ class RedisUnwillingServerTests {
     private void assertLocks(LockBackend backend) {
         assertThat(backend.acquire(claim))
                 .isInstanceOfSatisfying(
-                        Attempt.Grant.class,
+                        AcquireResult.Granted.class,
                         grant -> assertThat(grant.fence().value()).isEqualTo(1));
     }
 
     private static LockBackend open(OwnRedis redis) {
         return new RedisLockBackend(
                 RedisServer.connections(redis.url()),
-                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(10), RedisSettings.PLACE_TTL));
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(10), RedisSettings.WAITER_TTL));
     }
 
     private static ConditionFactory eventually() {

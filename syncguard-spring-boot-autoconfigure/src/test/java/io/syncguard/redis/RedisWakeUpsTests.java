@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.KillArgs;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.Claims;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.WakeUps;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.RedisServer;
@@ -29,8 +29,9 @@ class RedisWakeUpsTests {
     private static final Duration TTL = Duration.ofMinutes(1);
 
     private final OwnRedis redis = new OwnRedis();
-    private final Claim holder = Claims.exclusive("order:42", "A".repeat(22), TTL, "test");
-    private final Claim waiter = new Claim("order:42", EXCLUSIVE, "B".repeat(22), TTL, "test", false, false, 7L);
+    private final AcquireRequest holder = AcquireRequests.exclusive("order:42", "A".repeat(22), TTL, "test");
+    private final AcquireRequest waiter =
+            new AcquireRequest("order:42", EXCLUSIVE, "B".repeat(22), TTL, "test", false, false, 7L);
     private final Heard heard = new Heard();
     private LockBackend backend;
 
@@ -58,7 +59,7 @@ class RedisWakeUpsTests {
     void the_first_who_waits_has_a_connection_made_and_everybody_is_looked_at_when_it_listens() {
         backend.acquire(holder);
 
-        assertThat(backend.acquire(waiter)).isInstanceOf(Attempt.Queued.class);
+        assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
 
         eventually().until(backend::isConnected);
         eventually().untilAsserted(() -> assertThat(heard.looks).hasValue(1));
@@ -102,7 +103,7 @@ class RedisWakeUpsTests {
                 LockBackend deaf = open(redis.url("deaf", "right"))) {
             deaf.acquire(holder);
 
-            assertThat(deaf.acquire(waiter)).isInstanceOf(Attempt.Queued.class);
+            assertThat(deaf.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
 
             eventually()
                     .untilAsserted(() -> assertThat(log.messages())
@@ -111,7 +112,7 @@ class RedisWakeUpsTests {
                             .contains("Wake-ups from Redis do not arrive"));
             assertThat(deaf.isConnected()).isFalse();
             deaf.release(holder.lockId());
-            assertThat(deaf.keepPlaces(List.of(waiter.lockId()))).containsExactly(Duration.ZERO);
+            assertThat(deaf.renewWaiters(List.of(waiter.lockId()))).containsExactly(Duration.ZERO);
         }
     }
 
@@ -147,7 +148,7 @@ class RedisWakeUpsTests {
     }
 
     /** Writes down who is woken, and counts. */
-    private static final class Heard implements WakeUps {
+    private static final class Heard implements WakeUpListener {
 
         private final List<Long> woken = new CopyOnWriteArrayList<>();
         private final AtomicInteger looks = new AtomicInteger();
@@ -158,10 +159,10 @@ class RedisWakeUpsTests {
         }
 
         @Override
-        public void handOver(long waiter, Attempt.Grant grant) {}
+        public void handOver(long waiter, AcquireResult.Granted grant) {}
 
         @Override
-        public void lookAtAll() {
+        public void wakeUpsMissed() {
             looks.incrementAndGet();
         }
     }

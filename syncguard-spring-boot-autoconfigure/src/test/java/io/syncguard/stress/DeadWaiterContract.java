@@ -73,12 +73,12 @@ abstract class DeadWaiterContract {
 
     @Test
     void who_waits_behind_a_process_that_was_killed_is_granted_when_its_place_is_over() {
-        assertThat(behindTheKilled).isLessThan(PostgresSettings.PLACE_TTL.plus(SLACK));
+        assertThat(behindTheKilled).isLessThan(PostgresSettings.WAITER_TTL.plus(SLACK));
     }
 
     @Test
     void who_waits_behind_a_process_that_stands_still_is_granted_when_its_place_is_over() {
-        assertThat(behindThePaused).isLessThan(PostgresSettings.PLACE_TTL.plus(SLACK));
+        assertThat(behindThePaused).isLessThan(PostgresSettings.WAITER_TTL.plus(SLACK));
     }
 
     @Test

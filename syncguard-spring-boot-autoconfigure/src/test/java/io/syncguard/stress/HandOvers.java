@@ -147,14 +147,14 @@ final class HandOvers {
         if (claim.outcome() == Outcome.UNKNOWN) {
             return null;
         }
-        long placeTtl = processes.placeTtlOf(claim.source().process());
+        long waiterTtl = processes.placeTtlOf(claim.source().process());
         if (next != null && wasThereBefore(next)) {
             long at = next.lease().acquiredAt();
-            Lease first = new Lease(next.lease().fence(), placeTtl, at, at + placeTtl, false);
+            Lease first = new Lease(next.lease().fence(), waiterTtl, at, at + waiterTtl, false);
             return grant(claim, confirmedAt(claim, next, NEVER), next.end(), Outcome.OK, first);
         }
         return mayHaveBeenHanded(claim, next)
-                ? grant(claim, claim.start(), lastSeen(claim, next), Outcome.UNKNOWN, Lease.ofTtl(placeTtl))
+                ? grant(claim, claim.start(), lastSeen(claim, next), Outcome.UNKNOWN, Lease.ofTtl(waiterTtl))
                 : null;
     }
 
@@ -218,11 +218,11 @@ final class HandOvers {
      * or somebody else ended it.
      */
     private boolean mayHaveBeenHanded(HistoryEvent claim, HistoryEvent next) {
-        long placeTtl = processes.placeTtlOf(claim.source().process());
-        if (claim.lease().shared() || claim.lease().ttl() < placeTtl) {
+        long waiterTtl = processes.placeTtlOf(claim.source().process());
+        if (claim.lease().shared() || claim.lease().ttl() < waiterTtl) {
             return false;
         }
-        long longest = (placeTtl + LeaseHistory.TOLERANCE_MILLIS) * MILLI - LeaseHistory.INACCURACY_NANOS;
+        long longest = (waiterTtl + LeaseHistory.TOLERANCE_MILLIS) * MILLI - LeaseHistory.INACCURACY_NANOS;
         return next != null && next.outcome() == Outcome.UNKNOWN
                 || during(claim, next).anyMatch(event -> showsLease(event, next))
                 || lastSeen(claim, next) == NEVER

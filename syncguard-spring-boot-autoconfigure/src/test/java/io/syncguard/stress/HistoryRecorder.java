@@ -1,6 +1,6 @@
 package io.syncguard.stress;
 
-import io.syncguard.core.Hashes;
+import io.syncguard.spi.Hashes;
 import io.syncguard.stress.HistoryEvent.Kind;
 import io.syncguard.stress.HistoryEvent.Source;
 import java.io.FileOutputStream;

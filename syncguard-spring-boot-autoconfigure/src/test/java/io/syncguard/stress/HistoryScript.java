@@ -18,7 +18,7 @@ final class HistoryScript {
 
     private static final long SERVER_AHEAD = 1_700_000_000_000L;
     private static final long MILLI = 1_000_000;
-    private static final long PLACE_TTL = 5000;
+    private static final long WAITER_TTL = 5000;
 
     private final List<HistoryEvent> events = new ArrayList<>();
     private final ProcessTimes processes = new ProcessTimes();
@@ -111,7 +111,7 @@ final class HistoryScript {
 
     /** The news come that a release has granted the key, with a lease of five seconds, to whoever made the last claim. */
     HistoryScript handed(String lock, long fence, long grantedAt, long at) {
-        return handed(lock, fence, grantedAt, PLACE_TTL, at);
+        return handed(lock, fence, grantedAt, WAITER_TTL, at);
     }
 
     HistoryScript handed(String lock, long fence, long grantedAt, long firstLease, long at) {

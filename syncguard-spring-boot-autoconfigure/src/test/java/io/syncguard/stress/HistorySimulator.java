@@ -160,7 +160,7 @@ final class HistorySimulator {
     private void acquire(Client client, long start) {
         client.shared = random.nextInt(100) < 60;
         boolean handed = random.nextInt(100) < 40;
-        long ttl = handed ? SimulatedServer.PLACE_TTL + random.nextInt(1000) : 20 + random.nextInt(600);
+        long ttl = handed ? SimulatedServer.WAITER_TTL + random.nextInt(1000) : 20 + random.nextInt(600);
         String lock = "lock" + ++locks;
         clients.put(lock, client);
         claim(client, lock, ttl, handed || random.nextInt(100) < 70, start);
@@ -219,7 +219,7 @@ final class HistorySimulator {
                 sleepers.put(
                         lock,
                         tooLong ? () -> keep(client, lock, ttl, clock) : () -> claim(client, lock, ttl, true, clock));
-                later(clock, tooLong ? SimulatedServer.PLACE_TTL + 1000 : random.nextInt(2000), () -> wake(lock));
+                later(clock, tooLong ? SimulatedServer.WAITER_TTL + 1000 : random.nextInt(2000), () -> wake(lock));
             });
         }
     }
@@ -277,7 +277,7 @@ final class HistorySimulator {
         Client client = clients.get(place.lock());
         HistoryEvent news = event(client.process, Kind.HANDED_OVER, place.lock(), clock);
         events.add(news.answered(news.start(), Outcome.OK)
-                .with(new Lease(row.fence(), SimulatedServer.PLACE_TTL, row.acquiredAt(), row.expiresAt(), false))
+                .with(new Lease(row.fence(), SimulatedServer.WAITER_TTL, row.acquiredAt(), row.expiresAt(), false))
                 .with(place.claim()));
         Runnable sleeper = sleepers.get(place.lock());
         if (sleeper == null || place.claim() != lastClaims.get(place.lock())) {
@@ -285,7 +285,7 @@ final class HistorySimulator {
         }
         sleepers.remove(place.lock());
         boolean late = bug == Bug.FIRST_LEASES_COUNT_FROM_THE_NEWS;
-        long deadline = (late ? clock : confirmed.get(place.lock())) + SimulatedServer.PLACE_TTL;
+        long deadline = (late ? clock : confirmed.get(place.lock())) + SimulatedServer.WAITER_TTL;
         if (clock < deadline) {
             client.lock = place.lock();
             client.shared = false;

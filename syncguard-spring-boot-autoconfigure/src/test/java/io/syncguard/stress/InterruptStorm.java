@@ -9,9 +9,9 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.core.EngineSettings;
-import io.syncguard.core.LockBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.stress.HistoryEvent.Kind;
 import io.syncguard.stress.HistoryEvent.Outcome;
 import java.nio.file.Path;
@@ -32,7 +32,7 @@ final class InterruptStorm implements AutoCloseable {
     private static final int THREADS = 40;
     private static final int CONNECTIONS = 4;
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(20);
-    private static final Duration PLACE_TTL = Duration.ofSeconds(20);
+    private static final Duration WAITER_TTL = Duration.ofSeconds(20);
     private static final long MILLI = 1_000_000;
     private static final long BETWEEN_INTERRUPTS_NANOS = 5 * MILLI;
     private static final long BETWEEN_LOOKS_NANOS = 50 * MILLI;
@@ -54,7 +54,7 @@ final class InterruptStorm implements AutoCloseable {
     InterruptStorm(QueueServer server, Path history) {
         this.server = server;
         this.recorder = new HistoryRecorder("storm", history);
-        LockBackend backend = ApplicationBackend.on(server.url(), CONNECTIONS, NETWORK_TIMEOUT, PLACE_TTL);
+        LockBackend backend = ApplicationBackend.on(server.url(), CONNECTIONS, NETWORK_TIMEOUT, WAITER_TTL);
         this.locks = new LockEngine(
                 (LockBackend) new RecordedBackend(recorder, known).postProcessAfterInitialization(backend, "locks"),
                 EngineSettings.defaults("storm"),

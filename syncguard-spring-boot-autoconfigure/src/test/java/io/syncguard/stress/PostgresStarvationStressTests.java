@@ -52,7 +52,7 @@ class PostgresStarvationStressTests {
     private static final int WAITERS = 20;
 
     /** Who waits is looked at after a third of that. The pool takes a connection that was used so lately without a test. */
-    private static final Duration PLACE_TTL = Duration.ofSeconds(1);
+    private static final Duration WAITER_TTL = Duration.ofSeconds(1);
 
     private static final long BETWEEN_TERMINATIONS_NANOS = 250_000_000L;
 
@@ -100,7 +100,7 @@ class PostgresStarvationStressTests {
 
     @Test
     void waits_survive_sessions_that_are_terminated_one_at_a_time() throws Exception {
-        locks = engine(PLACE_TTL);
+        locks = engine(WAITER_TTL);
         LockHandle held = locks.acquire(LockRequest.of("key").ttl(PATIENCE));
         List<Future<Boolean>> waits = IntStream.range(0, WAITERS)
                 .mapToObj(i -> threads.submit(() -> {
@@ -134,7 +134,7 @@ class PostgresStarvationStressTests {
     }
 
     private void assertHeldBeside(List<Consumer<LockHandle>> calls) {
-        locks = engine(PLACE_TTL);
+        locks = engine(WAITER_TTL);
         IntStream.range(0, CALLERS)
                 .forEach(i -> threads.submit(() -> callAgainAndAgain("caller-" + i, calls.get(i % calls.size()))));
         Awaitility.await().atMost(PATIENCE).until(() -> ready.get() == CALLERS);
@@ -187,9 +187,9 @@ class PostgresStarvationStressTests {
         }
     }
 
-    private LockEngine engine(Duration placeTtl) {
+    private LockEngine engine(Duration waiterTtl) {
         return new LockEngine(
-                ApplicationBackend.on(url, 8, Duration.ofSeconds(5), placeTtl),
+                ApplicationBackend.on(url, 8, Duration.ofSeconds(5), waiterTtl),
                 EngineSettings.defaults("starving"),
                 TransactionBoundary.NONE,
                 List.of(new LockListener() {

@@ -83,6 +83,6 @@ final class PostgresStressStore implements StressStore {
                 Long.class,
                 StressClient.LONGEST_TTL_MILLIS,
                 StressClient.LONGEST_TTL_MILLIS,
-                PostgresSettings.PLACE_TTL.toMillis());
+                PostgresSettings.WAITER_TTL.toMillis());
     }
 }

@@ -17,7 +17,7 @@ final class ProcessTimes {
     /** What a process owes is not asked of one that ended within five seconds. */
     static final long GRACE_NANOS = 5_000_000_000L;
 
-    private static final long USUAL_PLACE_TTL_MILLIS = PostgresSettings.PLACE_TTL.toMillis();
+    private static final long USUAL_PLACE_TTL_MILLIS = PostgresSettings.WAITER_TTL.toMillis();
 
     private final Map<String, Long> ends = new HashMap<>();
     private final Map<String, Long> placeTtls = new HashMap<>();

@@ -2,14 +2,14 @@ package io.syncguard.stress;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockMode;
-import io.syncguard.core.Attempt;
-import io.syncguard.core.Claim;
-import io.syncguard.core.ExtendOutcome;
-import io.syncguard.core.Extension;
-import io.syncguard.core.LockBackend;
-import io.syncguard.core.ReleaseOutcome;
-import io.syncguard.core.RequestNotSentException;
-import io.syncguard.core.WakeUps;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.RequestNotSentException;
+import io.syncguard.spi.WakeUpListener;
 import io.syncguard.stress.HistoryEvent.Kind;
 import io.syncguard.stress.HistoryEvent.Lease;
 import io.syncguard.stress.HistoryEvent.Outcome;
@@ -63,19 +63,19 @@ final class RecordedBackend implements BeanPostProcessor {
 
     private LockBackend recorded(LockBackend backend) {
         InvocationHandler handler = (proxy, method, arguments) -> switch (method.getName()) {
-            case "acquire" -> acquire(backend, method, (Claim) arguments[0]);
+            case "acquire" -> acquire(backend, method, (AcquireRequest) arguments[0]);
             case "release" -> release(backend, method, (String) arguments[0]);
             case "releaseAll" -> releaseAll(backend, method, arguments[0]);
             case "extend" -> extend(backend, method, arguments[0]);
-            case "connect" -> connect(backend, method, (WakeUps) arguments[0]);
-            case "keepPlaces" -> keepPlaces(backend, method, arguments[0]);
+            case "connect" -> connect(backend, method, (WakeUpListener) arguments[0]);
+            case "renewWaiters" -> renewWaiters(backend, method, arguments[0]);
             default -> call(backend, method, arguments);
         };
         return (LockBackend)
                 Proxy.newProxyInstance(LockBackend.class.getClassLoader(), new Class<?>[] {LockBackend.class}, handler);
     }
 
-    private Object acquire(LockBackend backend, Method method, Claim claim) throws Throwable {
+    private Object acquire(LockBackend backend, Method method, AcquireRequest claim) throws Throwable {
         known.add(claim.key(), claim.lockId());
         HistoryEvent asked = begin(Kind.ACQUIRE, claim.lockId())
                 .with(Lease.ofTtl(claim.ttl().toMillis()).shared(claim.mode() == LockMode.SHARED));
@@ -84,7 +84,7 @@ final class RecordedBackend implements BeanPostProcessor {
             claims.put(claim.waiter(), new Asked(asked, claim.handOver()));
         }
         try {
-            Attempt attempt = (Attempt) call(backend, method, claim);
+            AcquireResult attempt = (AcquireResult) call(backend, method, claim);
             recorder.write(answered(asked, attempt));
             return attempt;
         } catch (Throwable ex) {
@@ -93,9 +93,9 @@ final class RecordedBackend implements BeanPostProcessor {
         }
     }
 
-    private static HistoryEvent answered(HistoryEvent asked, Attempt attempt) {
+    private static HistoryEvent answered(HistoryEvent asked, AcquireResult attempt) {
         long now = System.nanoTime();
-        if (attempt instanceof Attempt.Grant grant) {
+        if (attempt instanceof AcquireResult.Granted grant) {
             return asked.answered(now, Outcome.OK)
                     .with(new Lease(
                             grant.fence().value(),
@@ -104,35 +104,35 @@ final class RecordedBackend implements BeanPostProcessor {
                             grant.expiresAt().toEpochMilli(),
                             asked.lease().shared()));
         }
-        return attempt instanceof Attempt.Queued queued
+        return attempt instanceof AcquireResult.Queued queued
                 ? asked.answered(now, Outcome.QUEUED).with(queued.nextLook().toMillis())
                 : asked.answered(now, Outcome.REFUSED)
-                        .with(((Attempt.Refusal) attempt).timeLeft().toMillis());
+                        .with(((AcquireResult.Refused) attempt).timeLeft().toMillis());
     }
 
-    private Object connect(LockBackend backend, Method method, WakeUps engine) throws Throwable {
+    private Object connect(LockBackend backend, Method method, WakeUpListener engine) throws Throwable {
         recorder.write(recorder.begin(Kind.PROCESS_STARTED, "main", "", "")
-                .with(backend.placeTtl().toMillis()));
-        return call(backend, method, new WakeUps() {
+                .with(backend.waiterTtl().toMillis()));
+        return call(backend, method, new WakeUpListener() {
             @Override
             public void wake(long waiter) {
                 engine.wake(waiter);
             }
 
             @Override
-            public void handOver(long waiter, Attempt.Grant grant) {
-                recorder.write(handedOver(waiter, grant, backend.placeTtl()));
+            public void handOver(long waiter, AcquireResult.Granted grant) {
+                recorder.write(handedOver(waiter, grant, backend.waiterTtl()));
                 engine.handOver(waiter, grant);
             }
 
             @Override
-            public void lookAtAll() {
-                engine.lookAtAll();
+            public void wakeUpsMissed() {
+                engine.wakeUpsMissed();
             }
         });
     }
 
-    private HistoryEvent handedOver(long waiter, Attempt.Grant grant, Duration firstLease) {
+    private HistoryEvent handedOver(long waiter, AcquireResult.Granted grant, Duration firstLease) {
         Asked asked = claims.get(waiter);
         String client = Thread.currentThread().getName();
         HistoryEvent news = asked == null
@@ -153,7 +153,7 @@ final class RecordedBackend implements BeanPostProcessor {
         recorder.write(asked);
         try {
             Object outcome = call(backend, method, lockId);
-            recorder.write(asked.answered(System.nanoTime(), outcomeOf((ReleaseOutcome) outcome)));
+            recorder.write(asked.answered(System.nanoTime(), outcomeOf((ReleaseResult) outcome)));
             return outcome;
         } catch (Throwable ex) {
             recorder.write(asked.answered(System.nanoTime(), outcomeOf(ex)));
@@ -169,7 +169,7 @@ final class RecordedBackend implements BeanPostProcessor {
             List<?> outcomes = (List<?>) call(backend, method, argument);
             long now = System.nanoTime();
             for (int i = 0; i < asked.size(); i++) {
-                recorder.write(asked.get(i).answered(now, outcomeOf((ReleaseOutcome) outcomes.get(i))));
+                recorder.write(asked.get(i).answered(now, outcomeOf((ReleaseResult) outcomes.get(i))));
             }
             return outcomes;
         } catch (Throwable ex) {
@@ -178,7 +178,7 @@ final class RecordedBackend implements BeanPostProcessor {
         }
     }
 
-    private static Outcome outcomeOf(ReleaseOutcome outcome) {
+    private static Outcome outcomeOf(ReleaseResult outcome) {
         return switch (outcome) {
             case RELEASED -> Outcome.OK;
             case LEFT -> Outcome.LEFT;
@@ -187,7 +187,7 @@ final class RecordedBackend implements BeanPostProcessor {
         };
     }
 
-    private Object keepPlaces(LockBackend backend, Method method, Object argument) throws Throwable {
+    private Object renewWaiters(LockBackend backend, Method method, Object argument) throws Throwable {
         List<HistoryEvent> asked = ((List<?>) argument)
                 .stream().map(lockId -> begin(Kind.KEEP, (String) lockId)).toList();
         asked.forEach(recorder::write);
@@ -211,7 +211,7 @@ final class RecordedBackend implements BeanPostProcessor {
     private Object extend(LockBackend backend, Method method, Object argument) throws Throwable {
         List<?> extensions = argument instanceof List<?> many ? many : List.of(argument);
         List<HistoryEvent> asked = extensions.stream()
-                .map(Extension.class::cast)
+                .map(ExtendRequest.class::cast)
                 .map(extension -> begin(Kind.EXTEND, extension.lockId())
                         .with(Lease.ofTtl(extension.ttl().toMillis())))
                 .toList();
@@ -236,12 +236,12 @@ final class RecordedBackend implements BeanPostProcessor {
     }
 
     private static HistoryEvent answered(HistoryEvent asked, Object outcome, long now) {
-        if (outcome instanceof ExtendOutcome.Extended extended) {
+        if (outcome instanceof ExtendResult.Extended extended) {
             return asked.answered(now, Outcome.OK)
                     .with(Lease.extended(
                             asked.lease().ttl(), extended.expiresAt().toEpochMilli()));
         }
-        return asked.answered(now, outcome instanceof ExtendOutcome.Busy ? Outcome.BUSY : Outcome.NOT_HELD);
+        return asked.answered(now, outcome instanceof ExtendResult.Busy ? Outcome.BUSY : Outcome.NOT_HELD);
     }
 
     /** As {@link LockBackend} says which failures leave it open what was done. */

@@ -109,7 +109,7 @@ final class RedisStressStore implements StressStore {
                 WITHOUT_END,
                 List.of(PREFIX),
                 Long.toString(StressClient.LONGEST_TTL_MILLIS + LeaseHistory.TOLERANCE_MILLIS),
-                Long.toString(RedisSettings.PLACE_TTL.toMillis()));
+                Long.toString(RedisSettings.WAITER_TTL.toMillis()));
     }
 
     /** The answer of a script is flat. */

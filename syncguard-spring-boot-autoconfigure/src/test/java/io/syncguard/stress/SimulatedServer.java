@@ -13,7 +13,7 @@ import java.util.Map;
  */
 final class SimulatedServer {
 
-    static final long PLACE_TTL = 5000;
+    static final long WAITER_TTL = 5000;
 
     private static final long AHEAD = 1_700_000_000_000L;
 
@@ -40,7 +40,7 @@ final class SimulatedServer {
     record Place(String lock, boolean shared, long ttl, long claim, long expiresAt) {
 
         boolean mayBeHanded() {
-            return !shared && ttl >= PLACE_TTL;
+            return !shared && ttl >= WAITER_TTL;
         }
 
         Place until(long end) {
@@ -59,7 +59,7 @@ final class SimulatedServer {
         int own = place(lock, now);
         if (isTaken(shared, now) || isBehind(own, shared)) {
             if (waits) {
-                queue(own, new Place(lock, shared, ttl, asked.source().number(), now + PLACE_TTL));
+                queue(own, new Place(lock, shared, ttl, asked.source().number(), now + WAITER_TTL));
                 return Outcome.QUEUED;
             }
             leave(own);
@@ -90,7 +90,7 @@ final class SimulatedServer {
     boolean keep(String lock, long now) {
         int own = place(lock, now);
         if (own >= 0) {
-            queue.set(own, queue.get(own).until(now + PLACE_TTL));
+            queue.set(own, queue.get(own).until(now + WAITER_TTL));
         }
         return own >= 0;
     }
@@ -126,7 +126,7 @@ final class SimulatedServer {
             return null;
         }
         queue.remove(first);
-        grant(first.lock, false, PLACE_TTL, now);
+        grant(first.lock, false, WAITER_TTL, now);
         return first;
     }
 

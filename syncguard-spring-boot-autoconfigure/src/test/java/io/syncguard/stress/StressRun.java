@@ -47,7 +47,7 @@ final class StressRun {
      * leases of those who are paused or killed are over soon. No ttl is one of these.
      */
     static final List<Duration> PLACE_TTLS =
-            List.of(Duration.ofMillis(290), Duration.ofMillis(790), PostgresSettings.PLACE_TTL);
+            List.of(Duration.ofMillis(290), Duration.ofMillis(790), PostgresSettings.WAITER_TTL);
 
     private final StressSettings settings;
     private final Random random;

@@ -6,8 +6,8 @@ import io.syncguard.LockEvent;
 import io.syncguard.LockListener;
 import io.syncguard.LockTemplate;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.LockBackend;
 import io.syncguard.postgres.PostgresSettings;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.stress.HistoryEvent.Kind;
 import io.syncguard.stress.HistoryEvent.Lease;
 import io.syncguard.stress.HistoryEvent.Outcome;
@@ -70,10 +70,10 @@ final class StressWorker {
     public static void main(String[] arguments) throws Exception {
         HistoryRecorder recorder = new HistoryRecorder(arguments[0], Path.of(arguments[2]));
         KnownLocks known = new KnownLocks();
-        Duration placeTtl = Duration.ofMillis(Long.parseLong(arguments[5]));
+        Duration waiterTtl = Duration.ofMillis(Long.parseLong(arguments[5]));
         List<String> properties = new ArrayList<>(List.of(arguments).subList(6, arguments.length));
         properties.add("spring.application.name=" + arguments[0]);
-        ConfigurableApplicationContext application = start(arguments[1], properties, placeTtl, recorder, known);
+        ConfigurableApplicationContext application = start(arguments[1], properties, waiterTtl, recorder, known);
         // A class of the driver that could not be initialised for want of a thread could never be used again.
         application.getBean(JdbcTemplate.class).execute("SELECT 1");
         System.out.println(READY + System.nanoTime());
@@ -153,10 +153,10 @@ final class StressWorker {
 
     /** On a busy machine, or with the way to the server cut just now, the first tries may find no connection. */
     private static ConfigurableApplicationContext start(
-            String url, List<String> properties, Duration placeTtl, HistoryRecorder recorder, KnownLocks known) {
+            String url, List<String> properties, Duration waiterTtl, HistoryRecorder recorder, KnownLocks known) {
         for (int tries = 1; ; tries++) {
             try {
-                return startOnce(url, properties, placeTtl, recorder, known);
+                return startOnce(url, properties, waiterTtl, recorder, known);
             } catch (BeansException ex) {
                 if (tries == STARTS) {
                     throw ex;
@@ -166,7 +166,7 @@ final class StressWorker {
     }
 
     private static ConfigurableApplicationContext startOnce(
-            String url, List<String> properties, Duration placeTtl, HistoryRecorder recorder, KnownLocks known) {
+            String url, List<String> properties, Duration waiterTtl, HistoryRecorder recorder, KnownLocks known) {
         return new SpringApplicationBuilder(Application.class)
                 .web(WebApplicationType.NONE)
                 .registerShutdownHook(false)
@@ -185,12 +185,12 @@ final class StressWorker {
                         "syncguard.shutdown-timeout=1s")
                 .properties(properties.toArray(String[]::new))
                 .initializers(context -> {
-                    if (!placeTtl.equals(PostgresSettings.PLACE_TTL)) {
+                    if (!waiterTtl.equals(PostgresSettings.WAITER_TTL)) {
                         // No property shortens it.
                         ((GenericApplicationContext) context)
                                 .registerBean(
                                         LockBackend.class,
-                                        () -> ApplicationBackend.on(url, POOL_SIZE, NETWORK_TIMEOUT, placeTtl));
+                                        () -> ApplicationBackend.on(url, POOL_SIZE, NETWORK_TIMEOUT, waiterTtl));
                     }
                     context.getBeanFactory().addBeanPostProcessor(new RecordedBackend(recorder, known));
                     context.getBeanFactory().registerSingleton("lossRecorder", lossRecorder(recorder));

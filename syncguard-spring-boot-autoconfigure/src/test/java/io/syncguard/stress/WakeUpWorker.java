@@ -7,11 +7,11 @@ import io.syncguard.LockListener;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.Attempt;
 import io.syncguard.core.EngineSettings;
-import io.syncguard.core.LockBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.ChildJvm;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
@@ -41,10 +41,10 @@ public final class WakeUpWorker implements LockListener {
     private static final Duration HOUR = Duration.ofHours(1);
 
     /** The look comes every third of that, at the latest. */
-    private static final Duration PLACE_TTL = HOUR.multipliedBy(3);
+    private static final Duration WAITER_TTL = HOUR.multipliedBy(3);
 
     /** Who has a shorter one is not handed the key. */
-    private static final Duration TTL = PLACE_TTL;
+    private static final Duration TTL = WAITER_TTL;
 
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(20);
 
@@ -85,7 +85,7 @@ public final class WakeUpWorker implements LockListener {
     private WakeUpWorker(String url) {
         EngineSettings settings = new EngineSettings("worker", TTL, PATIENCE, HOUR, HOUR, Duration.ZERO);
         locks = new LockEngine(
-                watched(ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, PLACE_TTL)),
+                watched(ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, WAITER_TTL)),
                 settings,
                 TransactionBoundary.NONE,
                 List.of(this));
@@ -96,8 +96,8 @@ public final class WakeUpWorker implements LockListener {
                 LockBackend.class.getClassLoader(), new Class<?>[] {LockBackend.class}, (proxy, method, arguments) -> {
                     try {
                         Object answer = method.invoke(backend, arguments);
-                        if (answer instanceof Attempt) {
-                            claimed.set(answer instanceof Attempt.Grant);
+                        if (answer instanceof AcquireResult) {
+                            claimed.set(answer instanceof AcquireResult.Granted);
                         }
                         return answer;
                     } catch (InvocationTargetException ex) {

@@ -42,7 +42,7 @@ final class WorkerProcess {
             Path directory,
             long seed,
             int clients,
-            Duration placeTtl) {
+            Duration waiterTtl) {
         this.name = name;
         this.history = directory.resolve(name + ".history");
         this.log = directory.resolve(name + ".log");
@@ -60,7 +60,7 @@ final class WorkerProcess {
                 history.toString(),
                 Long.toString(seed),
                 Integer.toString(clients),
-                Long.toString(placeTtl.toMillis())));
+                Long.toString(waiterTtl.toMillis())));
         command.addAll(properties);
         try {
             this.process = new ProcessBuilder(command).redirectErrorStream(true).start();

@@ -1,0 +1,107 @@
+package io.syncguard.concurrent;
+
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * One daemon thread that runs one task whenever its time has come. The task answers when it wants to run next; anybody may
+ * ask for an earlier time. Nothing runs, and nothing wakes up, while there is nothing to do. For the engine, and for backends
+ * that have something to do in the background.
+ */
+public final class Alarm implements AutoCloseable {
+
+    private static final Log log = LogFactory.getLog(Alarm.class);
+
+    /** How long a task that failed unexpectedly rests, one second. */
+    private static final long REST_NANOS = 1_000_000_000L;
+
+    private final Time time;
+    private final LongSupplier task;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Thread thread;
+
+    /** Written under the lock; read without it to see at once that an alarm is early enough. */
+    private volatile long ringsAt = Time.NEVER;
+
+    /** Guarded by the lock. */
+    private boolean closed;
+
+    /**
+     * @param threadName the name of the thread, which starts now
+     * @param task runs on that thread; returns the {@link Time#nanoTime} of its next run, or {@link Time#NEVER}
+     */
+    public Alarm(String threadName, Time time, LongSupplier task) {
+        this.time = time;
+        this.task = task;
+        this.thread = new Thread(this::run, threadName);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Has the task run no later than at this time. Cheap when it does anyway. */
+    public void ringAt(long nanoTime) {
+        if (nanoTime >= ringsAt) {
+            return;
+        }
+        lock.lock();
+        try {
+            if (nanoTime < ringsAt) {
+                ringsAt = nanoTime;
+                changed.signal();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the thread after the run that is under way; does not wait for it. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            changed.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void run() {
+        while (awaitRing()) {
+            ringAt(runTask());
+        }
+    }
+
+    private boolean awaitRing() {
+        lock.lock();
+        try {
+            long now = time.nanoTime();
+            while (!closed && now < ringsAt) {
+                time.await(changed, ringsAt - now);
+                now = time.nanoTime();
+            }
+            // Reset before the run: who asks for a time while the task looks around must not be overlooked.
+            ringsAt = Time.NEVER;
+            return !closed;
+        } catch (InterruptedException ex) {
+            // Nobody has this thread but its owner, who ends it by close().
+            return !closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long runTask() {
+        try {
+            return task.getAsLong();
+        } catch (RuntimeException | Error ex) {
+            // Without memory, to log it may fail as well.
+            Shielded.log(() -> log.error(thread.getName() + " failed and goes on in a second; please report this", ex));
+            return time.nanoTime() + REST_NANOS;
+        }
+    }
+}

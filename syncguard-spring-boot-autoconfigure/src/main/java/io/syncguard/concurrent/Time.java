@@ -1,0 +1,46 @@
+package io.syncguard.concurrent;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+
+/**
+ * The only place that reads a clock or blocks for a time; tests pass one that they move by hand.
+ *
+ * <p>The clock is monotonic and starts near zero, so that two readings compare with {@code <} and {@link #NEVER} is later
+ * than all of them.
+ */
+public interface Time {
+
+    /** Later than every reading. */
+    long NEVER = Long.MAX_VALUE;
+
+    /** The clock of the machine. */
+    Time SYSTEM = new Time() {
+        private final long origin = System.nanoTime();
+
+        @Override
+        public long nanoTime() {
+            return System.nanoTime() - origin;
+        }
+
+        @Override
+        public void await(Condition condition, long nanos) throws InterruptedException {
+            // The answer is of no use: who waits looks at the clock and at its own state again.
+            var unused = condition.awaitNanos(nanos);
+        }
+
+        @Override
+        public void sleep(long nanos) throws InterruptedException {
+            TimeUnit.NANOSECONDS.sleep(nanos);
+        }
+    };
+
+    /** The nanoseconds since an arbitrary moment. */
+    long nanoTime();
+
+    /** Waits for the condition, whose lock is held, at most so long. May return early without a reason. */
+    void await(Condition condition, long nanos) throws InterruptedException;
+
+    /** Sleeps so long. */
+    void sleep(long nanos) throws InterruptedException;
+}

@@ -1,0 +1,35 @@
+package io.syncguard.core;
+
+import io.syncguard.Fence;
+import io.syncguard.concurrent.Time;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/** Warns of a key whose fences run out, at most once a minute. Threads may share it. */
+final class FenceWarning {
+
+    private static final Log log = LogFactory.getLog(FenceWarning.class);
+
+    /** From here on a tenth of the counter's range is used up. */
+    private static final long FIRST = 90_000_000_000_000L;
+
+    private static final long PAUSE_NANOS = Duration.ofMinutes(1).toNanos();
+
+    private final Time time;
+    private final AtomicLong next = new AtomicLong();
+
+    FenceWarning(Time time) {
+        this.time = time;
+    }
+
+    /** Warns of a fence that was taken, if few are left. */
+    void check(Fence fence, String key) {
+        long now = time.nanoTime();
+        long due = next.get();
+        if (fence.value() > FIRST && now >= due && next.compareAndSet(due, now + PAUSE_NANOS)) {
+            log.warn("The fence counter of lock '" + key + "' is at " + fence + " and ends at " + Fence.MAX_VALUE);
+        }
+    }
+}

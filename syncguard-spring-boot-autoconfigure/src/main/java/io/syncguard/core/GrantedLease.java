@@ -1,0 +1,21 @@
+package io.syncguard.core;
+
+import io.syncguard.Fence;
+import java.time.Duration;
+
+/**
+ * A key that was granted to an acquisition.
+ *
+ * @param lockId the secret of the lease
+ * @param fence the number of the grant
+ * @param confirmation how long it lives
+ * @param waited how long the acquisition took
+ */
+record GrantedLease(String lockId, Fence fence, Confirmation confirmation, Duration waited) {
+
+    /** Without the lock id. */
+    @Override
+    public String toString() {
+        return "grant with fence " + fence + ", " + confirmation;
+    }
+}

@@ -1,0 +1,74 @@
+package io.syncguard.core;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockReason;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An extension of a lease that is under way, from its request to its answer. While it is open, every other extension of the lease
+ * waits. Used by one thread, which closes it.
+ */
+final class LeaseExtension implements AutoCloseable {
+
+    private final Lease lease;
+    private Confirmation before;
+    private Confirmation asked;
+
+    LeaseExtension(Lease lease, Confirmation confirmed) {
+        this.lease = lease;
+        this.before = confirmed;
+        this.asked = confirmed;
+    }
+
+    Lease lease() {
+        return lease;
+    }
+
+    /**
+     * The request, to be sent now.
+     *
+     * @param ttl {@code null} for that of the lease
+     */
+    ExtendRequest request(@Nullable Duration ttl) {
+        before = lease.confirmed();
+        asked = lease.ask(ttl);
+        return new ExtendRequest(lease.lockId(), asked.ttl());
+    }
+
+    /**
+     * Takes over the answer.
+     *
+     * @return whether the lease is still held
+     */
+    boolean answered(ExtendResult result) {
+        if (result instanceof ExtendResult.Extended extended) {
+            return lease.extended(asked.until(extended.expiresAt()), null);
+        }
+        if (result instanceof ExtendResult.Rotated rotated) {
+            return lease.extended(asked.until(rotated.expiresAt()), rotated.fence());
+        }
+        if (result instanceof ExtendResult.Expired) {
+            lease.lose(LockReason.EXPIRED, "its lease had lapsed at the server");
+        } else if (result instanceof ExtendResult.NotFound) {
+            lease.lose(LockReason.NOT_FOUND, "the server does not know it any more");
+        } else {
+            lease.unchanged(before);
+        }
+        return lease.isHeld();
+    }
+
+    /** The request failed. If that is in doubt, it may still take effect. */
+    void failed(LockBackendException error) {
+        if (InDoubt.is(error)) {
+            lease.inDoubt(asked.ttl());
+        }
+    }
+
+    @Override
+    public void close() {
+        lease.extensionEnded();
+    }
+}

@@ -1,0 +1,197 @@
+package io.syncguard.core;
+
+import io.syncguard.CurrentLocks;
+import io.syncguard.Fence;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockLostException;
+import io.syncguard.LockMode;
+import io.syncguard.LockRequest;
+import io.syncguard.OnLost;
+import io.syncguard.concurrent.RunningBody;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/** The holder's view of its lease: bodies run under it, and whoever has it extends and releases the lease. */
+final class LeaseHandle implements LockHandle {
+
+    private final Lease lease;
+    private final LeaseBodies bodies;
+    private final LeaseRenewer renewer;
+    private final TransactionReleaser releaser;
+    private final ListenerDispatcher dispatcher;
+
+    LeaseHandle(
+            Lease lease,
+            LeaseBodies bodies,
+            LeaseRenewer renewer,
+            TransactionReleaser releaser,
+            ListenerDispatcher dispatcher) {
+        this.lease = lease;
+        this.bodies = bodies;
+        this.renewer = renewer;
+        this.releaser = releaser;
+        this.dispatcher = dispatcher;
+    }
+
+    @Override
+    public LockRequest request() {
+        return lease.request();
+    }
+
+    @Override
+    public String key() {
+        return lease.key();
+    }
+
+    @Override
+    public String lockId() {
+        return lease.lockId();
+    }
+
+    @Override
+    public Fence fence() {
+        return lease.fence();
+    }
+
+    @Override
+    public LockMode mode() {
+        return request().mode();
+    }
+
+    @Override
+    public State state() {
+        return switch (lease.phase()) {
+            case HELD -> State.HELD;
+            case RELEASING, RELEASED -> State.RELEASED;
+            case LOST -> State.LOST;
+        };
+    }
+
+    @Override
+    public Duration remaining() {
+        return lease.remaining();
+    }
+
+    @Override
+    public Instant expiresAt() {
+        return lease.expiresAt();
+    }
+
+    @Override
+    public boolean extend(Duration ttl) {
+        return renewer.extend(lease, ttl);
+    }
+
+    @Override
+    public Fence rotateFence() {
+        if (mode() == LockMode.SHARED) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "Lock '" + key() + "' is held in mode SHARED, and only an exclusive one can take another fence");
+        }
+        return renewer.rotateFence(lease);
+    }
+
+    @Override
+    public boolean release() {
+        return releaser.release(this);
+    }
+
+    @Override
+    public void close() {
+        if (!release() && state() == State.LOST) {
+            throw lostException();
+        }
+    }
+
+    @Override
+    public void onLost(Runnable callback) {
+        if (!bodies.addCallback(callback)) {
+            dispatcher.call(callback);
+        }
+    }
+
+    @Override
+    public <T extends @Nullable Object> Callable<T> bind(Callable<T> task) {
+        return () -> runUnder(this, task);
+    }
+
+    /** Runs the task under a view of this handle: this handle itself, or one that joined it. */
+    <T extends @Nullable Object> T runUnder(LockHandle view, Callable<T> task) throws Exception {
+        RunningBody body = new RunningBody(Thread.currentThread());
+        boolean interruptible = view.request().onLost() == OnLost.INTERRUPT;
+        if (interruptible) {
+            bodies.add(body);
+        }
+        try {
+            // Checked after the body was added: whoever detects a loss from here on finds the body.
+            requireHeld(view);
+            return CurrentLocks.call(view, task);
+        } catch (Throwable failure) {
+            if (isInterruptedByLoss(body, failure)) {
+                throw lease.lostException(failure);
+            }
+            throw failure;
+        } finally {
+            if (interruptible) {
+                end(body);
+            }
+        }
+    }
+
+    /** Throws unless the lock is held: nothing may begin to run under it any more. */
+    void requireHeld(LockHandle view) {
+        if (!view.isHeld()) {
+            throw lease.notHeldException();
+        }
+    }
+
+    LockLostException lostException() {
+        return lease.lostException(null);
+    }
+
+    /** The handle that another one is a view of; {@code null} for a handle of somebody else's making. */
+    static @Nullable LeaseHandle of(LockHandle handle) {
+        return handle instanceof JoinedHandle joined ? joined.outer() : handle instanceof LeaseHandle own ? own : null;
+    }
+
+    boolean isOf(TransactionReleaser releaser) {
+        return this.releaser == releaser;
+    }
+
+    Lease lease() {
+        return lease;
+    }
+
+    /** Without the lock id. */
+    @Override
+    public String toString() {
+        return lease.toString();
+    }
+
+    private void end(RunningBody body) {
+        bodies.remove(body);
+        if (body.end()) {
+            // Its interrupt may have hidden that of a body around it.
+            CurrentLocks.innermostFirst().stream()
+                    .map(LeaseHandle::of)
+                    .filter(Objects::nonNull)
+                    .forEach(outer -> outer.bodies.interruptPending());
+        }
+    }
+
+    /** The interrupt may have been that of a body around this one on the same thread: one flag tells all of them. */
+    private boolean isInterruptedByLoss(RunningBody body, Throwable failure) {
+        return lease.phase() == Lease.Phase.LOST
+                && (body.explains(failure)
+                        || CurrentLocks.innermostFirst().stream()
+                                .map(LeaseHandle::of)
+                                .filter(Objects::nonNull)
+                                .anyMatch(outer -> outer.bodies.explain(failure)));
+    }
+}

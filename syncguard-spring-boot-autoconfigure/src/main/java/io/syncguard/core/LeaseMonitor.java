@@ -1,0 +1,99 @@
+package io.syncguard.core;
+
+import io.syncguard.LockHandle;
+import io.syncguard.concurrent.Alarm;
+import io.syncguard.concurrent.Time;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All leases that this process holds, and the thread {@code syncguard-watch}, which detects that a deadline has passed.
+ *
+ * <p>The thread does no I/O, so that a silent server cannot delay it. It wakes up at the earliest deadline that it saw. Heartbeats
+ * have moved that on by then, so it wakes up about once per ttl, however many leases there are.
+ */
+final class LeaseMonitor implements AutoCloseable {
+
+    private record Held(Lease lease, LockHandle handle) {}
+
+    private final ConcurrentMap<String, Held> held = new ConcurrentHashMap<>();
+    private final Time time;
+    private final Alarm alarm;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition noneLeft = lock.newCondition();
+
+    LeaseMonitor(Time time) {
+        this.time = time;
+        this.alarm = new Alarm("syncguard-watch", time, this::loseThoseOver);
+    }
+
+    /** @param handle the holder's view of the lease */
+    void add(Lease lease, LockHandle handle) {
+        held.put(lease.lockId(), new Held(lease, handle));
+        watch(lease);
+    }
+
+    /** Takes notice of the deadline of a lease, which may be earlier than it was. */
+    void watch(Lease lease) {
+        alarm.ringAt(lease.deadline());
+    }
+
+    void remove(Lease lease) {
+        held.remove(lease.lockId());
+        if (held.isEmpty()) {
+            lock.lock();
+            try {
+                noneLeft.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** The handle of the lease with this lock id, if this process holds it. */
+    @Nullable
+    LockHandle find(String lockId) {
+        Held found = held.get(lockId);
+        return found == null ? null : found.handle();
+    }
+
+    List<Lease> leases() {
+        return held.values().stream().map(Held::lease).toList();
+    }
+
+    /** Waits until no lease is held, at most so long. An interrupt ends the wait. */
+    void awaitNone(Duration atMost) {
+        long deadline = time.nanoTime() + atMost.toNanos();
+        lock.lock();
+        try {
+            for (long now = time.nanoTime(); !held.isEmpty() && now < deadline; now = time.nanoTime()) {
+                time.await(noneLeft, deadline - now);
+            }
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        alarm.close();
+    }
+
+    private long loseThoseOver() {
+        long next = Time.NEVER;
+        for (Held each : held.values()) {
+            // A lease past its deadline is lost by being looked at.
+            if (each.lease().isHeld()) {
+                next = Math.min(next, each.lease().deadline());
+            }
+        }
+        return next;
+    }
+}

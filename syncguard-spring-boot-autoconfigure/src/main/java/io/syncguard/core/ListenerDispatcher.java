@@ -1,0 +1,170 @@
+package io.syncguard.core;
+
+import io.syncguard.Fence;
+import io.syncguard.LockEvent;
+import io.syncguard.LockException;
+import io.syncguard.LockListener;
+import io.syncguard.LockLostException;
+import io.syncguard.LockOperation;
+import io.syncguard.LockReason;
+import io.syncguard.LockRequest;
+import io.syncguard.concurrent.ReadyThreads;
+import io.syncguard.concurrent.Shielded;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells listeners and callbacks what happens to leases. Each is shielded from what the others throw. Threads may share it.
+ *
+ * <p>Events of the heartbeat and of losses are told on threads that nothing waits for: {@code syncguard-events},
+ * {@code syncguard-lost-n} for callbacks, and {@code syncguard-lost-listener-n} for listeners. The last two are apart, so that a
+ * listener that blocks does not delay a callback. All threads are made with the engine: a loss may come when none can be made.
+ */
+final class ListenerDispatcher implements AutoCloseable {
+
+    /** How many statements of the heartbeat, of up to {@value LeaseRenewer#CHUNK} leases each, may wait to be told. */
+    static final int MAX_PENDING = 100;
+
+    private static final Log log = LogFactory.getLog(LockListener.class);
+
+    /** The name under which {@code docs/operations.md} has people look for lost locks. */
+    private static final Log losses = LogFactory.getLog(LockEngine.class);
+
+    /** How many callbacks run at once, and for how many losses listeners are told at once. */
+    private static final int LOSS_THREADS = 4;
+
+    private final String backend;
+    private final List<LockListener> listeners;
+    private final ReadyThreads heartbeatEvents = new ReadyThreads(
+            "syncguard-events",
+            1,
+            new ArrayBlockingQueue<>(MAX_PENDING),
+            (task, executor) -> leaveOut(executor),
+            Thread::new);
+    private final ReadyThreads callbackThreads = lossThreads("syncguard-lost");
+    private final ReadyThreads lossListenerThreads = lossThreads("syncguard-lost-listener");
+
+    ListenerDispatcher(String backend, List<LockListener> listeners) {
+        this.backend = backend;
+        this.listeners = List.copyOf(listeners);
+    }
+
+    /** Tells what happened to a lease. */
+    void dispatch(Lease lease, BiConsumer<LockListener, LockEvent> event) {
+        tell(describe(lease, null), event);
+    }
+
+    /** Tells what happened to a request, and to its grant if there is one. */
+    void dispatch(
+            LockRequest request, @Nullable Fence fence, Duration elapsed, BiConsumer<LockListener, LockEvent> event) {
+        tell(describe(request, fence, null, elapsed), event);
+    }
+
+    /** Tells what happened to leases, as they are now, on a thread that nothing waits for. */
+    void dispatchLater(List<Lease> leases, BiConsumer<LockListener, LockEvent> event) {
+        if (!listeners.isEmpty() && !leases.isEmpty()) {
+            Shielded.run(
+                    () -> {
+                        List<LockEvent> events = leases.stream()
+                                .map(lease -> describe(lease, null))
+                                .toList();
+                        heartbeatEvents.execute(() -> events.forEach(each -> tell(each, event)));
+                    },
+                    log,
+                    () -> "Events of the heartbeat were left out, which changes nothing for the locks");
+        }
+    }
+
+    void refused(LockRequest request, Duration elapsed) {
+        tell(describe(request, null, LockReason.LOCKED, elapsed), LockListener::refused);
+    }
+
+    void failed(LockRequest request, Duration elapsed, LockException error) {
+        // An acquisition loses a lease in one way only: it was over on arrival.
+        LockReason reason = error instanceof LockLostException ? LockReason.EXPIRED : null;
+        tell(
+                describe(request, null, reason, elapsed),
+                (listener, event) -> listener.failed(event, LockOperation.ACQUIRE, error));
+    }
+
+    void failed(Lease lease, LockOperation operation, LockException error) {
+        dispatch(lease, (listener, event) -> listener.failed(event, operation, error));
+    }
+
+    /** Tells of a loss: the log at once, callbacks and listeners on their threads. Nothing that fails here reaches the caller. */
+    void lost(Lease lease, LockReason reason, String explanation, List<Runnable> callbacks) {
+        Shielded.log(() -> losses.warn(
+                "Lost lock '" + lease.key() + "' after " + lease.held().toMillis() + " ms: " + explanation));
+        callbacks.forEach(this::call);
+        execute(lossListenerThreads, () -> {
+            LockEvent event = describe(lease, reason);
+            return () -> tell(event, LockListener::lost);
+        });
+    }
+
+    /** Runs a callback of a loss, which may have been given after it. */
+    void call(Runnable callback) {
+        execute(callbackThreads, () -> () -> Shielded.run(callback, losses, () -> "A callback for a lost lock failed"));
+    }
+
+    /** What was handed over before is still told. */
+    @Override
+    public void close() {
+        callbackThreads.close();
+        lossListenerThreads.close();
+        heartbeatEvents.close();
+    }
+
+    private static ReadyThreads lossThreads(String name) {
+        return new ReadyThreads(
+                name, LOSS_THREADS, new LinkedBlockingQueue<>(), new ThreadPoolExecutor.AbortPolicy(), Thread::new);
+    }
+
+    private static void leaveOut(ThreadPoolExecutor executor) {
+        if (!executor.isShutdown()) {
+            log.warn(
+                    "Lock listeners are too slow: events of the heartbeat are left out, which changes nothing for the locks");
+        }
+    }
+
+    private static void execute(ReadyThreads threads, Supplier<Runnable> work) {
+        Shielded.run(
+                () -> {
+                    try {
+                        threads.execute(work.get());
+                    } catch (RejectedExecutionException ex) {
+                        losses.debug("The news of a lost lock was left out: the application has shut down", ex);
+                    }
+                },
+                losses,
+                () -> "The news of a lost lock was left out");
+    }
+
+    private LockEvent describe(Lease lease, @Nullable LockReason reason) {
+        return describe(lease.request(), lease.fence(), reason, lease.held());
+    }
+
+    private LockEvent describe(
+            LockRequest request, @Nullable Fence fence, @Nullable LockReason reason, Duration elapsed) {
+        return new LockEvent(request.name(), request.key(), request.mode(), backend, fence, reason, elapsed);
+    }
+
+    private void tell(LockEvent event, BiConsumer<LockListener, LockEvent> kind) {
+        for (LockListener listener : listeners) {
+            // An Error must not part a grant from its holder, either.
+            Shielded.run(
+                    () -> kind.accept(listener, event),
+                    log,
+                    () -> "A lock listener failed, which changes nothing for the lock: " + listener);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package io.syncguard.core;
+
+import io.syncguard.LockRequest;
+import java.time.Duration;
+
+/**
+ * When the heartbeat extends a lease next. It knows neither server nor clock. Threads may share it.
+ *
+ * <p>A lease is due a third of its length after the last confirmed request was sent, so that two more tries fit in before its end;
+ * earlier if its request wants that.
+ */
+final class RenewalSchedule {
+
+    /** A lease is extended along with others when no more than a quarter of its interval is missing; a failed one rests as long. */
+    private static final int SLACK_DIVISOR = 4;
+
+    /**
+     * When a lease that a release handed over is due first: 250 ms after the grant was heard, because it is shorter than its ttl until
+     * then. A body that has ended by then costs no extension.
+     */
+    private static final long FIRST_EXTENSION_NANOS = Duration.ofMillis(250).toNanos();
+
+    /** The pause before a lease whose row an application transaction locks is tried again, 10 ms. */
+    private static final long BUSY_NANOS = Duration.ofMillis(10).toNanos();
+
+    /** All guarded by this. */
+    private boolean on;
+
+    private long longestInterval;
+    private long sentAt;
+    private long length;
+    private long dueAt;
+
+    /** @param now when the grant arrived */
+    RenewalSchedule(LockRequest request, Confirmation granted, long now) {
+        this.on = request.heartbeat();
+        this.longestInterval = intervalOf(request);
+        confirmed(granted);
+        if (granted.isHandedOver()) {
+            dueAt = Math.min(dueAt, now + FIRST_EXTENSION_NANOS);
+        }
+    }
+
+    synchronized boolean isOn() {
+        return on;
+    }
+
+    synchronized long dueAt() {
+        return dueAt;
+    }
+
+    /** Whether the heartbeat extends it now, or takes it along. */
+    synchronized boolean isDue(long now) {
+        return on && dueAt <= now + rest();
+    }
+
+    /** For a nested request. The shorter of two intervals counts. */
+    synchronized void switchOn(LockRequest nested) {
+        longestInterval = Math.min(longestInterval, intervalOf(nested));
+        dueAt = Math.min(dueAt, sentAt + interval());
+        on = true;
+    }
+
+    /** An extension was confirmed. */
+    synchronized void confirmed(Confirmation confirmation) {
+        sentAt = confirmation.sentAt();
+        length = confirmation.length().toNanos();
+        dueAt = sentAt + interval();
+    }
+
+    /** It could not be extended, or its holder is extending it. */
+    synchronized void postpone(long now) {
+        dueAt = now + rest();
+    }
+
+    /** An application transaction locks the row. */
+    synchronized void busy(long now) {
+        dueAt = now + Math.min(BUSY_NANOS, interval());
+    }
+
+    private long interval() {
+        return Math.max(1, Math.min(longestInterval, length / 3));
+    }
+
+    private long rest() {
+        return interval() / SLACK_DIVISOR;
+    }
+
+    private static long intervalOf(LockRequest request) {
+        return request.heartbeatInterval() == null
+                ? Long.MAX_VALUE
+                : request.heartbeatInterval().toNanos();
+    }
+}

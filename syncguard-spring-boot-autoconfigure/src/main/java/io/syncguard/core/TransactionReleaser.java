@@ -1,0 +1,93 @@
+package io.syncguard.core;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Releases handles, but not before the transactions have ended in which they were acquired or given back: the next holder must see
+ * what was written under them. Until then a request for the same key by a thread in such a transaction joins the handle. Otherwise
+ * the thread would wait for itself.
+ */
+final class TransactionReleaser {
+
+    private final TransactionBoundary transactions;
+    private final LockReleaser releaser;
+
+    /**
+     * By the thread in whose transaction a handle was acquired or given back, once for each of the two. Written by that thread, and
+     * by the one that ends the transaction, which may be another: nothing may stay behind with a pooled thread.
+     */
+    private final ConcurrentMap<Thread, Collection<LeaseHandle>> handles = new ConcurrentHashMap<>();
+
+    TransactionReleaser(TransactionBoundary transactions, LockReleaser releaser) {
+        this.transactions = transactions;
+        this.releaser = releaser;
+    }
+
+    /** Keeps the handle until the running transaction has ended, if there is one. */
+    void keepUntilEnd(LeaseHandle handle) {
+        Thread thread = Thread.currentThread();
+        if (transactions.atEnd(() -> check(handle), () -> transactionEnded(thread, handle))) {
+            handle.lease().deferredRelease().transactionBegan();
+            handles.compute(thread, (same, ofThread) -> with(handle, ofThread));
+        }
+    }
+
+    /**
+     * Releases the handle, or has it released at the end of the last transaction.
+     *
+     * @return whether it was held until now
+     */
+    boolean release(LeaseHandle handle) {
+        DeferredRelease deferred = handle.lease().deferredRelease();
+        if (deferred.isPending()) {
+            return false;
+        }
+        if (!handle.isHeld()) {
+            return releaser.release(handle.lease());
+        }
+        keepUntilEnd(handle);
+        return switch (deferred.giveBack()) {
+            case SEND -> releaser.release(handle.lease());
+            case DEFERRED -> true;
+            case REPEATED -> false;
+        };
+    }
+
+    /** Those that wait for the end of a transaction of the running thread. */
+    List<LeaseHandle> pending() {
+        Collection<LeaseHandle> ofThread = handles.get(Thread.currentThread());
+        return ofThread == null
+                ? List.of()
+                : ofThread.stream()
+                        .filter(handle -> handle.lease().deferredRelease().isPending())
+                        .toList();
+    }
+
+    private static Collection<LeaseHandle> with(LeaseHandle handle, @Nullable Collection<LeaseHandle> ofThread) {
+        Collection<LeaseHandle> all = ofThread == null ? new ConcurrentLinkedQueue<>() : ofThread;
+        all.add(handle);
+        return all;
+    }
+
+    /** What was written under a lock that was lost is rolled back. */
+    private static void check(LeaseHandle handle) {
+        if (handle.lease().deferredRelease().isPending()) {
+            handle.requireHeld(handle);
+        }
+    }
+
+    private void transactionEnded(Thread thread, LeaseHandle handle) {
+        handles.computeIfPresent(thread, (same, ofThread) -> {
+            ofThread.remove(handle);
+            return ofThread.isEmpty() ? null : ofThread;
+        });
+        if (handle.lease().deferredRelease().transactionEnded()) {
+            releaser.release(handle.lease());
+        }
+    }
+}

@@ -1,0 +1,174 @@
+package io.syncguard.core;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.concurrent.Alarm;
+import io.syncguard.concurrent.Shielded;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.WakeUpListener;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * The waiters of this process. Each has a queue entry and sleeps until it is woken.
+ *
+ * <p>The backend wakes those who can be granted their key. The thread {@code syncguard-waiters} detects what no wake-up reports: a
+ * lapsed lease, a dead waiter in front, a lost wake-up. This safety poll is one statement for all waiters that are due, or one per
+ * {@value #CHUNK}, and renews their queue entries. While wake-ups do not arrive it comes more often.
+ */
+final class WaiterRegistry implements WakeUpListener, AutoCloseable {
+
+    private static final Log log = LogFactory.getLog(WaiterRegistry.class);
+
+    /** How many queue entries one statement renews at most. */
+    static final int CHUNK = 500;
+
+    private final LockBackend backend;
+    private final EngineSettings settings;
+    private final Time time;
+    private final AtomicLong numbers = new AtomicLong();
+    private final ConcurrentMap<Long, Waiter> waiters = new ConcurrentHashMap<>();
+    private final Alarm alarm;
+
+    WaiterRegistry(LockBackend backend, EngineSettings settings, Time time) {
+        this.backend = backend;
+        this.settings = settings;
+        this.time = time;
+        this.alarm = new Alarm("syncguard-waiters", time, this::poll);
+        backend.connect(this);
+    }
+
+    /** A waiter for one acquisition, to be closed at its end. */
+    Waiter newWaiter(AcquireRequest request) {
+        return new Waiter(this, time, request);
+    }
+
+    /** Registers a waiter for wake-ups under a new number. */
+    long add(Waiter waiter) {
+        long number = numbers.incrementAndGet();
+        waiters.put(number, waiter);
+        return number;
+    }
+
+    @Override
+    public void wake(long number) {
+        Waiter waiter = waiters.get(number);
+        if (waiter != null) {
+            waiter.wake();
+        }
+    }
+
+    @Override
+    public void handOver(long number, AcquireResult.Granted grant) {
+        Waiter waiter = waiters.get(number);
+        if (waiter != null) {
+            waiter.handOver(number, grant);
+        }
+    }
+
+    /** Wakes all waiters, and returns the lock ids of those who slept. */
+    List<String> wakeAll() {
+        return waiters.values().stream()
+                .filter(Waiter::wakeFromSleep)
+                .map(Waiter::lockId)
+                .toList();
+    }
+
+    @Override
+    public void wakeUpsMissed() {
+        long now = time.nanoTime();
+        waiters.values().forEach(waiter -> waiter.pollBy(now));
+        alarm.ringAt(now);
+    }
+
+    @Override
+    public void close() {
+        alarm.close();
+    }
+
+    void remove(long number) {
+        waiters.remove(number);
+    }
+
+    /** Has the next safety poll come no later than then. */
+    void ringAt(long nanoTime) {
+        alarm.ringAt(nanoTime);
+    }
+
+    boolean wakeUpsArrive() {
+        return backend.isConnected();
+    }
+
+    /** A third of what a queue entry lives: two more polls fit in before it lapses. Up to a quarter less, at random. */
+    long safetyPollPause() {
+        long longest = backend.waiterTtl().toNanos() / 3;
+        return longest - ThreadLocalRandom.current().nextLong(longest / 4 + 1);
+    }
+
+    /** Half of it is random, so that processes that were refused together do not come back together. */
+    long backoff(int pauses) {
+        long longest = settings.longestRetry().toNanos();
+        long first = settings.firstRetry().toNanos();
+        int doublings = Math.min(pauses, 20);
+        // Compared the other way round, because the doubled one could overflow.
+        long backoff = first > longest >> doublings ? longest : first << doublings;
+        return backoff / 2 + ThreadLocalRandom.current().nextLong(backoff / 2 + 1);
+    }
+
+    private long poll() {
+        long now = time.nanoTime();
+        if (nextPoll() <= now) {
+            List<Waiter.Poll> due = waiters.values().stream()
+                    .map(waiter -> waiter.pollIfDue(now))
+                    .filter(Objects::nonNull)
+                    .toList();
+            for (int from = 0; from < due.size(); from += CHUNK) {
+                send(due.subList(from, Math.min(due.size(), from + CHUNK)));
+            }
+        }
+        return nextPoll();
+    }
+
+    private void send(List<Waiter.Poll> polls) {
+        List<String> lockIds =
+                polls.stream().map(poll -> poll.waiter().lockId()).toList();
+        long sentAt = time.nanoTime();
+        try {
+            List<Duration> answers = renewWaiters(lockIds);
+            for (int i = 0; i < polls.size(); i++) {
+                polls.get(i).waiter().polled(polls.get(i).sleep(), sentAt, answers.get(i));
+            }
+        } catch (RuntimeException | Error ex) {
+            LockBackendException failure = BackendFailure.of("The safety poll failed", ex);
+            polls.forEach(poll -> poll.waiter().fail(failure));
+        }
+    }
+
+    /** One broken connection does not end the wait of all: a poll that failed is repeated once. */
+    private List<Duration> renewWaiters(List<String> lockIds) {
+        try {
+            return backend.renewWaiters(lockIds);
+        } catch (RuntimeException | Error ex) {
+            Shielded.log(() ->
+                    log.debug("The safety poll for " + lockIds.size() + " waiter(s) failed and is repeated once", ex));
+            return backend.renewWaiters(lockIds);
+        }
+    }
+
+    private long nextPoll() {
+        long next = Time.NEVER;
+        for (Waiter waiter : waiters.values()) {
+            next = Math.min(next, waiter.pollAt());
+        }
+        return next;
+    }
+}

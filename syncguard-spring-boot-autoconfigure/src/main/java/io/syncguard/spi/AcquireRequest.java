@@ -1,0 +1,45 @@
+package io.syncguard.spi;
+
+import io.syncguard.LockMode;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt to acquire a key, as it is sent to the store.
+ *
+ * @param key the normalised key
+ * @param mode whether the lease may stand beside others
+ * @param lockId the secret of the lease, made for this acquisition alone
+ * @param ttl how long the lease lives without an extension
+ * @param owner a label for people
+ * @param handOver whether a release may grant the key to the queue entry directly
+ * @param queued whether an earlier attempt got a queue entry, which may be a lease by now
+ * @param waiter the number that wake-ups name, new for each attempt of a caller who waits; {@code null} for one who does not wait,
+ *     or no longer
+ */
+public record AcquireRequest(
+        String key,
+        LockMode mode,
+        String lockId,
+        Duration ttl,
+        String owner,
+        boolean handOver,
+        boolean queued,
+        @Nullable Long waiter) {
+
+    /** The same, by a caller who waits if the key is refused. */
+    public AcquireRequest waitingAs(long waiter) {
+        return new AcquireRequest(key, mode, lockId, ttl, owner, handOver, queued, waiter);
+    }
+
+    /** The same, by a caller who has a queue entry. */
+    public AcquireRequest fromQueue() {
+        return new AcquireRequest(key, mode, lockId, ttl, owner, handOver, true, waiter);
+    }
+
+    /** Without the lock id. */
+    @Override
+    public String toString() {
+        return "request for '" + key + "', " + mode + ", ttl " + ttl + ", owner " + owner;
+    }
+}

@@ -1,0 +1,53 @@
+package io.syncguard.spi;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Base64;
+
+/**
+ * Turns a key into the one under which a store keeps it: itself where it fits, a hash where it does not.
+ *
+ * @param prefix stands before every key; colons at its end are dropped
+ * @param limit the longest storage key, in UTF-8 bytes
+ * @param reserve how many of them a store needs for suffixes of its own
+ */
+public record StorageKeys(String prefix, int limit, int reserve) {
+
+    /** 16 bytes in base64url without padding. */
+    private static final int HASH_LENGTH = 22;
+
+    public StorageKeys {
+        while (prefix.endsWith(":")) {
+            prefix = prefix.substring(0, prefix.length() - 1);
+        }
+        int shortest = utf8(prefix) + (prefix.isEmpty() ? 0 : 1) + HASH_LENGTH + reserve;
+        if (shortest > limit) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "The key prefix is too long by " + (shortest - limit) + " bytes: shorten it");
+        }
+    }
+
+    /** The storage key of a normalised key. */
+    public String of(String key) {
+        String start = prefix.isEmpty() ? "" : prefix + ":";
+        String full = start + key;
+        return utf8(full) + reserve <= limit ? full : start + hash(full);
+    }
+
+    /** The key under which the fence counter of a normalised key is kept. */
+    public String fenceOf(String key) {
+        return of("fence:" + of(key));
+    }
+
+    private static String hash(String full) {
+        byte[] first = Arrays.copyOf(Hashes.sha256(full), 16);
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(first);
+    }
+
+    private static int utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length;
+    }
+}

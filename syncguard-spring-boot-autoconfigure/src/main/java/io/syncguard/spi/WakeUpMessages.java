@@ -1,0 +1,111 @@
+package io.syncguard.spi;
+
+import io.syncguard.Fence;
+import io.syncguard.concurrent.Time;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * Reads the messages that a store sends to the channel of this process, and makes the secrets by which a hand-over is believed.
+ * Threads may share it.
+ *
+ * <p>A wake-up is the number of a waiter. A hand-over is the number, the secret of that number, and the fence, the beginning and
+ * the end of the lease; the times are milliseconds since 1970, and one blank stands between two words.
+ *
+ * <p>Others may be able to send to the channel. A wake-up of theirs costs a look. A hand-over of theirs would let a waiter act
+ * as the holder; so a waiter's queue entry has a secret, which the store sends with the hand-over alone.
+ */
+public final class WakeUpMessages {
+
+    private static final Log log = LogFactory.getLog(WakeUpMessages.class);
+
+    private static final Pattern MESSAGE =
+            Pattern.compile("(\\d{1,18})(?: ([A-Za-z0-9_-]{22}) (\\d{1,15}) (\\d{1,18}) (\\d{1,18}))?");
+
+    private static final Base64.Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
+
+    private static final int SECRET_BYTES = 16;
+
+    private static final long WARNING_PAUSE_NANOS = Duration.ofMinutes(1).toNanos();
+
+    private final WakeUpListener wakeUps;
+    private final Time time;
+    private final SecretKeySpec key;
+    private final AtomicLong nextWarning = new AtomicLong();
+
+    /** @param wakeUps who is told what the messages say */
+    public WakeUpMessages(WakeUpListener wakeUps, Time time) {
+        this.wakeUps = wakeUps;
+        this.time = time;
+        byte[] random = new byte[32];
+        new SecureRandom().nextBytes(random);
+        this.key = new SecretKeySpec(random, "HmacSHA256");
+    }
+
+    /**
+     * The secret of a waiter, 22 characters of base64url, which the store keeps beside the waiter's number. It is the number's
+     * MAC under a key that only this object has: nobody else can know it, and nothing has to be remembered.
+     */
+    public String secretOf(long waiter) {
+        try {
+            Mac mac = Mac.getInstance(key.getAlgorithm());
+            mac.init(key);
+            byte[] code = mac.doFinal(Long.toString(waiter).getBytes(StandardCharsets.US_ASCII));
+            return BASE64.encodeToString(Arrays.copyOf(code, SECRET_BYTES));
+        } catch (GeneralSecurityException ex) {
+            throw new IllegalStateException("Every Java platform has HmacSHA256", ex);
+        }
+    }
+
+    /** Tells what the message says. A message that no release can have sent is ignored, with a warning. */
+    public void receive(String message) {
+        Matcher words = MESSAGE.matcher(message);
+        if (!words.matches()) {
+            warn();
+            return;
+        }
+        long waiter = Long.parseLong(words.group(1));
+        if (words.group(2) == null) {
+            wakeUps.wake(waiter);
+        } else if (isSecretOf(waiter, words.group(2))) {
+            wakeUps.handOver(waiter, grant(words));
+        } else {
+            warn();
+        }
+    }
+
+    /** In constant time, so that a sender cannot find the secret character by character. */
+    private boolean isSecretOf(long waiter, String secret) {
+        return MessageDigest.isEqual(
+                secretOf(waiter).getBytes(StandardCharsets.US_ASCII), secret.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static AcquireResult.Granted grant(Matcher words) {
+        return new AcquireResult.Granted(
+                new Fence(Long.parseLong(words.group(3))),
+                Instant.ofEpochMilli(Long.parseLong(words.group(4))),
+                Instant.ofEpochMilli(Long.parseLong(words.group(5))));
+    }
+
+    /** Without the message, which is a stranger's. At most once a minute: whoever sends it can send many. */
+    private void warn() {
+        long now = time.nanoTime();
+        long next = nextWarning.get();
+        if (now >= next && nextWarning.compareAndSet(next, now + WARNING_PAUSE_NANOS)) {
+            log.warn("Ignored a message on the channel for wake-ups of this process that no release has sent");
+        }
+    }
+}
