@@ -41,12 +41,12 @@ class RoundTripTests {
     private final HikariDataSource application = new HikariDataSource();
 
     private PostgresPools pools;
+    private long statementsSoFar = -1;
     private LockBackend backend;
 
     @BeforeEach
     void open() {
         application.setJdbcUrl(proxy.url());
-        // One connection in each pool: more are opened in the background, which counts as well.
         application.setMaximumPoolSize(1);
         pools = new PostgresPools(application, 1, true, Duration.ofSeconds(2));
         new PostgresSchema(pools.operations(), PostgresTables.DEFAULT).initialize();
@@ -58,6 +58,12 @@ class RoundTripTests {
                         PostgresTables.DEFAULT, pools.timeout(), PostgresSettings.WAITER_TTL, Duration.ZERO, false),
                 pools::close);
         admin.execute("CREATE EXTENSION pg_stat_statements");
+        useBothPools();
+        // A pool may open a second connection in the background, and what that says counts as well.
+        Awaitility.await("quiet pools")
+                .atMost(Duration.ofSeconds(10))
+                .pollInterval(Duration.ofMillis(200))
+                .until(this::isQuiet);
     }
 
     @AfterEach
@@ -202,6 +208,13 @@ class RoundTripTests {
     private void useBothPools() {
         backend.isLocked("warm up");
         backend.extend(List.of(new ExtendRequest("nobody's--------------", Duration.ofSeconds(30))));
+    }
+
+    /** Whether nothing was said since the last time. */
+    private boolean isQuiet() {
+        long before = statementsSoFar;
+        statementsSoFar = statements();
+        return statementsSoFar == before;
     }
 
     /** All that the server was told to do in this database, but for these questions, which do not come through the proxy. */
