@@ -113,7 +113,7 @@ final class LockReleaser implements AutoCloseable {
 
     /**
      * Tries everything that is left once more, on the thread of the caller: together, and one by one what failed together. No try
-     * begins after the settling time: with a server that is away, each takes a network timeout.
+     * begins after the in-doubt period: with a server that is away, each takes a network timeout.
      */
     void flush() {
         long deadline = time.nanoTime() + backend.inDoubtPeriod().toNanos();
