@@ -106,7 +106,12 @@ class LeaderNewsTests {
             news.makeReady();
             List<String> told = new CopyOnWriteArrayList<>();
             news.add(LeaderFixture.recordingIn(told));
-            news.tell(listener -> hangUntil(goOn));
+            CountDownLatch hangs = new CountDownLatch(1);
+            news.tell(listener -> {
+                hangs.countDown();
+                hangUntil(goOn);
+            });
+            eventually().until(() -> hangs.getCount() == 0);
             IntStream.rangeClosed(1, LeaderNews.MAX_PENDING + 1)
                     .forEach(each -> news.tellIfPossible(listener -> told.add("rotated " + each)));
 
