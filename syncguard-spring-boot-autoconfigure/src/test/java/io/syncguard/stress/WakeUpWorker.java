@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -258,37 +257,23 @@ public final class WakeUpWorker implements LockListener {
         }
 
         private void beInterrupted() {
-            Thread self = Thread.currentThread();
-            Future<?> interrupt = interrupter.schedule(self::interrupt, random.nextInt(15_000), TimeUnit.MICROSECONDS);
+            Interrupt interrupt = new Interrupt(Thread.currentThread());
+            interrupter.schedule(interrupt, random.nextInt(15_000), TimeUnit.MICROSECONDS);
             try {
                 locks.acquire(request()).release();
             } catch (LockException ex) {
                 waited.set(false);
                 interrupted.incrementAndGet();
             } finally {
-                endOf(interrupt);
+                interrupt.end();
             }
-        }
-
-        /** None is left over for what comes next. */
-        private static void endOf(Future<?> interrupt) {
-            if (!interrupt.cancel(false)) {
-                while (!interrupt.isDone()) {
-                    Thread.onSpinWait();
-                }
-            }
-            Thread.interrupted();
         }
 
         /** The lease ends early although nobody releases it, by an extension or by what a release leaves of a time to hold. */
         private void shorten() {
             try {
                 if (random.nextBoolean()) {
-                    LockHandle lock = locks.acquire(request().noHeartbeat());
-                    if (!lock.extend(SHORTENED)) {
-                        // The row was busy until the handle was lost, and the lease is as long as it was.
-                        lock.release();
-                    }
+                    shorten(locks.acquire(request().noHeartbeat()));
                 } else {
                     locks.acquire(request().holdAtLeast(Duration.ofMillis(20))).release();
                 }
@@ -297,6 +282,44 @@ public final class WakeUpWorker implements LockListener {
                 failed.incrementAndGet();
                 ex.printStackTrace();
             }
+        }
+
+        /** A lease that was not shortened is released: it would live for hours. */
+        private static void shorten(LockHandle lock) {
+            boolean shortened = false;
+            try {
+                shortened = lock.extend(SHORTENED);
+            } finally {
+                if (!shortened) {
+                    lock.release();
+                }
+            }
+        }
+    }
+
+    /** Interrupts a thread once, unless it has ended before. A future that is cancelled may still be running. */
+    private static final class Interrupt implements Runnable {
+
+        private final Thread target;
+
+        /** Guarded by this. */
+        private boolean ended;
+
+        Interrupt(Thread target) {
+            this.target = target;
+        }
+
+        @Override
+        public synchronized void run() {
+            if (!ended) {
+                target.interrupt();
+            }
+        }
+
+        /** Called by the target: no interrupt is left over for what comes next. */
+        synchronized void end() {
+            ended = true;
+            Thread.interrupted();
         }
     }
 }
