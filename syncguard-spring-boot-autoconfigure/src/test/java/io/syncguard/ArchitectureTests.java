@@ -59,7 +59,7 @@ class ArchitectureTests {
                 .whereLayer("redis")
                 .mayOnlyAccessLayers("api", "concurrent", "spi")
                 .whereLayer("aop")
-                .mayOnlyAccessLayers("api")
+                .mayOnlyAccessLayers("api", "concurrent")
                 .whereLayer("leader")
                 .mayOnlyAccessLayers("api", "concurrent", "aop")
                 .whereLayer("micrometer")

@@ -21,7 +21,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
     private final Pointcut pointcut;
     private final int order;
 
-    private final HeldFutures futures = new HeldFutures("syncguard-future-");
+    private final HeldFutures futures = new HeldFutures("syncguard-future");
 
     /**
      * @param template for annotations that name no manager; looked up at the first call of an annotated method, so that no lock

@@ -1,6 +1,7 @@
 package io.syncguard.aop;
 
 import io.syncguard.LockLostException;
+import io.syncguard.concurrent.DaemonThreadFactory;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
@@ -11,7 +12,6 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
  * Keeps what a method runs under until the future that it returned is done. Threads may share it.
@@ -21,9 +21,9 @@ public final class HeldFutures implements AutoCloseable {
     /** One waits for each plain future; all others only send releases. */
     private final ExecutorService threads;
 
-    /** @param threadPrefix what the names of its daemon threads begin with */
-    public HeldFutures(String threadPrefix) {
-        this(daemons(threadPrefix));
+    /** @param threadName the name of its daemon threads, which are numbered */
+    public HeldFutures(String threadName) {
+        this(DaemonThreadFactory.numbered(threadName));
     }
 
     HeldFutures(ThreadFactory factory) {
@@ -98,12 +98,6 @@ public final class HeldFutures implements AutoCloseable {
     @Override
     public void close() {
         threads.shutdown();
-    }
-
-    private static ThreadFactory daemons(String threadPrefix) {
-        CustomizableThreadFactory factory = new CustomizableThreadFactory(threadPrefix);
-        factory.setDaemon(true);
-        return factory;
     }
 
     /** On the thread that brings it when none can be made. An event loop that waits is better than no release. */

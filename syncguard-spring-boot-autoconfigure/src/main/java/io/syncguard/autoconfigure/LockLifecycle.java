@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.core.LockEngine;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -55,8 +56,6 @@ final class LockLifecycle implements SmartLifecycle {
     }
 
     private static void runOnThreadOfItsOwn(Runnable task) {
-        Thread thread = new Thread(task, "syncguard-stop");
-        thread.setDaemon(true);
-        thread.start();
+        DaemonThreadFactory.named("syncguard-stop").newThread(task).start();
     }
 }

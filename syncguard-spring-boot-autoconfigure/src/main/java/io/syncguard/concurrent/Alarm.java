@@ -37,8 +37,7 @@ public final class Alarm implements AutoCloseable {
     public Alarm(String threadName, Time time, LongSupplier task) {
         this.time = time;
         this.task = task;
-        this.thread = new Thread(this::run, threadName);
-        thread.setDaemon(true);
+        this.thread = DaemonThreadFactory.named(threadName).newThread(this::run);
         thread.start();
     }
 

@@ -6,7 +6,6 @@ import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -21,32 +20,14 @@ public final class ReadyThreads implements Executor, AutoCloseable {
     private final ThreadPoolExecutor threads;
 
     /**
-     * @param name the name of one thread; several are numbered
+     * @param factory makes the threads
      * @param waiting keeps the work that no thread is free for
      * @param rejected is given what does not fit in there, and all that comes after {@link #close}
-     * @param factory makes the threads
      * @throws Error when a thread cannot be made; none is left behind
      */
     public ReadyThreads(
-            String name,
-            int number,
-            BlockingQueue<Runnable> waiting,
-            RejectedExecutionHandler rejected,
-            ThreadFactory factory) {
-        AtomicInteger made = new AtomicInteger();
-        this.threads = new ThreadPoolExecutor(
-                number,
-                number,
-                0,
-                TimeUnit.SECONDS,
-                waiting,
-                work -> {
-                    Thread thread = factory.newThread(work);
-                    thread.setName(number == 1 ? name : name + "-" + made.incrementAndGet());
-                    thread.setDaemon(true);
-                    return thread;
-                },
-                rejected);
+            ThreadFactory factory, int number, BlockingQueue<Runnable> waiting, RejectedExecutionHandler rejected) {
+        this.threads = new ThreadPoolExecutor(number, number, 0, TimeUnit.SECONDS, waiting, factory, rejected);
         try {
             threads.prestartAllCoreThreads();
         } catch (RuntimeException | Error ex) {

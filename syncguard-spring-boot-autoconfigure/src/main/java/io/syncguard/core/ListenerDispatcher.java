@@ -8,6 +8,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockOperation;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
+import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.ReadyThreads;
 import io.syncguard.concurrent.Shielded;
 import java.time.Duration;
@@ -45,11 +46,10 @@ final class ListenerDispatcher implements AutoCloseable {
     private final String backend;
     private final List<LockListener> listeners;
     private final ReadyThreads heartbeatEvents = new ReadyThreads(
-            "syncguard-events",
+            DaemonThreadFactory.named("syncguard-events"),
             1,
             new ArrayBlockingQueue<>(MAX_PENDING),
-            (task, executor) -> leaveOut(executor),
-            Thread::new);
+            (task, executor) -> leaveOut(executor));
     private final ReadyThreads callbackThreads = lossThreads("syncguard-lost");
     private final ReadyThreads lossListenerThreads = lossThreads("syncguard-lost-listener");
 
@@ -126,7 +126,10 @@ final class ListenerDispatcher implements AutoCloseable {
 
     private static ReadyThreads lossThreads(String name) {
         return new ReadyThreads(
-                name, LOSS_THREADS, new LinkedBlockingQueue<>(), new ThreadPoolExecutor.AbortPolicy(), Thread::new);
+                DaemonThreadFactory.numbered(name),
+                LOSS_THREADS,
+                new LinkedBlockingQueue<>(),
+                new ThreadPoolExecutor.AbortPolicy());
     }
 
     private static void leaveOut(ThreadPoolExecutor executor) {

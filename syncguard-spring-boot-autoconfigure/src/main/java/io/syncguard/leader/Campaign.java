@@ -6,12 +6,13 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.concurrent.Backoff;
+import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -35,10 +36,9 @@ final class Campaign {
 
     private static final Log log = LogFactory.getLog(LeaderElection.class);
 
-    /** The longest pause after the first error, 250 ms. It doubles with each further one, and half of it is random. */
-    private static final long FIRST_PAUSE_NANOS = Duration.ofMillis(250).toNanos();
-
-    private static final long LONGEST_PAUSE_NANOS = Duration.ofSeconds(8).toNanos();
+    /** After errors. */
+    private static final Backoff PAUSES =
+            Backoff.doubling(Duration.ofMillis(250), Duration.ofSeconds(8)).withJitter();
 
     private final LeaderMember member;
     private final LockManager locks;
@@ -195,9 +195,8 @@ final class Campaign {
     }
 
     private Thread startThread() {
-        Thread started = threads.newThread(this::run);
-        started.setName(member.threadName(""));
-        started.setDaemon(true);
+        Thread started =
+                DaemonThreadFactory.named(member.threadName(""), threads).newThread(this::run);
         started.start();
         return started;
     }
@@ -245,7 +244,7 @@ final class Campaign {
     private boolean awaitTurn() {
         lock.lock();
         try {
-            long restsUntil = time.nanoTime() + pauseNanos();
+            long restsUntil = time.nanoTime() + PAUSES.pauseNanos(failures);
             while (open && joined && (paused || time.nanoTime() < restsUntil)) {
                 await(paused ? Time.NEVER : restsUntil - time.nanoTime());
             }
@@ -259,14 +258,6 @@ final class Campaign {
         } finally {
             lock.unlock();
         }
-    }
-
-    private long pauseNanos() {
-        if (failures == 0) {
-            return 0;
-        }
-        long longest = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures - 1, 10));
-        return ThreadLocalRandom.current().nextLong(longest / 2, longest + 1);
     }
 
     private @Nullable LockHandle acquire() {

@@ -1,5 +1,6 @@
 package io.syncguard.leader;
 
+import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.ReadyThreads;
 import io.syncguard.concurrent.Shielded;
 import java.util.List;
@@ -50,7 +51,8 @@ final class LeaderNews implements AutoCloseable {
     /** Makes the thread that tells, once and before there is anything to tell. It is kept: an election makes none. */
     synchronized void makeReady() {
         if (teller == null && !closed) {
-            teller = new ReadyThreads(threadName, 1, pending, new ThreadPoolExecutor.AbortPolicy(), threads);
+            teller = new ReadyThreads(
+                    DaemonThreadFactory.named(threadName, threads), 1, pending, new ThreadPoolExecutor.AbortPolicy());
         }
     }
 

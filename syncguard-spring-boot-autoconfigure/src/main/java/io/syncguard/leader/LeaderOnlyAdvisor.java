@@ -27,7 +27,7 @@ public final class LeaderOnlyAdvisor implements PointcutAdvisor, Ordered, SmartI
     private final StringValueResolver placeholders;
     private final AnnotatedMethods<LeaderOnly, LeaderOnlyMethod> methods =
             new AnnotatedMethods<>(LeaderOnly.class, "on all instances", this::read);
-    private final HeldFutures futures = new HeldFutures("syncguard-leader-future-");
+    private final HeldFutures futures = new HeldFutures("syncguard-leader-future");
     private final LeaderOnlyInterceptor interceptor;
     private final int order;
 

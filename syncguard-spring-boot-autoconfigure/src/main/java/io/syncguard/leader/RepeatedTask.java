@@ -1,5 +1,6 @@
 package io.syncguard.leader;
 
+import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.ReadyThreads;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadFactory;
@@ -32,7 +33,10 @@ final class RepeatedTask implements LeaderRegistration {
         this.name = name;
         this.task = task;
         this.runner = new ReadyThreads(
-                threadName, 1, new ArrayBlockingQueue<>(1), new ThreadPoolExecutor.DiscardOldestPolicy(), threads);
+                DaemonThreadFactory.named(threadName, threads),
+                1,
+                new ArrayBlockingQueue<>(1),
+                new ThreadPoolExecutor.DiscardOldestPolicy());
     }
 
     void start(LeaderTerm term) {

@@ -6,6 +6,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.syncguard.concurrent.DaemonThreadFactory;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -65,8 +66,7 @@ final class RedisConnections implements AutoCloseable {
         if (known != null) {
             return known.get(limit, TimeUnit.MILLISECONDS);
         }
-        Thread connector = new Thread(() -> connect(mine), "syncguard-connect");
-        connector.setDaemon(true);
+        Thread connector = DaemonThreadFactory.named("syncguard-connect").newThread(() -> connect(mine));
         try {
             connector.start();
         } catch (Error ex) {

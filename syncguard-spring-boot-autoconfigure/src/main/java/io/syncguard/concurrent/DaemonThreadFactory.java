@@ -1,0 +1,48 @@
+package io.syncguard.concurrent;
+
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+/**
+ * Makes the threads of the library: daemons, which do not keep a JVM alive, with a name. Does not start them. Threads may
+ * share it.
+ */
+public final class DaemonThreadFactory implements ThreadFactory {
+
+    private final Supplier<String> names;
+    private final ThreadFactory maker;
+
+    private DaemonThreadFactory(Supplier<String> names, ThreadFactory maker) {
+        this.names = names;
+        this.maker = maker;
+    }
+
+    /** All threads have this name. */
+    public static DaemonThreadFactory named(String name) {
+        return named(name, Thread::new);
+    }
+
+    /**
+     * All threads have this name.
+     *
+     * @param maker makes the threads; in tests it may have none left
+     */
+    public static DaemonThreadFactory named(String name, ThreadFactory maker) {
+        return new DaemonThreadFactory(() -> name, maker);
+    }
+
+    /** The names are {@code name-1}, {@code name-2} and so on. */
+    public static DaemonThreadFactory numbered(String name) {
+        AtomicInteger made = new AtomicInteger();
+        return new DaemonThreadFactory(() -> name + "-" + made.incrementAndGet(), Thread::new);
+    }
+
+    @Override
+    public Thread newThread(Runnable work) {
+        Thread thread = maker.newThread(work);
+        thread.setName(names.get());
+        thread.setDaemon(true);
+        return thread;
+    }
+}

@@ -1,0 +1,56 @@
+package io.syncguard.concurrent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.testing.ScarceThreads;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class DaemonThreadFactoryTests {
+
+    @Test
+    void threads_are_daemons_and_have_the_name() {
+        DaemonThreadFactory factory = DaemonThreadFactory.named("syncguard-test");
+
+        assertThat(List.of(factory.newThread(() -> {}), factory.newThread(() -> {})))
+                .allMatch(Thread::isDaemon)
+                .extracting(Thread::getName)
+                .containsExactly("syncguard-test", "syncguard-test");
+    }
+
+    @Test
+    void several_threads_are_numbered() {
+        DaemonThreadFactory factory = DaemonThreadFactory.numbered("syncguard-test");
+
+        assertThat(List.of(factory.newThread(() -> {}), factory.newThread(() -> {})))
+                .allMatch(Thread::isDaemon)
+                .extracting(Thread::getName)
+                .containsExactly("syncguard-test-1", "syncguard-test-2");
+    }
+
+    @Test
+    void a_thread_runs_its_work_when_it_is_started() throws Exception {
+        CompletableFuture<String> ran = new CompletableFuture<>();
+        Thread thread = DaemonThreadFactory.named("syncguard-test")
+                .newThread(() -> ran.complete(Thread.currentThread().getName()));
+
+        assertThat(thread.getState()).isEqualTo(Thread.State.NEW);
+        thread.start();
+
+        assertThat(ran.get(1, TimeUnit.MINUTES)).isEqualTo("syncguard-test");
+    }
+
+    @Test
+    void a_maker_without_threads_fails_at_the_start_of_one() {
+        ScarceThreads scarce = new ScarceThreads();
+        scarce.exhausted = true;
+
+        Thread thread = DaemonThreadFactory.named("syncguard-test", scarce).newThread(() -> {});
+
+        assertThat(thread.getName()).isEqualTo("syncguard-test");
+        assertThatThrownBy(thread::start).hasMessageContaining("unable to create native thread");
+    }
+}
