@@ -15,7 +15,7 @@ public final class Alarm implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(Alarm.class);
 
-    /** How long a task that failed unexpectedly rests, one second. */
+    /** The pause after an unexpected failure of the task, one second. */
     private static final long REST_NANOS = 1_000_000_000L;
 
     private final Time time;
@@ -87,7 +87,7 @@ public final class Alarm implements AutoCloseable {
             ringsAt = Time.NEVER;
             return !closed;
         } catch (InterruptedException ex) {
-            // Nobody has this thread but its owner, who ends it by close().
+            // Only the owner has this thread, and ends it by close().
             return !closed;
         } finally {
             lock.unlock();

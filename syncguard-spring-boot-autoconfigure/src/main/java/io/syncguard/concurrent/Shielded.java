@@ -25,7 +25,7 @@ public final class Shielded {
         try {
             logging.run();
         } catch (RuntimeException | Error ex) {
-            // Nobody is left to be told.
+            // There is nowhere left to report it.
         }
     }
 }

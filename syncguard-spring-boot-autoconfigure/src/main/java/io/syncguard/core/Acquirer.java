@@ -2,10 +2,8 @@ package io.syncguard.core;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
-import io.syncguard.LockLimits;
 import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
-import io.syncguard.LockMode;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.concurrent.Time;
@@ -44,7 +42,7 @@ final class Acquirer {
     private final EngineSettings settings;
     private final Time time;
     private final WaiterRegistry waiters;
-    private final LockReleaser releaser;
+    private final BackgroundReleaser releaser;
     private final ListenerDispatcher dispatcher;
     private final BooleanSupplier grantsLocks;
     private final LockIds lockIds = new LockIds();
@@ -55,7 +53,7 @@ final class Acquirer {
             EngineSettings settings,
             Time time,
             WaiterRegistry waiters,
-            LockReleaser releaser,
+            BackgroundReleaser releaser,
             ListenerDispatcher dispatcher,
             BooleanSupplier grantsLocks) {
         this.backend = backend;
@@ -73,11 +71,10 @@ final class Acquirer {
      * @throws LockNotAcquiredException when others had the key to the end of the wait time
      */
     GrantedLease acquire(LockRequest request) {
-        Acquisition acquisition =
-                new Acquisition(request, request.waitTime() == null ? settings.waitTime() : request.waitTime());
+        Acquisition acquisition = new Acquisition(request, settings.waitTime(request));
         GrantedLease grant = acquisition.acquire();
         if (grant == null) {
-            throw acquisition.notAcquired();
+            throw acquisition.contention.exception(acquisition.elapsed());
         }
         return grant;
     }
@@ -108,24 +105,15 @@ final class Acquirer {
         /** Whether there is a queue entry. */
         private boolean queued;
 
-        /** Who had the key at the last attempt, if somebody did. */
-        private AcquireResult.@Nullable Holder holder;
+        /** Why the last attempt was not granted. */
+        private Contention contention;
 
         private boolean inDoubt;
 
         Acquisition(LockRequest request, Duration waitTime) {
             this.request = request;
-            Duration ttl = request.ttl() == null ? settings.ttl() : request.ttl();
-            if (request.heartbeatInterval() != null) {
-                LockLimits.heartbeat(request.heartbeatInterval(), ttl);
-            }
-            String owner = request.owner() == null ? settings.owner() : request.owner();
-            // The first lease of a hand-over is short: an extension has to follow, and not shorten it.
-            boolean handOver = request.mode() == LockMode.EXCLUSIVE
-                    && request.heartbeat()
-                    && ttl.compareTo(backend.waiterTtl()) >= 0;
-            this.oneAttempt = new AcquireRequest(
-                    request.key(), request.mode(), lockIds.next(), ttl, owner, handOver, false, null);
+            this.oneAttempt = settings.attempt(request, lockIds.next(), backend.waiterTtl());
+            this.contention = new Contention(request.key(), null);
             this.began = time.nanoTime();
             this.deadline = began + waitTime.toNanos();
         }
@@ -171,7 +159,7 @@ final class Acquirer {
                     return granted(granted, Confirmation.of(sentAt, oneAttempt.ttl(), granted.expiresAt()));
                 }
                 if (result instanceof AcquireResult.Refused refused) {
-                    holder = refused.holder();
+                    contention = new Contention(request.key(), refused.holder());
                     return null;
                 }
                 AcquireResult.Queued entry = (AcquireResult.Queued) result;
@@ -207,15 +195,15 @@ final class Acquirer {
         }
 
         private void queued(AcquireResult.Queued entry) {
-            holder = entry.holder();
+            contention = new Contention(request.key(), entry.holder());
             if (!queued) {
                 queued = true;
-                log.debug(whyNot() + "; waiting");
+                log.debug(contention + "; waiting");
                 dispatcher.dispatch(request, null, elapsed(), LockListener::waitStarted);
             }
         }
 
-        /** Sleeps until it is worth to try again; returns what a release has handed over meanwhile. */
+        /** Sleeps until the next attempt is worth it; returns the lease that a release has handed over meanwhile. */
         private @Nullable GrantedLease sleep(Waiter waiter, long sentAt, Duration nextLook) {
             AcquireResult.Granted granted;
             try {
@@ -229,7 +217,7 @@ final class Acquirer {
             }
             Confirmation first =
                     new Confirmation(waiter.confirmedAt(), backend.waiterTtl(), oneAttempt.ttl(), granted.expiresAt());
-            // Past its deadline nobody may rely on it. The next attempt may still find it alive.
+            // Past its deadline the lease does not count. The next attempt may still find it alive.
             return time.nanoTime() < first.deadline() ? granted(granted, first) : null;
         }
 
@@ -243,26 +231,6 @@ final class Acquirer {
                                 + " ms was over before the answer arrived: use a longer ttl");
             }
             return new GrantedLease(oneAttempt.lockId(), granted.fence(), confirmation, elapsed());
-        }
-
-        LockNotAcquiredException notAcquired() {
-            Duration waited = elapsed();
-            return new LockNotAcquiredException(
-                    request.key(),
-                    holder == null || holder.owner().isBlank() ? null : holder.owner(),
-                    holder == null ? null : holder.since(),
-                    waited,
-                    whyNot() + "; gave up after " + waited.toMillis() + " ms");
-        }
-
-        private String whyNot() {
-            if (holder == null) {
-                return "Others wait for lock '" + request.key() + "' in front of this request";
-            }
-            return "Lock '" + request.key() + "' is held"
-                    + (holder.owner().isBlank() ? "" : " by " + holder.owner())
-                    + " since " + holder.since()
-                    + (holder.alone() ? "" : ", and by others");
         }
 
         private LockException interrupted(@Nullable Throwable cause) {

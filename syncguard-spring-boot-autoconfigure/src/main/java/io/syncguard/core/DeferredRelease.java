@@ -1,25 +1,25 @@
 package io.syncguard.core;
 
 /**
- * When the release of one lease is sent: once its holder has given it back, and the transactions in which it was
- * acquired and given back have ended. Threads may share it.
+ * When the release of one handle is sent: after its holder has released it, and after the end of the transactions in which it was
+ * acquired and released. Threads may share it.
  */
 final class DeferredRelease {
 
-    /** What comes of a release. */
+    /** What the caller of a release has to do. */
     enum Answer {
-        /** It is to be sent by the caller. */
+        /** Send it. */
         SEND,
-        /** It is sent at the end of the last transaction. */
+        /** Nothing: it is sent at the end of the last transaction. */
         DEFERRED,
-        /** The lease was given back before. */
+        /** Nothing: the handle was released before. */
         REPEATED
     }
 
-    /** Guarded by this, as the other field is: so exactly one thread is told to send the release. */
+    /** Guarded by this, as the other field is: so exactly one thread has to send the release. */
     private int openTransactions;
 
-    private boolean givenBack;
+    private boolean released;
 
     synchronized void transactionBegan() {
         openTransactions++;
@@ -28,19 +28,19 @@ final class DeferredRelease {
     /** Returns whether the release is to be sent now. */
     synchronized boolean transactionEnded() {
         openTransactions--;
-        return givenBack && openTransactions == 0;
+        return released && openTransactions == 0;
     }
 
-    synchronized Answer giveBack() {
-        if (givenBack) {
+    synchronized Answer release() {
+        if (released) {
             return Answer.REPEATED;
         }
-        givenBack = true;
+        released = true;
         return openTransactions == 0 ? Answer.SEND : Answer.DEFERRED;
     }
 
-    /** Whether the lease was given back and is kept until a transaction has ended. */
+    /** Whether the release waits for the end of a transaction. */
     synchronized boolean isPending() {
-        return givenBack && openTransactions > 0;
+        return released && openTransactions > 0;
     }
 }

@@ -3,6 +3,9 @@ package io.syncguard.core;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
+import io.syncguard.LockMode;
+import io.syncguard.LockRequest;
+import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
 
 /**
@@ -45,5 +48,33 @@ public record EngineSettings(
                 Duration.ofMillis(20),
                 Duration.ofMillis(500),
                 Duration.ofSeconds(10));
+    }
+
+    Duration waitTime(LockRequest request) {
+        return request.waitTime() == null ? waitTime : request.waitTime();
+    }
+
+    /**
+     * One attempt that does not queue, with the defaults for what the request leaves open.
+     *
+     * @param waiterTtl how long the first lease of a hand-over lives
+     */
+    AcquireRequest attempt(LockRequest request, String lockId, Duration waiterTtl) {
+        Duration leaseTtl = request.ttl() == null ? ttl : request.ttl();
+        if (request.heartbeatInterval() != null) {
+            LockLimits.heartbeat(request.heartbeatInterval(), leaseTtl);
+        }
+        // The first lease of a hand-over is short: an extension has to follow, and not shorten it.
+        boolean handOver =
+                request.mode() == LockMode.EXCLUSIVE && request.heartbeat() && leaseTtl.compareTo(waiterTtl) >= 0;
+        return new AcquireRequest(
+                request.key(),
+                request.mode(),
+                lockId,
+                leaseTtl,
+                request.owner() == null ? owner : request.owner(),
+                handOver,
+                false,
+                null);
     }
 }

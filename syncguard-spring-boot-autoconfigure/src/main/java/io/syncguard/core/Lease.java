@@ -4,14 +4,11 @@ import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockLimits;
-import io.syncguard.LockLostException;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,21 +41,18 @@ final class Lease {
     private final long grantedAt;
     private final LossHook hook;
     private final RenewalSchedule schedule;
-    private final DeferredRelease deferredRelease = new DeferredRelease();
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition extensionEnded = lock.newCondition();
-
-    /** Written under the lock, as all that follows. Read by all. */
+    /** Written under the monitor. Read by all. */
     private volatile Phase phase = Phase.HELD;
 
+    /** One extension at a time, so that answers do not overtake each other. The open {@link LeaseExtension} has the permit. */
+    private final Semaphore extensions = new Semaphore(1);
+
+    /** Written under the permit, as all that follows. Read by all. */
     private volatile Confirmation confirmed;
 
     /** It only grows. */
     private volatile Fence fence;
-
-    /** An extension is under way. A second one waits, so that answers do not overtake each other. */
-    private boolean extending;
 
     /**
      * The longest time for which a confirmation counts: the shortest ttl of the extensions that are in doubt. One of them may reach
@@ -98,11 +92,6 @@ final class Lease {
         return schedule;
     }
 
-    /** Which transactions its release waits for. */
-    DeferredRelease deferredRelease() {
-        return deferredRelease;
-    }
-
     Confirmation confirmed() {
         return confirmed;
     }
@@ -111,17 +100,19 @@ final class Lease {
         return confirmed.deadline();
     }
 
-    Duration ttl() {
-        return confirmed.ttl();
-    }
-
-    Instant expiresAt() {
-        return confirmed.expiresAt();
-    }
-
     /** The time since the grant. */
     Duration held() {
         return Duration.ofNanos(time.nanoTime() - grantedAt);
+    }
+
+    /** How long the key stays taken after the grant, in whole milliseconds and never shorter than requested. */
+    Duration holdAtLeast() {
+        return Duration.ofMillis(request.holdAtLeast().plusNanos(999_999).toMillis());
+    }
+
+    /** Whether that is not over. */
+    boolean isEarly() {
+        return held().compareTo(request.holdAtLeast()) < 0;
     }
 
     /** The phase at this moment: a lease past its deadline is lost. */
@@ -140,41 +131,18 @@ final class Lease {
 
     /** Begins an extension, when none is under way any more. */
     LeaseExtension extend() {
-        lock.lock();
-        try {
-            while (extending) {
-                extensionEnded.awaitUninterruptibly();
-            }
-            extending = true;
-            return new LeaseExtension(this, confirmed);
-        } finally {
-            lock.unlock();
-        }
+        extensions.acquireUninterruptibly();
+        return new LeaseExtension(this);
     }
 
     /** Begins an extension; {@code null} while another one is under way. */
     @Nullable
     LeaseExtension tryExtend() {
-        lock.lock();
-        try {
-            if (extending) {
-                return null;
-            }
-            extending = true;
-            return new LeaseExtension(this, confirmed);
-        } finally {
-            lock.unlock();
-        }
+        return extensions.tryAcquire() ? new LeaseExtension(this) : null;
     }
 
     void extensionEnded() {
-        lock.lock();
-        try {
-            extending = false;
-            extensionEnded.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        extensions.release();
     }
 
     /**
@@ -184,17 +152,12 @@ final class Lease {
      * @param ttl {@code null} for that of the lease
      */
     Confirmation ask(@Nullable Duration ttl) {
-        lock.lock();
-        try {
-            Confirmation asked =
-                    Confirmation.of(time.nanoTime(), ttl == null ? confirmed.ttl() : ttl, confirmed.expiresAt());
-            if (asked.deadline() < confirmed.deadline()) {
-                confirm(asked);
-            }
-            return asked;
-        } finally {
-            lock.unlock();
+        Confirmation asked =
+                Confirmation.of(time.nanoTime(), ttl == null ? confirmed.ttl() : ttl, confirmed.expiresAt());
+        if (asked.deadline() < confirmed.deadline()) {
+            confirm(asked);
         }
+        return asked;
     }
 
     /**
@@ -205,42 +168,25 @@ final class Lease {
      */
     boolean extended(Confirmation confirmation, @Nullable Fence next) {
         loseIfOver();
-        lock.lock();
-        try {
-            confirm(confirmation.atMost(countsAtMost));
-            if (next != null && phase == Phase.HELD) {
-                fence = larger(next);
-            }
-        } finally {
-            lock.unlock();
+        confirm(confirmation.atMost(countsAtMost));
+        if (next != null && phase == Phase.HELD) {
+            fence = larger(next);
         }
         return isHeld();
     }
 
     /** The server left the lease unchanged, because an application transaction locks its row. */
     void unchanged(Confirmation before) {
-        lock.lock();
-        try {
-            confirmed = before;
-            schedule.busy(time.nanoTime());
-        } finally {
-            lock.unlock();
-        }
+        confirmed = before;
+        schedule.busy(time.nanoTime());
     }
 
     /** An extension by this ttl is in doubt. */
     void inDoubt(Duration ttl) {
-        lock.lock();
-        try {
-            if (ttl.compareTo(countsAtMost) < 0) {
-                countsAtMost = ttl;
-            }
-        } finally {
-            lock.unlock();
-        }
+        countsAtMost = ttl.compareTo(countsAtMost) < 0 ? ttl : countsAtMost;
     }
 
-    /** Begins the release. Only one caller is told to send it. */
+    /** Begins the release. Returns true for one caller, who sends it. */
     boolean beginRelease() {
         loseIfOver();
         return leave(Phase.HELD, Phase.RELEASING);
@@ -258,21 +204,6 @@ final class Lease {
     /** The release found that the lease had been lost before. */
     void loseAtRelease(LockReason reason, String explanation) {
         lose(Phase.RELEASING, reason, explanation);
-    }
-
-    LockLostException lostException(@Nullable Throwable cause) {
-        return new LockLostException(
-                key(),
-                "Lock '" + key() + "' was lost while it was in use: what was done last under it may have met another"
-                        + " holder's work. Check it, and see the log for the reason",
-                cause);
-    }
-
-    LockLostException notHeldException() {
-        return phase == Phase.LOST
-                ? lostException(null)
-                : new LockLostException(
-                        key(), "Lock '" + key() + "' is not held any more: it had been released before");
     }
 
     /** Without the lock id. */
@@ -293,17 +224,12 @@ final class Lease {
         }
     }
 
-    private boolean leave(Phase from, Phase to) {
-        lock.lock();
-        try {
-            if (phase != from) {
-                return false;
-            }
-            phase = to;
-            return true;
-        } finally {
-            lock.unlock();
+    private synchronized boolean leave(Phase from, Phase to) {
+        if (phase != from) {
+            return false;
         }
+        phase = to;
+        return true;
     }
 
     private void confirm(Confirmation next) {

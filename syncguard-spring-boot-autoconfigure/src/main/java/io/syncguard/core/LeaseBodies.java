@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.LockManager;
 import io.syncguard.concurrent.RunningBody;
 import io.syncguard.concurrent.Shielded;
 import java.util.ArrayList;
@@ -9,10 +10,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-/** Who has to be told when a lease is lost: the bodies that run under it, and callbacks. Threads may share it. */
+/** The bodies that run under a lease and the callbacks for its loss. Threads may share it. */
 final class LeaseBodies {
 
-    private static final Log log = LogFactory.getLog(LockEngine.class);
+    private static final Log log = LogFactory.getLog(LockManager.class);
 
     private final Set<RunningBody> bodies = ConcurrentHashMap.newKeySet(1);
 
@@ -20,7 +21,7 @@ final class LeaseBodies {
     private final List<Runnable> callbacks = new ArrayList<>(0);
 
     /** Guarded by the callbacks. */
-    private boolean told;
+    private boolean lost;
 
     void add(RunningBody body) {
         bodies.add(body);
@@ -39,19 +40,19 @@ final class LeaseBodies {
         bodies.forEach(RunningBody::interruptIfPending);
     }
 
-    /** Keeps a callback for the loss; {@code false} when that has been told. */
+    /** Keeps a callback for the loss; {@code false} after the loss: the caller runs it. */
     boolean addCallback(Runnable callback) {
         synchronized (callbacks) {
-            return !told && callbacks.add(callback);
+            return !lost && callbacks.add(callback);
         }
     }
 
-    /** Interrupts the bodies, and returns the callbacks to be run. */
-    List<Runnable> tell() {
-        bodies.forEach(
-                body -> Shielded.run(body::interrupt, log, () -> "A body could not be told that its lock is lost"));
+    /** The lease is lost: interrupts the bodies, and returns the callbacks, which the caller runs. */
+    List<Runnable> lost() {
+        bodies.forEach(body ->
+                Shielded.run(body::interrupt, log, () -> "A body could not be interrupted after the loss of its lock"));
         synchronized (callbacks) {
-            told = true;
+            lost = true;
             return List.copyOf(callbacks);
         }
     }

@@ -17,10 +17,10 @@ final class LeaseExtension implements AutoCloseable {
     private Confirmation before;
     private Confirmation asked;
 
-    LeaseExtension(Lease lease, Confirmation confirmed) {
+    LeaseExtension(Lease lease) {
         this.lease = lease;
-        this.before = confirmed;
-        this.asked = confirmed;
+        this.before = lease.confirmed();
+        this.asked = before;
     }
 
     Lease lease() {

@@ -16,11 +16,12 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** The holder's view of its lease: bodies run under it, and whoever has it extends and releases the lease. */
+/** The holder's view of its lease: bodies run under it, and it extends and releases the lease. */
 final class LeaseHandle implements LockHandle {
 
     private final Lease lease;
     private final LeaseBodies bodies;
+    private final DeferredRelease deferredRelease = new DeferredRelease();
     private final LeaseRenewer renewer;
     private final TransactionReleaser releaser;
     private final ListenerDispatcher dispatcher;
@@ -79,7 +80,7 @@ final class LeaseHandle implements LockHandle {
 
     @Override
     public Instant expiresAt() {
-        return lease.expiresAt();
+        return lease.confirmed().expiresAt();
     }
 
     @Override
@@ -94,7 +95,10 @@ final class LeaseHandle implements LockHandle {
                     LockErrorCode.INVALID_ARGUMENT,
                     "Lock '" + key() + "' is held in mode SHARED, and only an exclusive one can take another fence");
         }
-        return renewer.rotateFence(lease);
+        if (!renewer.rotateFence(lease)) {
+            throw notHeldException();
+        }
+        return fence();
     }
 
     @Override
@@ -129,12 +133,12 @@ final class LeaseHandle implements LockHandle {
             bodies.add(body);
         }
         try {
-            // Checked after the body was added: whoever detects a loss from here on finds the body.
+            // Checked after the body was added: a loss from here on finds the body.
             requireHeld(view);
             return CurrentLocks.call(view, task);
         } catch (Throwable failure) {
             if (isInterruptedByLoss(body, failure)) {
-                throw lease.lostException(failure);
+                throw lostException(failure);
             }
             throw failure;
         } finally {
@@ -147,17 +151,22 @@ final class LeaseHandle implements LockHandle {
     /** Throws unless the lock is held: nothing may begin to run under it any more. */
     void requireHeld(LockHandle view) {
         if (!view.isHeld()) {
-            throw lease.notHeldException();
+            throw notHeldException();
         }
     }
 
     LockLostException lostException() {
-        return lease.lostException(null);
+        return lostException(null);
     }
 
     /** The handle that another one is a view of; {@code null} for a handle of somebody else's making. */
     static @Nullable LeaseHandle of(LockHandle handle) {
         return handle instanceof JoinedHandle joined ? joined.outer() : handle instanceof LeaseHandle own ? own : null;
+    }
+
+    /** Which transactions its release waits for. */
+    DeferredRelease deferredRelease() {
+        return deferredRelease;
     }
 
     boolean isOf(TransactionReleaser releaser) {
@@ -174,6 +183,21 @@ final class LeaseHandle implements LockHandle {
         return lease.toString();
     }
 
+    private LockLostException lostException(@Nullable Throwable cause) {
+        return new LockLostException(
+                key(),
+                "Lock '" + key() + "' was lost while it was in use: what was done last under it may have met another"
+                        + " holder's work. Check it, and see the log for the reason",
+                cause);
+    }
+
+    private LockLostException notHeldException() {
+        return state() == State.LOST
+                ? lostException()
+                : new LockLostException(
+                        key(), "Lock '" + key() + "' is not held any more: it had been released before");
+    }
+
     private void end(RunningBody body) {
         bodies.remove(body);
         if (body.end()) {
@@ -185,7 +209,7 @@ final class LeaseHandle implements LockHandle {
         }
     }
 
-    /** The interrupt may have been that of a body around this one on the same thread: one flag tells all of them. */
+    /** The interrupt may have been that of an outer body on the same thread, which has one flag for all of them. */
     private boolean isInterruptedByLoss(RunningBody body, Throwable failure) {
         return lease.phase() == Lease.Phase.LOST
                 && (body.explains(failure)

@@ -5,6 +5,7 @@ import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
+import io.syncguard.LockManager;
 import io.syncguard.LockOperation;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
@@ -24,23 +25,23 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells listeners and callbacks what happens to leases. Each is shielded from what the others throw. Threads may share it.
+ * Informs listeners of events, and runs the callbacks for a loss. An exception of one does not reach the others. Threads may share it.
  *
- * <p>Events of the heartbeat and of losses are told on threads that nothing waits for: {@code syncguard-events},
+ * <p>Events of the heartbeat and of losses are dispatched on threads that nothing waits for: {@code syncguard-events},
  * {@code syncguard-lost-n} for callbacks, and {@code syncguard-lost-listener-n} for listeners. The last two are apart, so that a
  * listener that blocks does not delay a callback. All threads are made with the engine: a loss may come when none can be made.
  */
 final class ListenerDispatcher implements AutoCloseable {
 
-    /** How many statements of the heartbeat, of up to {@value LeaseRenewer#CHUNK} leases each, may wait to be told. */
+    /** How many statements of the heartbeat, of up to {@value Heartbeat#CHUNK} leases each, may wait for their events to be dispatched. */
     static final int MAX_PENDING = 100;
 
     private static final Log log = LogFactory.getLog(LockListener.class);
 
     /** The name under which {@code docs/operations.md} has people look for lost locks. */
-    private static final Log losses = LogFactory.getLog(LockEngine.class);
+    private static final Log losses = LogFactory.getLog(LockManager.class);
 
-    /** How many callbacks run at once, and for how many losses listeners are told at once. */
+    /** How many callbacks run at once, and how many events of losses are dispatched at once. */
     private static final int LOSS_THREADS = 4;
 
     private final String backend;
@@ -58,18 +59,18 @@ final class ListenerDispatcher implements AutoCloseable {
         this.listeners = List.copyOf(listeners);
     }
 
-    /** Tells what happened to a lease. */
+    /** An event of a lease. */
     void dispatch(Lease lease, BiConsumer<LockListener, LockEvent> event) {
-        tell(describe(lease, null), event);
+        inform(describe(lease, null), event);
     }
 
-    /** Tells what happened to a request, and to its grant if there is one. */
+    /** An event of a request, with the fence of its grant if there is one. */
     void dispatch(
             LockRequest request, @Nullable Fence fence, Duration elapsed, BiConsumer<LockListener, LockEvent> event) {
-        tell(describe(request, fence, null, elapsed), event);
+        inform(describe(request, fence, null, elapsed), event);
     }
 
-    /** Tells what happened to leases, as they are now, on a thread that nothing waits for. */
+    /** An event of each of the leases, as they are now, on a thread that nothing waits for. */
     void dispatchLater(List<Lease> leases, BiConsumer<LockListener, LockEvent> event) {
         if (!listeners.isEmpty() && !leases.isEmpty()) {
             Shielded.run(
@@ -77,7 +78,7 @@ final class ListenerDispatcher implements AutoCloseable {
                         List<LockEvent> events = leases.stream()
                                 .map(lease -> describe(lease, null))
                                 .toList();
-                        heartbeatEvents.execute(() -> events.forEach(each -> tell(each, event)));
+                        heartbeatEvents.execute(() -> events.forEach(each -> inform(each, event)));
                     },
                     log,
                     () -> "Events of the heartbeat were left out, which changes nothing for the locks");
@@ -85,13 +86,13 @@ final class ListenerDispatcher implements AutoCloseable {
     }
 
     void refused(LockRequest request, Duration elapsed) {
-        tell(describe(request, null, LockReason.LOCKED, elapsed), LockListener::refused);
+        inform(describe(request, null, LockReason.LOCKED, elapsed), LockListener::refused);
     }
 
     void failed(LockRequest request, Duration elapsed, LockException error) {
         // An acquisition loses a lease in one way only: it was over on arrival.
         LockReason reason = error instanceof LockLostException ? LockReason.EXPIRED : null;
-        tell(
+        inform(
                 describe(request, null, reason, elapsed),
                 (listener, event) -> listener.failed(event, LockOperation.ACQUIRE, error));
     }
@@ -100,23 +101,23 @@ final class ListenerDispatcher implements AutoCloseable {
         dispatch(lease, (listener, event) -> listener.failed(event, operation, error));
     }
 
-    /** Tells of a loss: the log at once, callbacks and listeners on their threads. Nothing that fails here reaches the caller. */
+    /** A loss: the log at once, callbacks and listeners on their threads. Nothing that fails here reaches the caller. */
     void lost(Lease lease, LockReason reason, String explanation, List<Runnable> callbacks) {
         Shielded.log(() -> losses.warn(
                 "Lost lock '" + lease.key() + "' after " + lease.held().toMillis() + " ms: " + explanation));
         callbacks.forEach(this::call);
         execute(lossListenerThreads, () -> {
             LockEvent event = describe(lease, reason);
-            return () -> tell(event, LockListener::lost);
+            return () -> inform(event, LockListener::lost);
         });
     }
 
-    /** Runs a callback of a loss, which may have been given after it. */
+    /** Runs a callback for a loss. It may have been registered after the loss. */
     void call(Runnable callback) {
         execute(callbackThreads, () -> () -> Shielded.run(callback, losses, () -> "A callback for a lost lock failed"));
     }
 
-    /** What was handed over before is still told. */
+    /** Events and callbacks that wait are still dispatched. */
     @Override
     public void close() {
         callbackThreads.close();
@@ -145,11 +146,13 @@ final class ListenerDispatcher implements AutoCloseable {
                     try {
                         threads.execute(work.get());
                     } catch (RejectedExecutionException ex) {
-                        losses.debug("The news of a lost lock was left out: the application has shut down", ex);
+                        losses.debug(
+                                "A callback or listener was not called for a lost lock: the application has shut down",
+                                ex);
                     }
                 },
                 losses,
-                () -> "The news of a lost lock was left out");
+                () -> "A callback or listener was not called for a lost lock");
     }
 
     private LockEvent describe(Lease lease, @Nullable LockReason reason) {
@@ -161,7 +164,7 @@ final class ListenerDispatcher implements AutoCloseable {
         return new LockEvent(request.name(), request.key(), request.mode(), backend, fence, reason, elapsed);
     }
 
-    private void tell(LockEvent event, BiConsumer<LockListener, LockEvent> kind) {
+    private void inform(LockEvent event, BiConsumer<LockListener, LockEvent> kind) {
         for (LockListener listener : listeners) {
             // An Error must not part a grant from its holder, either.
             Shielded.run(

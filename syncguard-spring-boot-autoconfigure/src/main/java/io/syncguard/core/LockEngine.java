@@ -1,14 +1,10 @@
 package io.syncguard.core;
 
-import io.syncguard.CurrentLocks;
-import io.syncguard.LockErrorCode;
-import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockInfo;
 import io.syncguard.LockLimits;
 import io.syncguard.LockListener;
 import io.syncguard.LockManager;
-import io.syncguard.LockMode;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.RawLockInfo;
@@ -26,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * The lock manager of one backend. It wires the rooms of the engine, delegates, starts and stops.
  *
  * <p>A lease passes the rooms in one direction: {@link Acquirer} gets a grant, {@link LeaseMonitor} watches the deadline of the
- * {@link Lease}, {@link LeaseRenewer} extends it, {@link LockReleaser} ends it, {@link ListenerDispatcher} tells. The application has
- * a {@link LeaseHandle}.
+ * {@link Lease}, {@link Heartbeat} and {@link LeaseRenewer} extend it, {@link LockReleaser} ends it, {@link ListenerDispatcher} informs
+ * the listeners. The application has a {@link LeaseHandle}.
  *
  * <p>Threads may share it. Its own are daemons: {@code syncguard-waiters}, {@code syncguard-watch}, {@code syncguard-heartbeat},
  * {@code syncguard-release}, and those of the dispatcher. All are made with the engine.
@@ -39,9 +35,12 @@ public final class LockEngine implements LockManager, AutoCloseable {
     private final Time time;
     private final ListenerDispatcher dispatcher;
     private final LeaseMonitor monitor;
+    private final Heartbeat heartbeat;
     private final LeaseRenewer renewer;
+    private final BackgroundReleaser backgroundReleaser;
     private final LockReleaser releaser;
     private final TransactionReleaser transactionReleaser;
+    private final HandleJoiner joiner;
     private final WaiterRegistry waiters;
     private final Acquirer acquirer;
     private final FenceWarning fenceWarning;
@@ -70,27 +69,31 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.dispatcher = new ListenerDispatcher(backend.name(), List.copyOf(listeners));
         this.monitor = new LeaseMonitor(time);
         this.fenceWarning = new FenceWarning(time);
-        this.renewer = new LeaseRenewer(backend, monitor, dispatcher, fenceWarning, time);
-        this.releaser = new LockReleaser(backend, monitor, dispatcher, time);
+        this.heartbeat = new Heartbeat(backend, monitor, dispatcher, time);
+        this.renewer = new LeaseRenewer(backend, monitor, heartbeat, dispatcher, fenceWarning, time);
+        this.backgroundReleaser = new BackgroundReleaser(backend, time);
+        this.releaser = new LockReleaser(backend, backgroundReleaser, monitor, dispatcher);
         this.transactionReleaser = new TransactionReleaser(transactions, releaser);
+        this.joiner = new HandleJoiner(transactionReleaser, heartbeat);
         this.waiters = new WaiterRegistry(backend, settings, time);
-        this.acquirer = new Acquirer(backend, settings, time, waiters, releaser, dispatcher, this::grantsLocks);
+        this.acquirer =
+                new Acquirer(backend, settings, time, waiters, backgroundReleaser, dispatcher, this::grantsLocks);
     }
 
     @Override
     public LockHandle acquire(LockRequest request) {
-        LeaseHandle outer = outerHandle(request.key());
-        return outer == null ? hold(request, acquirer.acquire(request)) : join(outer, request);
+        LockHandle joined = joiner.join(request);
+        return joined == null ? handle(request, acquirer.acquire(request)) : joined;
     }
 
     @Override
     public @Nullable LockHandle tryAcquire(LockRequest request) {
-        LeaseHandle outer = outerHandle(request.key());
-        if (outer != null) {
-            return join(outer, request);
+        LockHandle joined = joiner.join(request);
+        if (joined != null) {
+            return joined;
         }
         GrantedLease grant = acquirer.tryAcquire(request);
-        return grant == null ? null : hold(request, grant);
+        return grant == null ? null : handle(request, grant);
     }
 
     @Override
@@ -156,13 +159,13 @@ public final class LockEngine implements LockManager, AutoCloseable {
     public void stop() {
         grantsLocks = false;
         // None of them tries again.
-        waiters.wakeAll().forEach(releaser::leaveQueue);
+        waiters.wakeAll().forEach(backgroundReleaser::leaveQueue);
         monitor.awaitNone(settings.shutdownTimeout());
         for (Lease lease : monitor.leases()) {
             lease.lose(LockReason.SHUTDOWN, "it was still held when the application shut down");
-            releaser.releaseLater(lease);
+            backgroundReleaser.release(lease);
         }
-        releaser.flush();
+        backgroundReleaser.flush();
     }
 
     /** {@link #stop Stops} if that is still to be done, ends all threads and closes the backend. */
@@ -172,8 +175,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
             stop();
         }
         waiters.close();
-        releaser.close();
-        renewer.close();
+        backgroundReleaser.close();
+        heartbeat.close();
         monitor.close();
         dispatcher.close();
         backend.close();
@@ -194,16 +197,16 @@ public final class LockEngine implements LockManager, AutoCloseable {
                 raw.owner());
     }
 
-    private LockHandle hold(LockRequest request, GrantedLease grant) {
+    private LockHandle handle(LockRequest request, GrantedLease grant) {
         LeaseBodies bodies = new LeaseBodies();
         Lease lease = new Lease(time, request, grant, (lost, reason, explanation) -> {
-            List<Runnable> callbacks = bodies.tell();
+            List<Runnable> callbacks = bodies.lost();
             monitor.remove(lost);
             dispatcher.lost(lost, reason, explanation, callbacks);
         });
         LeaseHandle handle = new LeaseHandle(lease, bodies, renewer, transactionReleaser, dispatcher);
         monitor.add(lease, handle);
-        renewer.schedule(lease);
+        heartbeat.schedule(lease);
         fenceWarning.check(grant.fence(), request.key());
         dispatcher.dispatch(request, grant.fence(), grant.waited(), LockListener::acquired);
         // Checked after the lease was added: either the engine that stops finds it, or this thread finds that it stops.
@@ -213,42 +216,5 @@ public final class LockEngine implements LockManager, AutoCloseable {
         }
         transactionReleaser.keepUntilEnd(handle);
         return handle;
-    }
-
-    /** The handle that a request of the running thread for this key is nested in. */
-    private @Nullable LeaseHandle outerHandle(String key) {
-        for (LockHandle handle : CurrentLocks.innermostFirst()) {
-            LeaseHandle outer = LeaseHandle.of(handle);
-            if (outer != null && outer.isOf(transactionReleaser) && isOpenFor(key, outer)) {
-                return outer;
-            }
-        }
-        for (LeaseHandle pending : transactionReleaser.pending()) {
-            if (isOpenFor(key, pending)) {
-                return pending;
-            }
-        }
-        return null;
-    }
-
-    private static boolean isOpenFor(String key, LockHandle handle) {
-        return handle.key().equals(key) && handle.state() != LockHandle.State.RELEASED;
-    }
-
-    private LockHandle join(LeaseHandle outer, LockRequest request) {
-        if (request.mode() == LockMode.EXCLUSIVE && outer.mode() == LockMode.SHARED) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "Lock '" + request.key()
-                            + "' is held in mode SHARED where an exclusive one is asked for, which would wait"
-                            + " for itself: take it exclusively from the start, or end the shared one first");
-        }
-        JoinedHandle joined = new JoinedHandle(outer, request);
-        outer.requireHeld(joined);
-        if (request.heartbeat()) {
-            outer.lease().schedule().switchOn(request);
-            renewer.schedule(outer.lease());
-        }
-        return joined;
     }
 }

@@ -11,11 +11,11 @@ import java.time.Duration;
  */
 final class RenewalSchedule {
 
-    /** A lease is extended along with others when no more than a quarter of its interval is missing; a failed one rests as long. */
+    /** A lease is extended along with others when no more than a quarter of its interval is missing; a failed one is tried again after as long. */
     private static final int SLACK_DIVISOR = 4;
 
     /**
-     * When a lease that a release handed over is due first: 250 ms after the grant was heard, because it is shorter than its ttl until
+     * When a lease that a release handed over is due first: 250 ms after the grant arrived. It is shorter than its ttl until
      * then. A body that has ended by then costs no extension.
      */
     private static final long FIRST_EXTENSION_NANOS = Duration.ofMillis(250).toNanos();
@@ -49,9 +49,9 @@ final class RenewalSchedule {
         return dueAt;
     }
 
-    /** Whether the heartbeat extends it now, or takes it along. */
+    /** Whether the heartbeat extends it now, alone or along with others. */
     synchronized boolean isDue(long now) {
-        return on && dueAt <= now + rest();
+        return on && dueAt <= now + slack();
     }
 
     /** For a nested request. The shorter of two intervals counts. */
@@ -70,7 +70,7 @@ final class RenewalSchedule {
 
     /** It could not be extended, or its holder is extending it. */
     synchronized void postpone(long now) {
-        dueAt = now + rest();
+        dueAt = now + slack();
     }
 
     /** An application transaction locks the row. */
@@ -82,7 +82,7 @@ final class RenewalSchedule {
         return Math.max(1, Math.min(longestInterval, length / 3));
     }
 
-    private long rest() {
+    private long slack() {
         return interval() / SLACK_DIVISOR;
     }
 

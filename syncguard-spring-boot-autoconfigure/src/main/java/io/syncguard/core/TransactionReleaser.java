@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Releases handles, but not before the transactions have ended in which they were acquired or given back: the next holder must see
+ * Releases handles, but not before the transactions have ended in which they were acquired or released: the next holder must see
  * what was written under them. Until then a request for the same key by a thread in such a transaction joins the handle. Otherwise
  * the thread would wait for itself.
  */
@@ -18,8 +18,8 @@ final class TransactionReleaser {
     private final LockReleaser releaser;
 
     /**
-     * By the thread in whose transaction a handle was acquired or given back, once for each of the two. Written by that thread, and
-     * by the one that ends the transaction, which may be another: nothing may stay behind with a pooled thread.
+     * By the thread in whose transaction a handle was acquired or released, once for each of the two. That thread writes it, and the
+     * one that ends the transaction, which may be another: nothing may stay behind with a pooled thread.
      */
     private final ConcurrentMap<Thread, Collection<LeaseHandle>> handles = new ConcurrentHashMap<>();
 
@@ -32,7 +32,7 @@ final class TransactionReleaser {
     void keepUntilEnd(LeaseHandle handle) {
         Thread thread = Thread.currentThread();
         if (transactions.atEnd(() -> check(handle), () -> transactionEnded(thread, handle))) {
-            handle.lease().deferredRelease().transactionBegan();
+            handle.deferredRelease().transactionBegan();
             handles.compute(thread, (same, ofThread) -> with(handle, ofThread));
         }
     }
@@ -43,7 +43,7 @@ final class TransactionReleaser {
      * @return whether it was held until now
      */
     boolean release(LeaseHandle handle) {
-        DeferredRelease deferred = handle.lease().deferredRelease();
+        DeferredRelease deferred = handle.deferredRelease();
         if (deferred.isPending()) {
             return false;
         }
@@ -51,7 +51,7 @@ final class TransactionReleaser {
             return releaser.release(handle.lease());
         }
         keepUntilEnd(handle);
-        return switch (deferred.giveBack()) {
+        return switch (deferred.release()) {
             case SEND -> releaser.release(handle.lease());
             case DEFERRED -> true;
             case REPEATED -> false;
@@ -64,7 +64,7 @@ final class TransactionReleaser {
         return ofThread == null
                 ? List.of()
                 : ofThread.stream()
-                        .filter(handle -> handle.lease().deferredRelease().isPending())
+                        .filter(handle -> handle.deferredRelease().isPending())
                         .toList();
     }
 
@@ -76,7 +76,7 @@ final class TransactionReleaser {
 
     /** What was written under a lock that was lost is rolled back. */
     private static void check(LeaseHandle handle) {
-        if (handle.lease().deferredRelease().isPending()) {
+        if (handle.deferredRelease().isPending()) {
             handle.requireHeld(handle);
         }
     }
@@ -86,7 +86,7 @@ final class TransactionReleaser {
             ofThread.remove(handle);
             return ofThread.isEmpty() ? null : ofThread;
         });
-        if (handle.lease().deferredRelease().transactionEnded()) {
+        if (handle.deferredRelease().transactionEnded()) {
             releaser.release(handle.lease());
         }
     }

@@ -41,8 +41,8 @@ final class Waiter implements AutoCloseable {
     /** Guarded by the lock. */
     private @Nullable LockBackendException failure;
 
-    /** Guarded by the lock: how many pauses it had while wake-ups did not arrive. */
-    private int pauses;
+    /** Guarded by the lock: how many polls it had while wake-ups did not arrive. */
+    private int retries;
 
     /** Guarded by the lock: the number of the sleep. A reason for another poll counts as another sleep. */
     private int sleeps;
@@ -53,7 +53,7 @@ final class Waiter implements AutoCloseable {
     /** When the safety poll is due, never while the caller is awake. Written under the lock. */
     private volatile long pollAt = Time.NEVER;
 
-    /** Guarded by the lock: from when on the safety poll may be taken along with others. */
+    /** Guarded by the lock: from when on it is polled along with others. */
     private long pollFrom = Time.NEVER;
 
     Waiter(WaiterRegistry waiters, Time time, AcquireRequest request) {
@@ -130,7 +130,7 @@ final class Waiter implements AutoCloseable {
         change(() -> woken = true);
     }
 
-    /** The first message counts. Whoever receives it on the channel knows its secret, and could send another. */
+    /** The first message counts. A reader of the channel knows its secret, and could send another. */
     void handOver(long number, AcquireResult.Granted grant) {
         change(() -> handedOver = number == this.number && handedOver == null ? grant : handedOver);
     }
@@ -220,7 +220,7 @@ final class Waiter implements AutoCloseable {
         // Queue entries have to be renewed in any case.
         long longest = waiters.safetyPollPause();
         if (!waiters.wakeUpsArrive()) {
-            longest = Math.min(longest, waiters.backoff(pauses++));
+            longest = Math.min(longest, waiters.retryPause(retries++));
         }
         long pause = Math.min(nextLook.toNanos(), longest);
         long now = time.nanoTime();

@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.concurrent.Alarm;
+import io.syncguard.concurrent.Backoff;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
@@ -33,7 +34,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
     static final int CHUNK = 500;
 
     private final LockBackend backend;
-    private final EngineSettings settings;
+    private final Backoff retryPauses;
     private final Time time;
     private final AtomicLong numbers = new AtomicLong();
     private final ConcurrentMap<Long, Waiter> waiters = new ConcurrentHashMap<>();
@@ -41,7 +42,8 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
 
     WaiterRegistry(LockBackend backend, EngineSettings settings, Time time) {
         this.backend = backend;
-        this.settings = settings;
+        this.retryPauses =
+                Backoff.doubling(settings.firstRetry(), settings.longestRetry()).withJitter();
         this.time = time;
         this.alarm = new Alarm("syncguard-waiters", time, this::poll);
         backend.connect(this);
@@ -114,14 +116,9 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         return longest - ThreadLocalRandom.current().nextLong(longest / 4 + 1);
     }
 
-    /** Half of it is random, so that processes that were refused together do not come back together. */
-    long backoff(int pauses) {
-        long longest = settings.longestRetry().toNanos();
-        long first = settings.firstRetry().toNanos();
-        int doublings = Math.min(pauses, 20);
-        // Compared the other way round, because the doubled one could overflow.
-        long backoff = first > longest >> doublings ? longest : first << doublings;
-        return backoff / 2 + ThreadLocalRandom.current().nextLong(backoff / 2 + 1);
+    /** The pause before the next poll while wake-ups do not arrive, after so many of them. */
+    long retryPause(int polls) {
+        return retryPauses.pauseNanos(polls + 1);
     }
 
     private long poll() {

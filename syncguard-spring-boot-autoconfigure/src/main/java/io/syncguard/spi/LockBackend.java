@@ -74,7 +74,7 @@ public interface LockBackend extends AutoCloseable {
     /** How long a queue entry lives unless it is renewed. */
     Duration waiterTtl();
 
-    /** Names who is told of wake-ups and hand-overs. Called once, before the first request. */
+    /** Connects the listener for wake-ups and hand-overs. Called once, before the first request. */
     void connect(WakeUpListener listener);
 
     /** Whether wake-ups arrive at this moment. If not, waiters poll. */

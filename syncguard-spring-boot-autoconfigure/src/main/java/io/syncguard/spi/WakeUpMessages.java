@@ -46,7 +46,7 @@ public final class WakeUpMessages {
     private final SecretKeySpec key;
     private final AtomicLong nextWarning = new AtomicLong();
 
-    /** @param wakeUps who is told what the messages say */
+    /** @param wakeUps is called for each valid message */
     public WakeUpMessages(WakeUpListener wakeUps, Time time) {
         this.wakeUps = wakeUps;
         this.time = time;
@@ -57,7 +57,7 @@ public final class WakeUpMessages {
 
     /**
      * The secret of a waiter, 22 characters of base64url, which the store keeps beside the waiter's number. It is the number's
-     * MAC under a key that only this object has: nobody else can know it, and nothing has to be remembered.
+     * MAC under a key that only this object has: nobody else can compute it, and it need not be stored.
      */
     public String secretOf(long waiter) {
         try {
@@ -70,7 +70,7 @@ public final class WakeUpMessages {
         }
     }
 
-    /** Tells what the message says. A message that no release can have sent is ignored, with a warning. */
+    /** Calls the listener. A message that no release can have sent is ignored, with a warning. */
     public void receive(String message) {
         Matcher words = MESSAGE.matcher(message);
         if (!words.matches()) {

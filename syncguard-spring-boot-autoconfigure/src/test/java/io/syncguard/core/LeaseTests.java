@@ -51,7 +51,7 @@ class LeaseTests {
         }
 
         assertThat(lease.remaining()).isEqualTo(Duration.ofSeconds(25));
-        assertThat(lease.expiresAt()).isEqualTo(END);
+        assertThat(lease.confirmed().expiresAt()).isEqualTo(END);
     }
 
     @Test
@@ -81,7 +81,7 @@ class LeaseTests {
         }
 
         assertThat(lease.remaining()).isEqualTo(TTL);
-        assertThat(lease.ttl()).isEqualTo(TTL);
+        assertThat(lease.confirmed().ttl()).isEqualTo(TTL);
     }
 
     @Test

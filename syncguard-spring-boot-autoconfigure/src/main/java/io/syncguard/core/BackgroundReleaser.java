@@ -1,0 +1,179 @@
+package io.syncguard.core;
+
+import io.syncguard.concurrent.Alarm;
+import io.syncguard.concurrent.Backoff;
+import io.syncguard.concurrent.Shielded;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends releases that no caller waits for, and repeats each until it got through or is of no use any more.
+ *
+ * <p>The thread {@code syncguard-release} sends those that are due in one statement, or one per {@value #CHUNK}, on a connection for
+ * which callers do not compete.
+ */
+final class BackgroundReleaser implements AutoCloseable {
+
+    private static final Log log = LogFactory.getLog(BackgroundReleaser.class);
+
+    /** How many releases one statement sends at most. */
+    static final int CHUNK = 500;
+
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
+
+    /** The pauses after an answer are short: the transaction that had the row locked may have ended. */
+    private static final Backoff BUSY_PAUSES = Backoff.doubling(FIRST_PAUSE, Duration.ofMillis(200));
+
+    private static final Backoff ERROR_PAUSES = Backoff.doubling(FIRST_PAUSE, Duration.ofSeconds(2));
+
+    private final LockBackend backend;
+    private final Time time;
+    private final Map<String, Pending> pending = new ConcurrentHashMap<>();
+    private final Alarm alarm;
+
+    BackgroundReleaser(LockBackend backend, Time time) {
+        this.backend = backend;
+        this.time = time;
+        this.alarm = new Alarm("syncguard-release", time, this::sendDue);
+    }
+
+    /** Releases a lease that its holder does not use any more, for as long as its ttl. */
+    void release(Lease lease) {
+        add(new Pending(
+                lease.lockId(),
+                lease,
+                BackgroundReleaser::isEnded,
+                lease.confirmed().ttl()));
+    }
+
+    /** Releases a lease of another process, whose row was locked, for so long. */
+    void release(String lockId, Duration patience) {
+        add(new Pending(lockId, null, BackgroundReleaser::isEnded, patience));
+    }
+
+    /**
+     * Releases what a request in doubt may have acquired. "Not found" is no final answer before the end of the in-doubt period: the
+     * request may still take effect.
+     */
+    void releaseInDoubt(String lockId) {
+        add(new Pending(lockId, null, result -> result == ReleaseResult.RELEASED, backend.inDoubtPeriod()));
+    }
+
+    /** Deletes a queue entry. */
+    void leaveQueue(String lockId) {
+        add(new Pending(lockId, null, BackgroundReleaser::isEnded, backend.waiterTtl()));
+    }
+
+    /**
+     * Sends everything that is left once more, on the thread of the caller: together, and then one by one what failed together. No
+     * statement begins after the in-doubt period: with a server that is away, each takes a network timeout.
+     */
+    void flush() {
+        long deadline = time.nanoTime() + backend.inDoubtPeriod().toNanos();
+        send(List.copyOf(pending.values()), deadline);
+        pending.values().forEach(each -> send(List.of(each), deadline));
+    }
+
+    @Override
+    public void close() {
+        alarm.close();
+    }
+
+    private static boolean isEnded(ReleaseResult result) {
+        return result != ReleaseResult.BUSY;
+    }
+
+    private void add(Pending release) {
+        pending.put(release.lockId, release);
+        alarm.ringAt(release.dueAt);
+    }
+
+    private long sendDue() {
+        long now = time.nanoTime();
+        send(pending.values().stream().filter(each -> now >= each.dueAt).toList(), Time.NEVER);
+        return pending.values().stream().mapToLong(each -> each.dueAt).min().orElse(Time.NEVER);
+    }
+
+    /** No statement begins after the deadline. */
+    private void send(List<Pending> due, long deadline) {
+        List<Pending> together = new ArrayList<>();
+        for (Pending each : due) {
+            if (each.isOver()) {
+                pending.remove(each.lockId, each);
+            } else if (each.lease == null || !each.lease.isEarly()) {
+                together.add(each);
+            } else if (time.nanoTime() < deadline) {
+                Duration hold = each.lease.holdAtLeast();
+                send(List.of(each), () -> List.of(backend.releaseAfter(each.lockId, hold)));
+            }
+        }
+        for (int from = 0; from < together.size() && time.nanoTime() < deadline; from += CHUNK) {
+            List<Pending> chunk = together.subList(from, Math.min(together.size(), from + CHUNK));
+            List<String> lockIds = chunk.stream().map(each -> each.lockId).toList();
+            send(chunk, () -> backend.releaseAll(lockIds));
+        }
+    }
+
+    private void send(List<Pending> releases, Supplier<List<ReleaseResult>> statement) {
+        releases.forEach(each -> each.tries++);
+        try {
+            List<ReleaseResult> results = statement.get();
+            for (int i = 0; i < releases.size(); i++) {
+                Pending release = releases.get(i);
+                if (release.isDone.test(results.get(i))) {
+                    pending.remove(release.lockId, release);
+                } else {
+                    release.pause(BUSY_PAUSES);
+                }
+            }
+        } catch (RuntimeException | Error ex) {
+            // An Error, too: without memory or threads, these are sent again.
+            releases.forEach(each -> each.pause(ERROR_PAUSES));
+            Shielded.log(() -> log.debug(releases.size() + " lock(s) could still not be released", ex));
+        }
+    }
+
+    /**
+     * A release that has not got through. The background thread writes its fields, and the thread that stops the engine; a release
+     * that both send does no harm.
+     */
+    private final class Pending {
+
+        private final String lockId;
+
+        /** May have to be held for some time yet. */
+        private final @Nullable Lease lease;
+
+        private final Predicate<ReleaseResult> isDone;
+        private final long givesUpAt;
+        private volatile long dueAt = time.nanoTime();
+        private volatile int tries;
+
+        Pending(String lockId, @Nullable Lease lease, Predicate<ReleaseResult> isDone, Duration patience) {
+            this.lockId = lockId;
+            this.lease = lease;
+            this.isDone = isDone;
+            this.givesUpAt = time.nanoTime() + patience.toNanos();
+        }
+
+        /** Each is sent once, however long it waited behind others. */
+        boolean isOver() {
+            return tries > 0 && time.nanoTime() >= givesUpAt;
+        }
+
+        void pause(Backoff pauses) {
+            dueAt = time.nanoTime() + pauses.pauseNanos(tries);
+        }
+    }
+}

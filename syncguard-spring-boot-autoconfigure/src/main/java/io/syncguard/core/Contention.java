@@ -1,0 +1,35 @@
+package io.syncguard.core;
+
+import io.syncguard.LockNotAcquiredException;
+import io.syncguard.spi.AcquireResult;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Why a request was not granted: somebody else holds the key, or waits in front.
+ *
+ * @param holder who holds the key; {@code null} when others only wait for it
+ */
+record Contention(String key, AcquireResult.@Nullable Holder holder) {
+
+    LockNotAcquiredException exception(Duration waited) {
+        return new LockNotAcquiredException(
+                key,
+                holder == null || holder.owner().isBlank() ? null : holder.owner(),
+                holder == null ? null : holder.since(),
+                waited,
+                this + "; gave up after " + waited.toMillis() + " ms");
+    }
+
+    /** For people. */
+    @Override
+    public String toString() {
+        if (holder == null) {
+            return "Others wait for lock '" + key + "' in front of this request";
+        }
+        return "Lock '" + key + "' is held"
+                + (holder.owner().isBlank() ? "" : " by " + holder.owner())
+                + " since " + holder.since()
+                + (holder.alone() ? "" : ", and by others");
+    }
+}

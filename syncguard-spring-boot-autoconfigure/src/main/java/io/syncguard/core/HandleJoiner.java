@@ -1,0 +1,72 @@
+package io.syncguard.core;
+
+import io.syncguard.CurrentLocks;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockMode;
+import io.syncguard.LockRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Joins a nested request to the handle that the running thread already has for its key. Otherwise the thread would wait for itself.
+ * Threads may share it.
+ */
+final class HandleJoiner {
+
+    private final TransactionReleaser releaser;
+    private final Heartbeat heartbeat;
+
+    HandleJoiner(TransactionReleaser releaser, Heartbeat heartbeat) {
+        this.releaser = releaser;
+        this.heartbeat = heartbeat;
+    }
+
+    /**
+     * Joins the handle of the same key, if there is one.
+     *
+     * @return {@code null} when there is none
+     * @throws LockException when the handle is shared and the request exclusive
+     */
+    @Nullable
+    LockHandle join(LockRequest request) {
+        LeaseHandle outer = outerHandle(request.key());
+        return outer == null ? null : join(outer, request);
+    }
+
+    private @Nullable LeaseHandle outerHandle(String key) {
+        for (LockHandle handle : CurrentLocks.innermostFirst()) {
+            LeaseHandle outer = LeaseHandle.of(handle);
+            if (outer != null && outer.isOf(releaser) && isOpenFor(key, outer)) {
+                return outer;
+            }
+        }
+        for (LeaseHandle pending : releaser.pending()) {
+            if (isOpenFor(key, pending)) {
+                return pending;
+            }
+        }
+        return null;
+    }
+
+    private static boolean isOpenFor(String key, LockHandle handle) {
+        return handle.key().equals(key) && handle.state() != LockHandle.State.RELEASED;
+    }
+
+    private LockHandle join(LeaseHandle outer, LockRequest request) {
+        if (request.mode() == LockMode.EXCLUSIVE && outer.mode() == LockMode.SHARED) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "Lock '" + request.key()
+                            + "' is held in mode SHARED where an exclusive one is asked for, which would wait"
+                            + " for itself: take it exclusively from the start, or end the shared one first");
+        }
+        JoinedHandle joined = new JoinedHandle(outer, request);
+        outer.requireHeld(joined);
+        if (request.heartbeat()) {
+            outer.lease().schedule().switchOn(request);
+            heartbeat.schedule(outer.lease());
+        }
+        return joined;
+    }
+}

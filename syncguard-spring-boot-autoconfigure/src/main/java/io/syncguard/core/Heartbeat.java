@@ -1,0 +1,161 @@
+package io.syncguard.core;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockListener;
+import io.syncguard.LockOperation;
+import io.syncguard.concurrent.Alarm;
+import io.syncguard.concurrent.Shielded;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * Extends all leases that are due, on the thread {@code syncguard-heartbeat}.
+ *
+ * <p>It sends one statement per tick, or one per {@value #CHUNK} leases. A lease that is due soon is extended along with the others, so
+ * that leases which were acquired at different times share their statements from the first tick on. A tick that failed is repeated
+ * sooner. A lease that the server no longer knows is lost. The others go on in each case.
+ */
+final class Heartbeat implements AutoCloseable {
+
+    private static final Log log = LogFactory.getLog(Heartbeat.class);
+
+    /** How many leases one statement extends at most. */
+    static final int CHUNK = 500;
+
+    private final LockBackend backend;
+    private final LeaseMonitor monitor;
+    private final ListenerDispatcher dispatcher;
+    private final Time time;
+    private final Alarm alarm;
+
+    /** The statements that failed since one did not. Used by the heartbeat's thread alone. */
+    private int failures;
+
+    /** Whether the log has a warning of them. Used by the heartbeat's thread alone. */
+    private boolean warned;
+
+    Heartbeat(LockBackend backend, LeaseMonitor monitor, ListenerDispatcher dispatcher, Time time) {
+        this.backend = backend;
+        this.monitor = monitor;
+        this.dispatcher = dispatcher;
+        this.time = time;
+        this.alarm = new Alarm("syncguard-heartbeat", time, this::tick);
+    }
+
+    /** Takes notice of a lease that the heartbeat is to extend. */
+    void schedule(Lease lease) {
+        if (lease.schedule().isOn()) {
+            alarm.ringAt(lease.schedule().dueAt());
+        }
+    }
+
+    @Override
+    public void close() {
+        alarm.close();
+    }
+
+    private long tick() {
+        long now = time.nanoTime();
+        List<Lease> due = monitor.leases().stream()
+                .filter(lease -> lease.schedule().isDue(now) && lease.isHeld())
+                .toList();
+        for (int from = 0; from < due.size(); from += CHUNK) {
+            extendAll(due.subList(from, Math.min(due.size(), from + CHUNK)));
+        }
+        return nextTick();
+    }
+
+    private void extendAll(List<Lease> due) {
+        List<LeaseExtension> extensions = new ArrayList<>();
+        try {
+            due.forEach(lease -> begin(lease, extensions));
+            if (!extensions.isEmpty()) {
+                send(extensions);
+            }
+        } finally {
+            extensions.forEach(LeaseExtension::close);
+        }
+    }
+
+    private void begin(Lease lease, List<LeaseExtension> extensions) {
+        LeaseExtension extension = lease.tryExtend();
+        if (extension == null) {
+            // Its holder is extending it.
+            lease.schedule().postpone(time.nanoTime());
+        } else if (lease.isHeld()) {
+            extensions.add(extension);
+        } else {
+            extension.close();
+        }
+    }
+
+    private void send(List<LeaseExtension> extensions) {
+        List<ExtendRequest> requests =
+                extensions.stream().map(each -> each.request(null)).toList();
+        try {
+            List<ExtendResult> results = backend.extend(requests);
+            succeeded();
+            List<Lease> extended = new ArrayList<>();
+            for (int i = 0; i < results.size(); i++) {
+                Lease lease = extensions.get(i).lease();
+                boolean held = extensions.get(i).answered(results.get(i));
+                if (held) {
+                    monitor.watch(lease);
+                }
+                if (held && results.get(i) instanceof ExtendResult.Extended) {
+                    extended.add(lease);
+                }
+            }
+            dispatcher.dispatchLater(extended, LockListener::extended);
+        } catch (RuntimeException | Error ex) {
+            // An Error, too: without memory or threads, the other leases are extended, and these are tried again.
+            failed(extensions, BackendFailure.of("The heartbeat failed", ex));
+        }
+    }
+
+    /** Warns once per outage, and only of leases that can still be saved: the loss of the others is a warning of its own. */
+    private void failed(List<LeaseExtension> extensions, LockBackendException error) {
+        failures++;
+        List<Lease> leases = extensions.stream().map(LeaseExtension::lease).toList();
+        extensions.forEach(each -> each.failed(error));
+        leases.forEach(lease -> lease.schedule().postpone(time.nanoTime()));
+        long held = leases.stream().filter(Lease::isHeld).count();
+        if (!warned && held > 0) {
+            warned = true;
+            Shielded.log(() -> log.warn(
+                    "The heartbeat could not extend " + held + " lock(s) and tries again; each is held until its ttl is"
+                            + " over",
+                    error));
+        } else {
+            Shielded.log(() -> log.debug(
+                    "The heartbeat could not extend " + leases.size() + " lock(s), " + held + " of them still held",
+                    error));
+        }
+        dispatcher.dispatchLater(leases, (listener, event) -> listener.failed(event, LockOperation.EXTEND, error));
+    }
+
+    private void succeeded() {
+        if (warned) {
+            int failed = failures;
+            Shielded.log(() -> log.info("The heartbeat extends locks again, after " + failed + " failed attempt(s)"));
+        }
+        warned = false;
+        failures = 0;
+    }
+
+    private long nextTick() {
+        long next = Time.NEVER;
+        for (Lease lease : monitor.leases()) {
+            if (lease.schedule().isOn() && lease.isHeld()) {
+                next = Math.min(next, lease.schedule().dueAt());
+            }
+        }
+        return next;
+    }
+}
