@@ -60,7 +60,7 @@ public final class LeaderElection implements AutoCloseable {
         this.threads = threads;
     }
 
-    /** Has the listener be told of all elections. */
+    /** Informs the listener of the events of all elections. */
     public LeaderRegistration addListener(LeaderListener listener) {
         listeners.add(listener);
         return () -> listeners.remove(listener);
@@ -84,10 +84,10 @@ public final class LeaderElection implements AutoCloseable {
                             + member.settings() + ". Join it without any, or use another name");
         }
         if (running) {
-            member.campaign().open();
+            member.membership().open();
             if (!running) {
                 // Stopped meanwhile, by somebody who may not have seen it.
-                member.campaign().close();
+                member.membership().close();
             }
         }
         return member;
@@ -160,7 +160,7 @@ public final class LeaderElection implements AutoCloseable {
     public void start() {
         running = true;
         try {
-            members.values().forEach(member -> member.campaign().open());
+            members.values().forEach(member -> member.membership().open());
         } catch (RuntimeException | Error ex) {
             stop();
             throw ex;
@@ -170,8 +170,8 @@ public final class LeaderElection implements AutoCloseable {
     /** Steps down everywhere, and waits for running bodies, at most for the shutdown timeout. Members stay joined until {@link #start}. */
     public void stop() {
         running = false;
-        members.values().forEach(member -> member.campaign().close());
-        members.values().forEach(member -> member.campaign().awaitEnd());
+        members.values().forEach(member -> member.membership().close());
+        members.values().forEach(member -> member.campaign().awaitEnd(shutdownTimeout));
     }
 
     /** {@link #stop Stops} for good. */
@@ -182,7 +182,7 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     private static LeaderMember join(LeaderMember member) {
-        member.campaign().join();
+        member.join();
         return member;
     }
 }

@@ -4,17 +4,14 @@ import io.syncguard.Fence;
 import io.syncguard.LockLimits;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
-import io.syncguard.concurrent.Shielded;
+import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadFactory;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,17 +30,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LeaderMember {
 
-    private static final Log log = LogFactory.getLog(LeaderElection.class);
-
     private static final String KEY_PREFIX = "leader:";
 
     private final String name;
     private final LeaderSettings settings;
-    private final String owner;
     private final LockManager locks;
     private final ThreadFactory threads;
-    private final LeaderNews news;
+    private final LeaderEventDispatcher dispatcher;
     private final Campaign campaign;
+    private final Membership membership;
     private final List<RepeatedTask> tasks = new CopyOnWriteArrayList<>();
 
     LeaderMember(
@@ -52,21 +47,23 @@ public final class LeaderMember {
             String defaultOwner,
             LockManager locks,
             List<LeaderListener> listeners,
-            Duration patience,
+            Duration shutdownTimeout,
             Time time,
             ThreadFactory threads) {
         this.name = name;
         this.settings = settings;
-        this.owner = settings.owner() == null ? defaultOwner : settings.owner();
         this.locks = locks;
         this.threads = threads;
-        this.news = new LeaderNews(threadName("-events"), listeners, threads);
+        String owner = settings.owner() == null ? defaultOwner : settings.owner();
+        this.dispatcher = new LeaderEventDispatcher(name, owner, listeners, threads("-events"));
         LockRequest request = LockRequest.of(key(name))
                 .named(key(name))
                 .ttl(settings.ttl())
                 .heartbeat(settings.heartbeat())
                 .owner(owner);
-        this.campaign = new Campaign(this, locks, request, patience, time, threads);
+        TermRunner terms = new TermRunner(name, settings.fenceRotation(), shutdownTimeout, dispatcher, time);
+        this.campaign = new Campaign(name, locks, request, terms, this::startTasks, time, threads(""));
+        this.membership = campaign.membership();
     }
 
     /** The name by which an election is known: that of its key, which is the same however the name is spelled. */
@@ -93,7 +90,7 @@ public final class LeaderMember {
      * I/O: false from the moment on in which leadership can no longer be proven, which is before anybody else can lead.
      */
     public boolean isLeader() {
-        LeaderTerm term = campaign.term();
+        LeaderTerm term = membership.term();
         return term != null && term.isLeader();
     }
 
@@ -102,69 +99,84 @@ public final class LeaderMember {
      * process does not lead.
      */
     public Optional<Fence> fence() {
-        LeaderTerm term = campaign.term();
+        LeaderTerm term = membership.term();
         return term != null && term.isLeader() ? Optional.of(term.fence()) : Optional.empty();
     }
 
     /** Whether this process takes part in the election: it has joined and not left. */
     public boolean isJoined() {
-        return campaign.isJoined();
+        return membership.isJoined();
     }
 
     /**
-     * Gives the leadership to the next one, and campaigns again behind all who wait. {@link #isLeader} is false from here on, and
-     * running bodies are interrupted. The next one is elected when they have ended and the listeners have been told, or the
+     * Hands the leadership over to the next member, and campaigns again behind all who wait. {@link #isLeader} is false from
+     * here on, and running bodies are interrupted. The next member is elected when they and the listeners have ended, or the
      * shutdown timeout is over. Nothing happens when this process does not lead.
      */
     public void resign() {
-        campaign.resign();
+        membership.resign();
     }
 
     /** {@link #resign Resigns}, and does not campaign until {@link #resume}: to keep a process from leading that is looked into. */
     public void pause() {
-        campaign.pause();
+        membership.pause();
     }
 
     /** Campaigns again after {@link #pause}. */
     public void resume() {
-        campaign.resume();
+        membership.resume();
     }
 
     /** {@link #resign Resigns}, and takes no part in the election any more until it {@link LeaderElection#join joins} again. */
     public void leave() {
-        campaign.leave();
+        membership.leave();
     }
 
     /**
-     * Runs the task in each term of this process, from its beginning on, or from now on if it leads. An interrupt tells the task
-     * of the end of the term.
+     * Runs the task in each term of this process, from its beginning on, or from now on if it leads. The end of the term
+     * interrupts the task.
      *
      * @return ends that, and interrupts the task if it runs
      */
     public LeaderRegistration runWhileLeader(LeaderTask task) {
-        RepeatedTask repeated = new RepeatedTask(name, threadName("-task"), task, threads);
-        campaign.withTerm(term -> {
-            tasks.add(repeated);
-            if (term != null) {
-                repeated.start(term);
-            }
-        });
+        RepeatedTask repeated = new RepeatedTask(name, task, threads("-task"));
+        tasks.add(repeated);
+        // Looked at after the task was added: a term that begins from here on finds the task.
+        LeaderTerm term = membership.term();
+        if (term != null) {
+            repeated.start(term);
+        }
         return () -> {
             tasks.remove(repeated);
             repeated.close();
         };
     }
 
-    /** Has the listener be told of this member. */
+    /** Informs the listener of the events of this member. */
     public LeaderRegistration addListener(LeaderListener listener) {
-        return news.add(listener);
+        return dispatcher.add(listener);
     }
 
     /** Begins code on the running thread that only the leader runs; {@code null} when this process does not lead. */
     @Nullable
-    TermBody begin() {
-        LeaderTerm term = campaign.term();
-        return term == null ? null : term.begin();
+    TermBody beginBody() {
+        LeaderTerm term = membership.term();
+        return term == null ? null : term.beginBody();
+    }
+
+    /**
+     * Takes part in the election.
+     *
+     * @throws Error when a thread that it needs cannot be made; it has not joined then
+     */
+    void join() {
+        membership.join(dispatcher::makeReady, () -> {
+            var unused = dispatcher.dispatch(listener -> listener.joined(this));
+        });
+    }
+
+    Membership membership() {
+        return membership;
     }
 
     Campaign campaign() {
@@ -175,50 +187,21 @@ public final class LeaderMember {
         return locks;
     }
 
-    String threadName(String suffix) {
-        return "syncguard-leader-" + name + suffix;
-    }
-
-    /** @throws Error when the thread cannot be made that tells listeners */
-    void makeReady() {
-        news.makeReady();
-    }
-
-    void joined() {
-        var unused = news.tell(listener -> listener.joined(this));
-    }
-
-    /** Called once at the beginning of a term. */
-    void elected(LeaderTerm term) {
-        LeaderElectedEvent event = new LeaderElectedEvent(name, owner, term.fence());
-        Shielded.log(() -> log.info("This process leads '" + name + "', under fence " + event.fence()));
-        var unused = news.tell(listener -> listener.elected(event));
-    }
-
-    /** Called once after that. */
-    void startTasks(LeaderTerm term) {
-        tasks.forEach(task -> task.start(term));
-    }
-
-    void fenceRotated(LeaderTerm term) {
-        LeaderFenceRotatedEvent event = new LeaderFenceRotatedEvent(name, owner, term.fence());
-        news.tellIfPossible(listener -> listener.fenceRotated(event));
-    }
-
-    /** Called once at the end of a term; done when all listeners have been told. */
-    CompletableFuture<Void> revoked(LeaderTerm term, LeaderRevocation reason) {
-        LeaderRevokedEvent event = new LeaderRevokedEvent(name, owner, term.fence(), reason);
-        Shielded.log(() -> log.info("This process leads '" + name + "' no longer: " + reason));
-        return news.tell(listener -> listener.revoked(event));
-    }
-
-    /** After the end of its campaign. */
+    /** Called after the end of the campaign. */
     void close() {
         tasks.forEach(RepeatedTask::close);
-        news.close();
+        dispatcher.close();
     }
 
     boolean isLike(LeaderSettings other, LockManager otherLocks) {
         return settings.equals(other) && Objects.equals(locks, otherLocks);
+    }
+
+    private void startTasks(LeaderTerm term) {
+        tasks.forEach(task -> task.start(term));
+    }
+
+    private ThreadFactory threads(String suffix) {
+        return DaemonThreadFactory.named("syncguard-leader-" + name + suffix, threads);
     }
 }

@@ -36,7 +36,7 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
         if (method == null) {
             return invocation.proceed();
         }
-        TermBody body = election.get().member(method.election()).begin();
+        TermBody body = election.get().member(method.election()).beginBody();
         return body == null
                 ? method.result().skipped()
                 : futures.run(() -> body.call(() -> proceed(invocation)), body::end, body::onEnd);

@@ -2,10 +2,9 @@ package io.syncguard.leader;
 
 import io.syncguard.Fence;
 import io.syncguard.LockHandle;
+import io.syncguard.LockLostException;
 import io.syncguard.concurrent.Shielded;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.apache.commons.logging.Log;
@@ -18,39 +17,39 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LeaderTerm {
 
-    private static final Log log = LogFactory.getLog(LeaderElection.class);
+    private static final Log log = LogFactory.getLog(LeaderTerm.class);
 
-    private final LeaderMember member;
+    private final String election;
     private final LockHandle lock;
-
-    /** Runs when something has changed that the campaign waits for. */
+    private final TermEvents events;
     private final Runnable changed;
+    private final TermBodies bodies;
 
     /** Why the leader stepped down. Set once. */
     private final AtomicReference<@Nullable LeaderRevocation> steppedDown = new AtomicReference<>();
 
-    private final Set<TermBody> bodies = ConcurrentHashMap.newKeySet();
-
-    /** Whether the listeners are told of the beginning. Guarded by this. */
+    /** Whether the beginning was reported. Guarded by this. */
     private boolean begun;
 
-    /** Done when the listeners have been told of the end; {@code null} before it. Guarded by this. */
-    private @Nullable CompletableFuture<Void> told;
+    /** Done when the listeners have been informed of the end; {@code null} before it. Guarded by this. */
+    private @Nullable CompletableFuture<Void> ended;
 
-    LeaderTerm(LeaderMember member, LockHandle lock, Runnable changed) {
-        this.member = member;
+    /** @param changed runs when the term has ended, and when one of its bodies or listeners has after that */
+    LeaderTerm(String election, LockHandle lock, TermEvents events, Runnable changed) {
+        this.election = election;
         this.lock = lock;
+        this.events = events;
         this.changed = changed;
+        this.bodies = new TermBodies(election, lock, this::isLeader, changed);
     }
 
     /** The name of the election. */
     public String name() {
-        return member.name();
+        return election;
     }
 
     /**
-     * Whether this process leads in this term: false from the moment on in which that can no longer be proven, or it steps
-     * down. No I/O.
+     * Whether this process leads in this term: false as soon as it cannot prove that any more, or steps down. No I/O.
      */
     public boolean isLeader() {
         return steppedDown.get() == null && lock.isHeld();
@@ -61,79 +60,69 @@ public final class LeaderTerm {
         return lock.fence();
     }
 
-    /** Gives the leadership to the next one, like {@link LeaderMember#resign()}, unless this term is over already. */
+    /** Resigns, like {@link LeaderMember#resign()}, unless this term is over already. */
     public void resign() {
         stepDown(LeaderRevocation.RESIGNED);
     }
 
-    /** Leads no longer, from now on, but has the lock until all bodies have ended. Only the first reason counts. */
+    /** Ends the leadership at once, and keeps the lock until all bodies have ended. The first reason counts. */
     void stepDown(LeaderRevocation reason) {
         if (steppedDown.compareAndSet(null, reason)) {
             end(TermBody::stepDown);
         }
     }
 
-    /** Begins, with what makes the term known. News of its end come after that of its beginning. */
-    void start(Runnable known) {
+    /**
+     * Begins. The end of the term is reported after its beginning.
+     *
+     * @param publish lets others find the term, and end it
+     */
+    void begin(Runnable publish) {
         synchronized (this) {
-            known.run();
-            member.elected(this);
+            publish.run();
+            events.elected(fence());
             begun = true;
         }
-        member.startTasks(this);
-        lock.onLost(this::lost);
+        lock.onLost(() -> end(TermBody::lost));
     }
 
-    /** Tells of the new fence, unless the end has been told. */
-    synchronized void rotated() {
-        if (told == null) {
-            member.fenceRotated(this);
+    /** Takes the next fence, and reports it unless the end was reported. A failure ends nothing: the lease goes on. */
+    void rotateFence() {
+        try {
+            lock.rotateFence();
+            reportRotation();
+        } catch (LockLostException ex) {
+            log.debug("The lock of the leader was lost before its fence was rotated", ex);
+        } catch (RuntimeException | Error ex) {
+            Shielded.log(() -> log.warn(
+                    "The fence of the leader of '" + election + "' could not be rotated; it leads on under " + fence()
+                            + " while its lease is extended, and tries again",
+                    ex));
         }
     }
 
     /**
-     * Tells of the end, once, whoever notices it first: the campaign may be waiting for an answer of the server.
-     * When the beginning could not be told, the end is not told, either.
+     * Reports the end once, for whoever detects it first: the campaign may be waiting for an answer of the server.
+     * An end without a reported beginning is not reported.
      *
-     * @return done when all have been told
+     * @return done when all listeners have been informed
      */
-    synchronized CompletableFuture<Void> over() {
-        if (told == null) {
-            told = begun ? member.revoked(this, reason()) : CompletableFuture.completedFuture(null);
-            told.whenComplete((nothing, failure) -> changed.run());
+    synchronized CompletableFuture<Void> reportEnd() {
+        if (ended == null) {
+            ended = begun ? events.revoked(fence(), reason()) : CompletableFuture.completedFuture(null);
+            ended.whenComplete((nothing, failure) -> changed.run());
         }
-        return told;
+        return ended;
     }
 
     /** Begins code on the running thread; {@code null} when this process does not lead in this term. */
     @Nullable
-    TermBody begin() {
-        if (!isLeader()) {
-            return null;
-        }
-        TermBody body = new TermBody(this, lock);
-        bodies.add(body);
-        // Looked at after the body was added: whoever ends the term from here on finds it.
-        if (isLeader()) {
-            return body;
-        }
-        ended(body);
-        return null;
-    }
-
-    void ended(TermBody body) {
-        bodies.remove(body);
-        if (bodies.isEmpty() && !isLeader()) {
-            changed.run();
-        }
-    }
-
-    void interruptPending() {
-        bodies.forEach(TermBody::interruptIfPending);
+    TermBody beginBody() {
+        return bodies.begin();
     }
 
     int bodies() {
-        return bodies.size();
+        return bodies.count();
     }
 
     LockHandle lock() {
@@ -145,22 +134,20 @@ public final class LeaderTerm {
         if (reason != null) {
             return reason;
         }
-        // Held no longer and not lost, it was given back by whoever has the handle or its lock id.
+        // Neither held nor lost: somebody with the handle or its lock id has released it.
         return lock.state() == LockHandle.State.LOST ? LeaderRevocation.LOST : LeaderRevocation.RESIGNED;
     }
 
-    private void lost() {
-        end(TermBody::lost);
+    private synchronized void reportRotation() {
+        if (ended == null) {
+            events.fenceRotated(fence());
+        }
     }
 
-    /** What fails for one body keeps the end from nobody else. */
-    private void end(Consumer<TermBody> telling) {
+    private void end(Consumer<TermBody> endBody) {
         try {
-            bodies.forEach(body -> Shielded.run(
-                    () -> telling.accept(body),
-                    log,
-                    () -> "A body of the leader of '" + name() + "' could not be told of the end of its term"));
-            over();
+            bodies.forEach(endBody);
+            reportEnd();
         } finally {
             changed.run();
         }

@@ -1,6 +1,5 @@
 package io.syncguard.leader;
 
-import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.ReadyThreads;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadFactory;
@@ -24,23 +23,27 @@ final class RepeatedTask implements LeaderRegistration {
     /** One thread. Of the terms that it could not take part in yet, the last one waits. */
     private final ReadyThreads runner;
 
-    /** Guarded by this. */
+    /** Guarded by this, like all that follows. */
     private boolean closed;
 
     private @Nullable TermBody running;
 
-    RepeatedTask(String name, String threadName, LeaderTask task, ThreadFactory threads) {
+    private @Nullable LeaderTerm started;
+
+    /** @param threads makes one thread, now */
+    RepeatedTask(String name, LeaderTask task, ThreadFactory threads) {
         this.name = name;
         this.task = task;
-        this.runner = new ReadyThreads(
-                DaemonThreadFactory.named(threadName, threads),
-                1,
-                new ArrayBlockingQueue<>(1),
-                new ThreadPoolExecutor.DiscardOldestPolicy());
+        this.runner =
+                new ReadyThreads(threads, 1, new ArrayBlockingQueue<>(1), new ThreadPoolExecutor.DiscardOldestPolicy());
     }
 
-    void start(LeaderTerm term) {
-        runner.execute(() -> run(term));
+    /** Runs once in this term. An older term, which is over, does not take the place of a newer one that waits. */
+    synchronized void start(LeaderTerm term) {
+        if (term != started && term.isLeader()) {
+            started = term;
+            runner.execute(() -> run(term));
+        }
     }
 
     /** Interrupts a run that is under way. */
@@ -54,7 +57,7 @@ final class RepeatedTask implements LeaderRegistration {
     }
 
     private void run(LeaderTerm term) {
-        TermBody body = term.begin();
+        TermBody body = term.beginBody();
         if (body == null) {
             return;
         }

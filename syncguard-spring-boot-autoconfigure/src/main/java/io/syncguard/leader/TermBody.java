@@ -11,18 +11,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class TermBody implements AutoCloseable {
 
-    private final LeaderTerm term;
+    private final String election;
     private final LockHandle lock;
+    private final Hook hook;
 
-    /** The thread that began it, for a leader that steps down: of a loss the lock tells it. */
+    /** The thread that began it, to be interrupted when the leader steps down. On a loss the lock interrupts it. */
     private final RunningBody running = new RunningBody(Thread.currentThread());
 
     /** Set by the thread that runs the body when its result is still to come, read by whoever ends the term. */
     private volatile @Nullable Runnable onEnd;
 
-    TermBody(LeaderTerm term, LockHandle lock) {
-        this.term = term;
+    TermBody(String election, LockHandle lock, Hook hook) {
+        this.election = election;
         this.lock = lock;
+        this.hook = hook;
     }
 
     /**
@@ -46,7 +48,7 @@ final class TermBody implements AutoCloseable {
     /** Has the callback run when the term ends while the result of the body is still to come. */
     void onEnd(Runnable callback) {
         onEnd = callback;
-        if (!term.isLeader()) {
+        if (!hook.isLeader()) {
             callback.run();
         }
     }
@@ -54,12 +56,12 @@ final class TermBody implements AutoCloseable {
     /** The leader steps down, and has the lock until all bodies have ended. */
     void stepDown() {
         running.interrupt();
-        tell();
+        runCallback();
     }
 
     /** The lock is lost, and has interrupted the thread. */
     void lost() {
-        tell();
+        runCallback();
     }
 
     void interruptIfPending() {
@@ -69,7 +71,7 @@ final class TermBody implements AutoCloseable {
     /**
      * Ends it.
      *
-     * @throws LockLostException when the lock was lost, or taken away, before
+     * @throws LockLostException when the lock was lost or released before
      */
     @Override
     public void close() {
@@ -80,11 +82,11 @@ final class TermBody implements AutoCloseable {
      * Ends it.
      *
      * @param cancelled what the future of the body failed with that the end of the term cancelled, else {@code null}
-     * @throws LockLostException when the lock was lost, or taken away, before; or when the body was cancelled
+     * @throws LockLostException when the lock was lost or released before; or when the body was cancelled
      */
     void end(@Nullable Throwable cancelled) {
         boolean wasHeld = lock.isHeld();
-        term.ended(this);
+        hook.ended(this);
         if (!wasHeld || cancelled != null) {
             throw over(wasHeld, cancelled);
         }
@@ -92,7 +94,7 @@ final class TermBody implements AutoCloseable {
 
     /** A leader that steps down has the lock until its bodies have ended. */
     private LockLostException over(boolean held, @Nullable Throwable cause) {
-        String leadership = "Leadership '" + term.name() + "' ";
+        String leadership = "Leadership '" + election + "' ";
         return new LockLostException(
                 lock.key(),
                 held
@@ -105,15 +107,25 @@ final class TermBody implements AutoCloseable {
 
     private void endThread() {
         if (running.end()) {
-            // Its flag may have hidden that of a body around it.
-            term.interruptPending();
+            hook.threadInterrupted();
         }
     }
 
-    private void tell() {
+    private void runCallback() {
         Runnable callback = onEnd;
         if (callback != null) {
             callback.run();
         }
+    }
+
+    /** What a body needs of its term, and what it reports. */
+    interface Hook {
+
+        boolean isLeader();
+
+        /** The body was interrupted, and its thread goes on. The flag may have hidden that of a body around it. */
+        void threadInterrupted();
+
+        void ended(TermBody body);
     }
 }

@@ -36,7 +36,7 @@ class LeaderFailureTests {
                     .as("told once")
                     .singleElement()
                     .asString()
-                    .contains("'scheduler'", "cannot be taken part in", "tried again");
+                    .contains("The campaign for 'scheduler' failed", "tried again");
         }
     }
 
@@ -78,7 +78,7 @@ class LeaderFailureTests {
         eventually().until(() -> fixture.process.backend.acquires.get() == 1);
 
         member.leave();
-        member.campaign().awaitEnd();
+        member.campaign().awaitEnd(LeaderFixture.PATIENCE);
 
         assertThat(fixture.process.time.nanoTime()).isZero();
     }

@@ -66,7 +66,7 @@ final class LeaderFixture implements AfterEachCallback {
     /** Has it wait behind all others. */
     LeaderMember queued(LeaderMember member) {
         int before = process.store.queue(KEY).size();
-        member.campaign().join();
+        member.join();
         eventually().until(() -> process.store.queue(KEY).size() == before + 1);
         return member;
     }

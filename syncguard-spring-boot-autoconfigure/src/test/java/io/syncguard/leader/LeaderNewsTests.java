@@ -7,6 +7,7 @@ import static io.syncguard.leader.LeaderFixture.TTL;
 import static io.syncguard.leader.LeaderFixture.hangUntil;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.Fence;
 import io.syncguard.testing.CapturedLog;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -102,26 +103,30 @@ class LeaderNewsTests {
     void rotations_are_left_out_and_the_end_is_not_when_too_many_news_wait() {
         CountDownLatch goOn = new CountDownLatch(1);
         try (CapturedLog log = new CapturedLog()) {
-            LeaderNews news = new LeaderNews("news", List.of(), Thread::new);
-            news.makeReady();
-            List<String> told = new CopyOnWriteArrayList<>();
-            news.add(LeaderFixture.recordingIn(told));
+            LeaderEventDispatcher dispatcher = new LeaderEventDispatcher(NAME, "node-1", List.of(), Thread::new);
+            dispatcher.makeReady();
+            List<String> received = new CopyOnWriteArrayList<>();
+            dispatcher.add(LeaderFixture.recordingIn(received));
             CountDownLatch hangs = new CountDownLatch(1);
-            news.tell(listener -> {
+            dispatcher.dispatch(listener -> {
                 hangs.countDown();
                 hangUntil(goOn);
             });
             eventually().until(() -> hangs.getCount() == 0);
-            IntStream.rangeClosed(1, LeaderNews.MAX_PENDING + 1)
-                    .forEach(each -> news.tellIfPossible(listener -> told.add("rotated " + each)));
+            IntStream.rangeClosed(1, LeaderEventDispatcher.MAX_PENDING + 1)
+                    .forEach(each -> dispatcher.fenceRotated(new Fence(each)));
 
-            var last = news.tell(listener -> told.add("revoked"));
+            var last = dispatcher.revoked(new Fence(101), LeaderRevocation.RESIGNED);
             goOn.countDown();
 
             eventually().until(last::isDone);
-            assertThat(told).hasSize(LeaderNews.MAX_PENDING + 1).endsWith("rotated 100", "revoked");
-            assertThat(log.messages()).singleElement().asString().contains("Leader listeners are too slow");
-            news.close();
+            assertThat(received)
+                    .hasSize(LeaderEventDispatcher.MAX_PENDING + 1)
+                    .endsWith("rotated 100", "revoked 101 RESIGNED");
+            assertThat(log.messages())
+                    .filteredOn(message -> message.contains("Leader listeners are too slow"))
+                    .hasSize(1);
+            dispatcher.close();
         }
     }
 

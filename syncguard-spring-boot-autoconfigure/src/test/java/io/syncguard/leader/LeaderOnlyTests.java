@@ -271,7 +271,7 @@ class LeaderOnlyTests {
     }
 
     private static LockHandle lock(AssertableApplicationContext context) {
-        return member(context).campaign().term().lock();
+        return member(context).membership().term().lock();
     }
 
     static class Jobs {

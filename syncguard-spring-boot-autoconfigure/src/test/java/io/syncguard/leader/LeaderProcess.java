@@ -128,7 +128,7 @@ public final class LeaderProcess {
         int number = 0;
         LeaderTerm last = null;
         while (true) {
-            LeaderTerm term = member.campaign().term();
+            LeaderTerm term = member.membership().term();
             if (term != last) {
                 last = term;
                 number++;
@@ -146,7 +146,7 @@ public final class LeaderProcess {
         long fence = term.fence().value();
         long until = System.nanoTime();
         // No term comes again: if it is the same still, it was the one that was asked about.
-        if (leads && member.campaign().term() == term) {
+        if (leads && member.membership().term() == term) {
             write(LeadershipHistory.line(number, fence, from, until));
         }
     }

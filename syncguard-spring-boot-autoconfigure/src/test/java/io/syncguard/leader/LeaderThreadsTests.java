@@ -66,7 +66,7 @@ class LeaderThreadsTests {
     void who_cannot_join_for_want_of_the_thread_that_campaigns_has_not_joined_and_nobody_was_told_of_it() {
         LeaderMember member = fixture.elected();
         member.leave();
-        member.campaign().awaitEnd();
+        member.campaign().awaitEnd(LeaderFixture.PATIENCE);
         fixture.threads.exhausted = true;
 
         assertThatThrownBy(() -> fixture.election.join(NAME)).hasMessageContaining("unable to create native thread");

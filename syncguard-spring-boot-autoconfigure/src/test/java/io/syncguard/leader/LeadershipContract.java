@@ -191,7 +191,7 @@ public abstract class LeadershipContract {
     }
 
     private static void elect(LeaderMember member) {
-        member.campaign().join();
+        member.join();
         eventually().until(member::isLeader);
     }
 
@@ -199,7 +199,7 @@ public abstract class LeadershipContract {
     private void queue(LeaderMember other) {
         CountDownLatch asked = new CountDownLatch(1);
         there.backend.afterAcquire = asked::countDown;
-        other.campaign().join();
+        other.join();
         eventually().until(() -> asked.getCount() == 0 && there.backend.isConnected());
     }
 
@@ -215,7 +215,7 @@ public abstract class LeadershipContract {
     }
 
     private static String lockId(LeaderMember member) {
-        return member.campaign().term().lock().lockId();
+        return member.membership().term().lock().lockId();
     }
 
     /** From now on no request of this process gets through. */
