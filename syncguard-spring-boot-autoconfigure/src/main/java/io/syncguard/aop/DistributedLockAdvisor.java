@@ -2,6 +2,8 @@ package io.syncguard.aop;
 
 import io.syncguard.DistributedLock;
 import io.syncguard.LockTemplate;
+import io.syncguard.interception.AnnotatedMethodPointcut;
+import io.syncguard.interception.BodyRunner;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -12,7 +14,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
 
 /**
- * Tells Spring which methods run under locks, and by what. Its order puts the lock outside of a transaction of the same
+ * Informs Spring which methods run under locks, and by what. Its order puts the lock outside of a transaction of the same
  * method.
  */
 public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, AutoCloseable {
@@ -21,7 +23,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
     private final Pointcut pointcut;
     private final int order;
 
-    private final HeldFutures futures = new HeldFutures("syncguard-future");
+    private final BodyRunner bodies = new BodyRunner("syncguard-future");
 
     /**
      * @param template for annotations that name no manager; looked up at the first call of an annotated method, so that no lock
@@ -36,9 +38,9 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
             Supplier<Duration> waitTime,
             int order,
             LongSupplier nanoTime) {
-        AnnotatedMethods<DistributedLock, LockedMethod> methods = new AnnotatedMethods<>(
-                DistributedLock.class, "without a lock", new LockedMethods(beans, template, waitTime)::read);
-        this.interceptor = new DistributedLockInterceptor(methods, futures, nanoTime);
+        AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods = new AnnotatedMethodPointcut<>(
+                DistributedLock.class, "without a lock", new LockedMethodParser(beans, template, waitTime)::parse);
+        this.interceptor = new DistributedLockInterceptor(methods, bodies, nanoTime);
         this.pointcut = methods;
         this.order = order;
     }
@@ -58,9 +60,9 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
         return order;
     }
 
-    /** Locks were taken back before, when the engine stopped. */
+    /** The engine has released all locks before. */
     @Override
     public void close() {
-        futures.close();
+        bodies.close();
     }
 }

@@ -7,8 +7,10 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.OnLost;
+import io.syncguard.interception.AnnotatedCall;
+import io.syncguard.interception.AnnotatedMethodPointcut;
+import io.syncguard.interception.BodyRunner;
 import java.lang.reflect.Method;
-import java.lang.reflect.UndeclaredThrowableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +20,6 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.support.AopUtils;
 
 /**
  * Runs an annotated method under its locks.
@@ -30,42 +31,40 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
     private static final Log log = LogFactory.getLog(DistributedLockInterceptor.class);
 
-    private final AnnotatedMethods<DistributedLock, LockedMethod> methods;
-    private final HeldFutures futures;
+    private final AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods;
+    private final BodyRunner bodies;
     private final LongSupplier nanoTime;
 
     DistributedLockInterceptor(
-            AnnotatedMethods<DistributedLock, LockedMethod> methods, HeldFutures futures, LongSupplier nanoTime) {
+            AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods, BodyRunner bodies, LongSupplier nanoTime) {
         this.methods = methods;
-        this.futures = futures;
+        this.bodies = bodies;
         this.nanoTime = nanoTime;
     }
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-        Object target = invocation.getThis();
-        Class<?> targetClass =
-                target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
-        LockedMethod method = methods.find(invocation.getMethod(), targetClass);
-        if (method == null) {
-            return invocation.proceed();
-        }
-        MethodCall call = new MethodCall(invocation.getMethod(), invocation.getArguments(), target, targetClass);
-        List<LockRequest> requests = method.requests(call);
-        return new LockedCall(method, invocation).run(requests);
+        AnnotatedCall<LockedMethod> call = methods.call(invocation);
+        return call == null ? invocation.proceed() : run(call);
     }
 
-    /** One call: its locks are taken one inside the other, and given back in reverse. */
+    private @Nullable Object run(AnnotatedCall<LockedMethod> call) throws Exception {
+        LockedMethod method = call.method();
+        List<LockRequest> requests = method.requests(MethodCall.of(call.invocation(), call.targetClass()));
+        return new LockedCall(method, call).run(requests);
+    }
+
+    /** One call: its locks are acquired one inside the other, and released in reverse. */
     private final class LockedCall {
 
         private final LockedMethod method;
-        private final MethodInvocation invocation;
+        private final AnnotatedCall<LockedMethod> call;
         private final long began = nanoTime.getAsLong();
         private final List<LockHandle> locks = new ArrayList<>(1);
 
-        LockedCall(LockedMethod method, MethodInvocation invocation) {
+        LockedCall(LockedMethod method, AnnotatedCall<LockedMethod> call) {
             this.method = method;
-            this.invocation = invocation;
+            this.call = call;
         }
 
         /** That a callback of {@code @Nullable Object} may return null, NullAway sees on JDK 22 and later only. */
@@ -73,7 +72,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         private @Nullable Object run(List<LockRequest> requests) throws Exception {
             if (requests.isEmpty()) {
                 requireHeld();
-                return proceed();
+                return call.proceed();
             }
             LockHandle lock = acquire(requests.get(0));
             if (lock == null) {
@@ -91,7 +90,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
                 return method.template().get().manager().acquire(request.waitTime(timeLeft()));
             } catch (LockNotAcquiredException ex) {
                 if (method.skips()) {
-                    log.debug("Left out " + nameOf(invocation.getMethod()) + ": " + ex.getMessage());
+                    log.debug("Left out " + nameOf(call.invocation().getMethod()) + ": " + ex.getMessage());
                     return null;
                 }
                 throw ex;
@@ -120,20 +119,10 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         }
 
         private @Nullable Object runToItsEnd(LockHandle lock, LockCallback<@Nullable Object> body) throws Exception {
-            return futures.run(
+            return bodies.run(
                     lock.bind(() -> body.doWithLock(lock)),
                     cancelled -> close(lock, cancelled),
                     interrupts(lock) ? lock::onLost : cancel -> {});
-        }
-
-        private @Nullable Object proceed() throws Exception {
-            try {
-                return invocation.proceed();
-            } catch (Exception | Error ex) {
-                throw ex;
-            } catch (Throwable ex) {
-                throw new UndeclaredThrowableException(ex);
-            }
         }
     }
 

@@ -1,6 +1,7 @@
 package io.syncguard.aop;
 
 import java.lang.reflect.Method;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,10 @@ final class MethodCall {
         this.args = args;
         this.target = target;
         this.targetClass = targetClass;
+    }
+
+    static MethodCall of(MethodInvocation invocation, Class<?> targetClass) {
+        return new MethodCall(invocation.getMethod(), invocation.getArguments(), invocation.getThis(), targetClass);
     }
 
     public Method getMethod() {

@@ -32,14 +32,14 @@ final class MethodExpression {
         this.attribute = attribute;
         this.expression = PARSER.parseRaw(text);
         this.beans = beans;
-        this.parameters = ExpressionNames.parametersOf(attribute, expression, parameters);
+        this.parameters = ExpressionNameResolver.parametersOf(attribute, expression, parameters);
     }
 
     String attribute() {
         return attribute;
     }
 
-    /** @throws EvaluationException when it has no value for this call, for a reason that {@link #explain} tells */
+    /** @throws EvaluationException when it has no value for this call, for a reason that {@link #explain} puts in words */
     @Nullable
     Object value(MethodCall call) {
         StandardEvaluationContext context = new StandardEvaluationContext(call);

@@ -90,8 +90,8 @@ public final class SyncGuardAutoConfiguration {
     }
 
     @Bean
-    static BackendQualifiers syncGuardBackendQualifiers(Environment environment) {
-        return new BackendQualifiers(Backend.namedIn(environment));
+    static BackendQualifierPostProcessor syncGuardBackendQualifiers(Environment environment) {
+        return new BackendQualifierPostProcessor(Backend.namedIn(environment));
     }
 
     @Bean

@@ -3,7 +3,7 @@ package io.syncguard.autoconfigure;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockManager;
-import io.syncguard.aop.LockManagers;
+import io.syncguard.aop.LockManagerResolver;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderListener;
 import io.syncguard.leader.LeaderOnlyAdvisor;
@@ -40,12 +40,12 @@ public final class SyncGuardLeaderAutoConfiguration {
                 locks,
                 owner == null ? SyncGuardAutoConfiguration.defaultOwner(environment) : owner,
                 properties.shutdownTimeout());
-        LockManagers managers = new LockManagers(beans);
+        LockManagerResolver resolver = new LockManagerResolver(beans);
         properties.leader().forEach((name, leader) -> {
             try {
                 LockManager named = leader.lockManager() == null
                         ? locks
-                        : managers.manager(leader.lockManager()).get();
+                        : resolver.manager(leader.lockManager()).get();
                 election.define(name, leader.settings(), named);
             } catch (LockException | IllegalArgumentException ex) {
                 throw new LockException(

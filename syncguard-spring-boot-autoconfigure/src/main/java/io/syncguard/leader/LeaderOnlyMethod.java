@@ -1,6 +1,6 @@
 package io.syncguard.leader;
 
-import io.syncguard.aop.ResultType;
+import io.syncguard.interception.ResultType;
 
 /**
  * What the annotation of one method says.

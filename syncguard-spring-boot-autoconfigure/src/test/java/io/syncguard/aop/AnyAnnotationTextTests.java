@@ -96,8 +96,8 @@ class AnyAnnotationTextTests {
                 .filter(each -> each.getName().equals(attribute))
                 .findFirst()
                 .orElseThrow();
-        return new LockedMethods(beans, () -> beans.getBean(LockTemplate.class), () -> Duration.ofSeconds(5))
-                .read(method.getAnnotation(DistributedLock.class), method, Annotated.class);
+        return new LockedMethodParser(beans, () -> beans.getBean(LockTemplate.class), () -> Duration.ofSeconds(5))
+                .parse(method.getAnnotation(DistributedLock.class), method, Annotated.class);
     }
 
     private static void assertRefused(String attribute, String text) {

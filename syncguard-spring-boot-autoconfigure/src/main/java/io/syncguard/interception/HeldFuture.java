@@ -1,4 +1,4 @@
-package io.syncguard.aop;
+package io.syncguard.interception;
 
 import io.syncguard.LockLostException;
 import java.nio.channels.ClosedByInterruptException;
@@ -27,7 +27,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     private final Consumer<@Nullable Throwable> end;
     private final Future<?> source;
 
-    /** Written by whoever tells of the loss, before it cancels the source. Read by whoever sees the source done. */
+    /** Written by the thread that detects the loss, before it cancels the source. Read when the source is done. */
     private volatile boolean lost;
 
     private HeldFuture(Future<?> source, Consumer<@Nullable Throwable> end) {
@@ -51,13 +51,23 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         return held;
     }
 
-    /** @param threads one waits for the future, which tells nobody when it is done */
+    /** @param threads one waits for the future: it takes no callback */
     static HeldFuture of(
             Future<?> future, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost, Executor threads) {
         HeldFuture held = new HeldFuture(future, end);
         onLost.accept(held::cancelSource);
         threads.execute(held::awaitSource);
         return held;
+    }
+
+    /** Adds what the end failed with, unless the body was interrupted by the same loss and has thrown that. */
+    static void suppress(Throwable failure, Throwable atEnd) {
+        boolean sameLoss = failure instanceof LockLostException one
+                && atEnd instanceof LockLostException other
+                && one.key().equals(other.key());
+        if (!sameLoss) {
+            failure.addSuppressed(atEnd);
+        }
     }
 
     @Override
@@ -106,7 +116,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         } else {
             // CompletableFuture.get() takes the wrapper off, and what is suppressed beneath it with it.
             Throwable cause = failure instanceof CompletionException ? failure.getCause() : null;
-            HeldFutures.suppress(cause == null ? failure : cause, release);
+            suppress(cause == null ? failure : cause, release);
             completeExceptionally(failure);
         }
     }

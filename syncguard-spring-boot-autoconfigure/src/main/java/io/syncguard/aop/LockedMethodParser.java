@@ -8,6 +8,7 @@ import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
+import io.syncguard.interception.ResultType;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.HashMap;
@@ -23,15 +24,15 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Reads the annotations that {@link AnnotatedMethods} finds.
+ * Parses {@link DistributedLock} annotations. Threads may share it.
  */
-final class LockedMethods {
+final class LockedMethodParser {
 
     /** Stands in requests that get their key from the call. */
     private static final String ANY_KEY = "-";
 
     private final ConfigurableListableBeanFactory beans;
-    private final LockManagers managers;
+    private final LockManagerResolver resolver;
     private final Supplier<LockTemplate> template;
     private final Supplier<Duration> waitTime;
     private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
@@ -40,31 +41,31 @@ final class LockedMethods {
      * @param template for annotations that name no manager
      * @param waitTime for annotations that name none
      */
-    LockedMethods(ConfigurableListableBeanFactory beans, Supplier<LockTemplate> template, Supplier<Duration> waitTime) {
+    LockedMethodParser(
+            ConfigurableListableBeanFactory beans, Supplier<LockTemplate> template, Supplier<Duration> waitTime) {
         this.beans = beans;
-        this.managers = new LockManagers(beans);
+        this.resolver = new LockManagerResolver(beans);
         this.template = template;
         this.waitTime = waitTime;
     }
 
-    /** Reads one annotation. */
-    LockedMethod read(DistributedLock annotation, Method method, Class<?> targetClass) {
-        return new Reading(annotation, method, targetClass).lockedMethod();
+    LockedMethod parse(DistributedLock annotation, Method method, Class<?> targetClass) {
+        return new Parsing(annotation, method, targetClass).lockedMethod();
     }
 
     private static String describe(Method method) {
         return ClassUtils.getQualifiedMethodName(method);
     }
 
-    /** Reads one annotation, and says where a mistake is. */
-    private final class Reading {
+    /** Parses one annotation, and says where a mistake is. */
+    private final class Parsing {
 
         private final DistributedLock annotation;
         private final Method method;
         private final Class<?> targetClass;
         private final Map<String, Integer> parameters;
 
-        Reading(DistributedLock annotation, Method method, Class<?> targetClass) {
+        Parsing(DistributedLock annotation, Method method, Class<?> targetClass) {
             this.annotation = annotation;
             this.method = method;
             this.targetClass = targetClass;
@@ -100,7 +101,7 @@ final class LockedMethods {
             if (manager.isEmpty()) {
                 return template;
             }
-            Supplier<LockManager> named = managers.manager(manager);
+            Supplier<LockManager> named = resolver.manager(manager);
             return SingletonSupplier.of(() -> new LockTemplate(named.get()));
         }
 

@@ -1,4 +1,4 @@
-package io.syncguard.aop;
+package io.syncguard.interception;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ClassFilter;
 import org.springframework.aop.MethodMatcher;
@@ -25,46 +26,43 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Finds the annotation of a method and has it read, once for each method: on the method itself, an interface method or a
+ * Finds the annotation of a method and has it parsed, once for each method: on the method itself, an interface method or a
  * composed annotation, else on its class for each public method.
  *
  * <p>As a pointcut it is asked by the proxy creator about every method of every bean, so it is also where a mistake ends the start
  * of the application. Threads may share it.
  *
  * @param <A> the annotation
- * @param <T> what it is read into
+ * @param <M> what it is parsed into
  */
-public final class AnnotatedMethods<A extends Annotation, T> extends StaticMethodMatcher
+public final class AnnotatedMethodPointcut<A extends Annotation, M> extends StaticMethodMatcher
         implements Pointcut, ClassFilter {
 
-    /** Reads the annotation of one method. Throws when there is a mistake in it. */
+    /** Parses the annotation of one method. Throws when there is a mistake in it. */
     @FunctionalInterface
-    public interface Reader<A, T> {
-        T read(A annotation, Method method, Class<?> targetClass);
+    public interface Parser<A, M> {
+        M parse(A annotation, Method method, Class<?> targetClass);
     }
 
     private final Class<A> annotation;
     private final String withoutProxy;
-    private final Reader<A, T> reader;
-    private final Map<AnnotatedElementKey, Optional<T>> found = new ConcurrentHashMap<>();
+    private final Parser<A, M> parser;
+    private final Map<AnnotatedElementKey, Optional<M>> found = new ConcurrentHashMap<>();
 
     /** @param withoutProxy how a method would run of which no proxy sees the calls, for a message */
-    public AnnotatedMethods(Class<A> annotation, String withoutProxy, Reader<A, T> reader) {
+    public AnnotatedMethodPointcut(Class<A> annotation, String withoutProxy, Parser<A, M> parser) {
         this.annotation = annotation;
         this.withoutProxy = withoutProxy;
-        this.reader = reader;
+        this.parser = parser;
     }
 
-    /** What the annotation says, or {@code null} for a method that is not annotated. */
-    public @Nullable T find(Method method, Class<?> targetClass) {
-        AnnotatedElementKey key = new AnnotatedElementKey(method, targetClass);
-        Optional<T> known = found.get(key);
-        if (known == null) {
-            // Not inside of the map: reading may make a bean, whose proxying asks here in turn.
-            known = Optional.ofNullable(read(method, targetClass));
-            found.put(key, known);
-        }
-        return known.orElse(null);
+    /** The call with what the annotation of its method says; {@code null} for a method that is not annotated. */
+    public @Nullable AnnotatedCall<M> call(MethodInvocation invocation) {
+        Object target = invocation.getThis();
+        Class<?> targetClass =
+                target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
+        M method = find(invocation.getMethod(), targetClass);
+        return method == null ? null : new AnnotatedCall<>(method, invocation, targetClass);
     }
 
     @Override
@@ -92,7 +90,7 @@ public final class AnnotatedMethods<A extends Annotation, T> extends StaticMetho
     }
 
     /**
-     * Reads all annotations of a bean now, while a mistake still ends the start: a proxy of interfaces asks about a method
+     * Parses all annotations of a bean now, while a mistake still ends the start: a proxy of interfaces asks about a method
      * at its first call only. Refuses those where no proxy could ever see the call: it would look guarded and not be.
      */
     private void check(Class<?> beanClass) {
@@ -126,14 +124,25 @@ public final class AnnotatedMethods<A extends Annotation, T> extends StaticMetho
         return AnnotatedElementUtils.hasAnnotation(element, annotation);
     }
 
-    private @Nullable T read(Method method, Class<?> targetClass) {
+    private @Nullable M find(Method method, Class<?> targetClass) {
+        AnnotatedElementKey key = new AnnotatedElementKey(method, targetClass);
+        Optional<M> known = found.get(key);
+        if (known == null) {
+            // Not inside of the map: parsing may make a bean, whose proxying asks here in turn.
+            known = Optional.ofNullable(parse(method, targetClass));
+            found.put(key, known);
+        }
+        return known.orElse(null);
+    }
+
+    private @Nullable M parse(Method method, Class<?> targetClass) {
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
         A merged = annotation(specific);
         if (merged == null) {
             // A superclass that does not know the interface may implement its method.
             merged = annotation(ClassUtils.getInterfaceMethodIfPossible(specific, targetClass));
         }
-        return merged == null ? null : reader.read(merged, specific, targetClass);
+        return merged == null ? null : parser.parse(merged, specific, targetClass);
     }
 
     private @Nullable A annotation(Method method) {

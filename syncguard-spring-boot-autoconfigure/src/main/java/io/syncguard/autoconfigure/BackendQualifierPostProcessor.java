@@ -12,12 +12,12 @@ import org.springframework.beans.factory.support.AutowireCandidateQualifier;
  * Gives manager, template and store of each of two backends its name as a qualifier. Which of two backends is the primary one is said
  * by a property, so that no annotation can do it.
  */
-final class BackendQualifiers implements BeanFactoryPostProcessor {
+final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
 
     private final List<Backend> named;
 
     /** @param named by the property */
-    BackendQualifiers(List<Backend> named) {
+    BackendQualifierPostProcessor(List<Backend> named) {
         this.named = named;
     }
 

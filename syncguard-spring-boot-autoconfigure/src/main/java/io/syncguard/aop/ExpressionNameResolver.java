@@ -25,7 +25,7 @@ import org.springframework.util.StringUtils;
  *
  * <p>What the properties of arguments and of the elements of a list are called is not known before the call.
  */
-final class ExpressionNames {
+final class ExpressionNameResolver {
 
     /** What SpEL itself provides. */
     private static final Set<String> PREDEFINED = Set.of("root", "this");
@@ -41,7 +41,7 @@ final class ExpressionNames {
     private final Map<String, Integer> parameters;
     private final Map<String, Integer> used = new HashMap<>();
 
-    private ExpressionNames(String attribute, String text, Map<String, Integer> parameters) {
+    private ExpressionNameResolver(String attribute, String text, Map<String, Integer> parameters) {
         this.attribute = attribute;
         this.text = text;
         this.parameters = parameters;
@@ -55,7 +55,8 @@ final class ExpressionNames {
      */
     static Map<String, Integer> parametersOf(
             String attribute, SpelExpression expression, Map<String, Integer> parameters) {
-        ExpressionNames names = new ExpressionNames(attribute, expression.getExpressionString(), parameters);
+        ExpressionNameResolver names =
+                new ExpressionNameResolver(attribute, expression.getExpressionString(), parameters);
         names.look(expression.getAST(), true);
         return names.used;
     }

@@ -1,6 +1,5 @@
-package io.syncguard.aop;
+package io.syncguard.interception;
 
-import io.syncguard.LockLostException;
 import io.syncguard.concurrent.DaemonThreadFactory;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -16,17 +15,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps what a method runs under until the future that it returned is done. Threads may share it.
  */
-public final class HeldFutures implements AutoCloseable {
+public final class BodyRunner implements AutoCloseable {
 
     /** One waits for each plain future; all others only send releases. */
     private final ExecutorService threads;
 
     /** @param threadName the name of its daemon threads, which are numbered */
-    public HeldFutures(String threadName) {
+    public BodyRunner(String threadName) {
         this(DaemonThreadFactory.numbered(threadName));
     }
 
-    HeldFutures(ThreadFactory factory) {
+    BodyRunner(ThreadFactory factory) {
         // A task that comes after the shutdown runs on the thread that brings it: dropped, its future would never be
         // done.
         this.threads = new ThreadPoolExecutor(
@@ -65,21 +64,11 @@ public final class HeldFutures implements AutoCloseable {
         return result;
     }
 
-    /** A loss is told once: a method that it interrupted has thrown it already. */
-    static void suppress(Throwable failure, Throwable atEnd) {
-        boolean told = failure instanceof LockLostException one
-                && atEnd instanceof LockLostException other
-                && one.key().equals(other.key());
-        if (!told) {
-            failure.addSuppressed(atEnd);
-        }
-    }
-
     private static void endAfter(Throwable failure, Consumer<@Nullable Throwable> end) {
         try {
             end.accept(null);
         } catch (RuntimeException ex) {
-            suppress(failure, ex);
+            HeldFuture.suppress(failure, ex);
         }
     }
 

@@ -14,11 +14,11 @@ import org.springframework.util.function.SingletonSupplier;
  * Finds the lock manager that an annotation or a property names: by its qualifier or the name of its bean, as
  * {@code @Transactional} finds a transaction manager.
  */
-public final class LockManagers {
+public final class LockManagerResolver {
 
     private final ListableBeanFactory beans;
 
-    public LockManagers(ListableBeanFactory beans) {
+    public LockManagerResolver(ListableBeanFactory beans) {
         this.beans = beans;
     }
 

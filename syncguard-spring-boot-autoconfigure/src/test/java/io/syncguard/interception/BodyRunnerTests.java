@@ -1,4 +1,4 @@
-package io.syncguard.aop;
+package io.syncguard.interception;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -17,15 +17,15 @@ import org.junit.jupiter.api.Timeout;
 
 /** A lock that is held for a future is released at its end, also where no thread can be made for that. */
 @Timeout(60)
-class HeldFuturesTests {
+class BodyRunnerTests {
 
     private final ScarceThreads threads = new ScarceThreads();
-    private final HeldFutures futures = new HeldFutures(threads);
+    private final BodyRunner bodies = new BodyRunner(threads);
     private final AtomicInteger ends = new AtomicInteger();
 
     @AfterEach
     void close() {
-        futures.close();
+        bodies.close();
     }
 
     @Test
@@ -67,7 +67,7 @@ class HeldFuturesTests {
     @SuppressWarnings("unchecked")
     private CompletableFuture<@Nullable Object> held(Future<?> source, Consumer<@Nullable Throwable> end) {
         try {
-            return (CompletableFuture<@Nullable Object>) futures.run(() -> source, end, onLost -> {});
+            return (CompletableFuture<@Nullable Object>) bodies.run(() -> source, end, onLost -> {});
         } catch (Exception ex) {
             throw new IllegalStateException(ex);
         }

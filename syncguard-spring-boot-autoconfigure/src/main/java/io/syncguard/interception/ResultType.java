@@ -1,4 +1,4 @@
-package io.syncguard.aop;
+package io.syncguard.interception;
 
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
@@ -27,7 +27,7 @@ import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 
 /**
- * What a method returns, as far as it decides when the lock ends and what a skipped call gives back.
+ * What a method returns, as far as it decides when a call ends and what a skipped call returns.
  */
 public final class ResultType {
 

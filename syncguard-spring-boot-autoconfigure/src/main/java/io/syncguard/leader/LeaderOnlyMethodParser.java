@@ -1,0 +1,68 @@
+package io.syncguard.leader;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.interception.ResultType;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringValueResolver;
+
+/**
+ * Parses {@link LeaderOnly} annotations, and checks that their elections are known. Threads may share it.
+ */
+final class LeaderOnlyMethodParser {
+
+    private final Supplier<LeaderElection> election;
+    private final StringValueResolver placeholders;
+
+    /** Parsed before all elections were known. */
+    private final List<LeaderOnlyMethod> unchecked = new CopyOnWriteArrayList<>();
+
+    /** Written by the thread that starts the application, read by all. */
+    private volatile boolean electionsAreKnown;
+
+    LeaderOnlyMethodParser(Supplier<LeaderElection> election, StringValueResolver placeholders) {
+        this.election = election;
+        this.placeholders = placeholders;
+    }
+
+    LeaderOnlyMethod parse(LeaderOnly annotation, Method method, Class<?> targetClass) {
+        String description = ClassUtils.getQualifiedMethodName(method);
+        String name = placeholders.resolveStringValue(annotation.value());
+        try {
+            LeaderOnlyMethod parsed =
+                    new LeaderOnlyMethod(description, name == null ? "" : name, new ResultType(method, targetClass));
+            if (electionsAreKnown) {
+                requireElection(parsed);
+            } else {
+                unchecked.add(parsed);
+            }
+            return parsed;
+        } catch (IllegalArgumentException ex) {
+            throw mistake(description, ex);
+        }
+    }
+
+    /** Called when all beans are there: until then a bean may define an election. */
+    void requireElections() {
+        electionsAreKnown = true;
+        unchecked.forEach(this::requireElection);
+        unchecked.clear();
+    }
+
+    private void requireElection(LeaderOnlyMethod method) {
+        try {
+            election.get().member(method.election());
+        } catch (LockException ex) {
+            throw mistake(method.description(), ex);
+        }
+    }
+
+    private static LockException mistake(String method, RuntimeException ex) {
+        return new LockException(
+                LockErrorCode.INVALID_ARGUMENT, "@LeaderOnly on " + method + ": " + ex.getMessage(), ex);
+    }
+}
