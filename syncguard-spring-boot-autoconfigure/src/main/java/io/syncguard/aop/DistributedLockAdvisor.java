@@ -14,8 +14,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
 
 /**
- * Informs Spring which methods run under locks, and by what. Its order puts the lock outside of a transaction of the same
- * method.
+ * Informs Spring which methods run under locks, and by what. Its order puts the lock outside of a transaction of the
+ * same method.
  */
 public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, AutoCloseable {
 
@@ -26,8 +26,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
     private final BodyRunner bodies = new BodyRunner("syncguard-future");
 
     /**
-     * @param template for annotations that name no manager; looked up at the first call of an annotated method, so that no lock
-     *     bean is made before its time
+     * @param template for annotations that name no manager; looked up at the first call of an annotated method, so that
+     *     no lock bean is made before its time
      * @param beans among which those are that annotations name
      * @param waitTime for annotations that name none; looked up with the first of them
      * @param nanoTime a monotonic clock

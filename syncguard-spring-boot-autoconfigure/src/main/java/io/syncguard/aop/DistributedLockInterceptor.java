@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs an annotated method under its locks.
  *
- * <p>The body stands alone: nothing that turns "not acquired" into a skipped call encloses it, so that an exception of the
- * same type from inside the body reaches the caller.
+ * <p>The body stands alone: nothing that turns "not acquired" into a skipped call encloses it, so that an exception of
+ * the same type from inside the body reaches the caller.
  */
 final class DistributedLockInterceptor implements MethodInterceptor {
 

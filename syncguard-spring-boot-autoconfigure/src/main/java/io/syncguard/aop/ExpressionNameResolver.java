@@ -20,8 +20,8 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.util.StringUtils;
 
 /**
- * Looks through an expression for names that can mean nothing when the method is called, so that a forgotten quote or {@code #}
- * ends the start. SpEL takes a name that stands alone for a property of {@code #root}.
+ * Looks through an expression for names that can mean nothing when the method is called, so that a forgotten quote or
+ * {@code #} ends the start. SpEL takes a name that stands alone for a property of {@code #root}.
  *
  * <p>What the properties of arguments and of the elements of a list are called is not known before the call.
  */
@@ -61,7 +61,9 @@ final class ExpressionNameResolver {
         return names.used;
     }
 
-    /** @param onRoot whether a name that stands alone is looked for in {@code #root}, and not in the element of a list */
+    /**
+     * @param onRoot whether a name that stands alone is looked for in {@code #root}, and not in the element of a list
+     */
     private void look(SpelNode node, boolean onRoot) {
         if (onRoot && node instanceof PropertyOrFieldReference property && !isOfRoot(property)) {
             throw new IllegalArgumentException(aloneMessage(property.getName()));
@@ -103,7 +105,9 @@ final class ExpressionNameResolver {
         }
     }
 
-    /** A name that stands in an index or before a colon is a text to SpEL: {@code #map[name]}, <code>{name: #id}</code>. */
+    /**
+     * A name that stands in an index or before a colon is a text to SpEL: {@code #map[name]}, <code>{name: #id}</code>.
+     */
     private static boolean isLiteralName(SpelNode node, int child) {
         return node.getChild(child) instanceof PropertyOrFieldReference
                 && (node instanceof Indexer || node instanceof InlineMap && child % 2 == 0);

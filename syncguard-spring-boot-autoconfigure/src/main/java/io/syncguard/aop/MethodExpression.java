@@ -39,7 +39,9 @@ final class MethodExpression {
         return attribute;
     }
 
-    /** @throws EvaluationException when it has no value for this call, for a reason that {@link #explain} puts in words */
+    /**
+     * @throws EvaluationException when it has no value for this call, for a reason that {@link #explain} puts in words
+     */
     @Nullable
     Object value(MethodCall call) {
         StandardEvaluationContext context = new StandardEvaluationContext(call);

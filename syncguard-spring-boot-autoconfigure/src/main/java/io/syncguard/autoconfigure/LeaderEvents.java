@@ -7,7 +7,7 @@ import io.syncguard.leader.LeaderRevokedEvent;
 import org.springframework.context.ApplicationEventPublisher;
 
 /**
- * Publishes what listeners are told as events of the application.
+ * Publishes the events of leadership as events of the application.
  */
 final class LeaderEvents implements LeaderListener {
 

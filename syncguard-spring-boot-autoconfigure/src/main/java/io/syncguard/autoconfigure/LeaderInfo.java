@@ -8,7 +8,7 @@ import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.actuate.info.InfoContributor;
 
 /**
- * Shows in {@code /actuator/info} which elections this process leads, as it knows without asking a server.
+ * Shows in {@code /actuator/info} which elections this process leads, without asking a server.
  */
 final class LeaderInfo implements InfoContributor {
 

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The pauses between attempts that fail: each is twice as long as the one before, up to a longest. The caller counts its
- * failed attempts. Immutable; threads may share it.
+ * The pauses between attempts that fail: each is twice as long as the one before, up to a longest. The caller counts
+ * its failed attempts. Immutable; threads may share it.
  */
 public final class Backoff {
 

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /**
- * Makes the threads of the library: daemons, which do not keep a JVM alive, with a name. Does not start them. Threads may
- * share it.
+ * Makes the threads of the library: daemons, which do not keep a JVM alive, with a name. Does not start them. Threads
+ * may share it.
  */
 public final class DaemonThreadFactory implements ThreadFactory {
 

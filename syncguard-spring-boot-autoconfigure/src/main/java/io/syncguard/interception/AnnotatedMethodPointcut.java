@@ -26,11 +26,11 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Finds the annotation of a method and has it parsed, once for each method: on the method itself, an interface method or a
- * composed annotation, else on its class for each public method.
+ * Finds the annotation of a method and has it parsed, once for each method: on the method itself, an interface method
+ * or a composed annotation, else on its class for each public method.
  *
- * <p>As a pointcut it is asked by the proxy creator about every method of every bean, so it is also where a mistake ends the start
- * of the application. Threads may share it.
+ * <p>As a pointcut it is asked by the proxy creator about every method of every bean, so it is also where a mistake
+ * ends the start of the application. Threads may share it.
  *
  * @param <A> the annotation
  * @param <M> what it is parsed into
@@ -90,8 +90,9 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
     }
 
     /**
-     * Parses all annotations of a bean now, while a mistake still ends the start: a proxy of interfaces asks about a method
-     * at its first call only. Refuses those where no proxy could ever see the call: it would look guarded and not be.
+     * Parses all annotations of a bean now, while a mistake still ends the start: a proxy of interfaces asks about a
+     * method at its first call only. Refuses those where no proxy could ever see the call: it would look guarded and
+     * not be.
      */
     private void check(Class<?> beanClass) {
         Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(beanClass));

@@ -41,8 +41,8 @@ public final class BodyRunner implements AutoCloseable {
     /**
      * Runs a method, and ends what it runs under: when it returns, or when the future is done that it returns.
      *
-     * @param end runs once, and is given what the future failed with if it was cancelled from here. What it throws is the failure
-     *     of the call, or suppressed beneath that of the method
+     * @param end runs once, and is given what the future failed with if it was cancelled from here. What it throws is
+     *     the failure of the call, or suppressed beneath that of the method
      * @param onLost is given what cancels the future, to be run when that is to stop
      * @return what the method returned, or a future in the place of its own
      */

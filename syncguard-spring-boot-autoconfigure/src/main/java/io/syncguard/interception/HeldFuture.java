@@ -16,11 +16,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The future that an annotated method returns in place of its body's: it is done when the body's is done and the lock has
- * been released, so that whoever sees the result finds the key free.
+ * The future that an annotated method returns in place of its body's: it is done when the body's is done and the lock
+ * has been released, so that whoever sees the result finds the key free.
  *
- * <p>Cancelling it cancels the body's. A lock that is lost meanwhile makes it fail with {@link LockLostException}, at the end
- * of the body's future or, if the lock interrupts, by cancelling that.
+ * <p>Cancelling it cancels the body's. A lock that is lost meanwhile makes it fail with {@link LockLostException}, at
+ * the end of the body's future or, if the lock interrupts, by cancelling that.
  */
 final class HeldFuture extends CompletableFuture<@Nullable Object> {
 
@@ -36,8 +36,8 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     }
 
     /**
-     * @param threads run the release, so that the thread that completes the stage need not wait for the server; a stage that
-     *     is done already ends here, on the caller's thread
+     * @param threads run the release, so that the thread that completes the stage need not wait for the server; a stage
+     *     that is done already ends here, on the caller's thread
      */
     static HeldFuture of(
             CompletionStage<?> stage, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost, Executor threads) {

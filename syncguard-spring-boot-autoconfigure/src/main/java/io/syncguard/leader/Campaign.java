@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>The thread waits while the member is paused, and after an error.
- *   <li>It acquires the lock with the longest wait time that a request can have: the engine queues it, and wakes it when it is
- *       its turn.
+ *   <li>It acquires the lock with the longest wait time that a request can have: the engine queues it, and wakes it
+ *       when it is its turn.
  *   <li>A grant becomes a term, which {@link TermRunner} runs to its end on the same thread.
- *   <li>An error of any kind ends an attempt and never the campaign. After a pause, one attempt without a wait time shows
- *       whether the error has passed.
+ *   <li>An error of any kind ends an attempt and never the campaign. After a pause, one attempt without a wait time
+ *       shows whether the error has passed.
  * </ol>
  */
 final class Campaign {
@@ -84,8 +84,8 @@ final class Campaign {
     }
 
     /**
-     * Waits until a member that does not take part any more has released everything, at most for a time. An interrupt ends the
-     * wait.
+     * Waits until a member that does not take part any more has released everything, at most for a time. An interrupt
+     * ends the wait.
      */
     void awaitEnd(Duration timeout) {
         long deadline = time.nanoTime() + timeout.toNanos();

@@ -3,7 +3,7 @@ package io.syncguard.leader;
 import io.syncguard.Fence;
 
 /**
- * This process leads. Published as a Spring event and told to each {@link LeaderListener}.
+ * This process leads. Spring publishes it, and each {@link LeaderListener} receives it.
  *
  * @param name the election
  * @param owner the label of this process

@@ -16,8 +16,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * The elections in which this process takes part, by their names. In each, one of all members of all processes leads: the one that
- * holds the lock {@code leader:<name>}. Threads may share it.
+ * The elections in which this process takes part, by their names. In each, one of all members of all processes leads:
+ * the one that holds the lock {@code leader:<name>}. Threads may share it.
  *
  * <pre>{@code
  * if (election.isLeader("scheduler")) {
@@ -46,7 +46,8 @@ public final class LeaderElection implements AutoCloseable {
      *
      * @param locks for elections that are given no other manager
      * @param owner the label of this process, for people
-     * @param shutdownTimeout how long a leader that steps down waits for running bodies and listeners before it gives the lock back
+     * @param shutdownTimeout how long a leader that steps down waits for running bodies and listeners before it
+     *     releases the lock
      */
     public LeaderElection(LockManager locks, String owner, Duration shutdownTimeout) {
         this(locks, owner, shutdownTimeout, Time.SYSTEM, Thread::new);
@@ -67,10 +68,11 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * Makes an election known, to be joined later.
+     * Defines an election, to be joined later.
      *
      * @param locks whose backend keeps the lock of the leader: the same for all members
-     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when it is known with other settings or another manager
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when it is defined with other settings or
+     *     another manager
      */
     public LeaderMember define(String name, LeaderSettings settings, LockManager locks) {
         LeaderMember member = members.computeIfAbsent(
@@ -80,7 +82,7 @@ public final class LeaderElection implements AutoCloseable {
         if (!member.isLike(settings, locks)) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
-                    "The election '" + name + "' is known with other settings or another lock manager: "
+                    "The election '" + name + "' is defined with other settings or another lock manager: "
                             + member.settings() + ". Join it without any, or use another name");
         }
         if (running) {
@@ -94,8 +96,8 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * Takes part in an election, with the settings with which it is known, else with the defaults. Does not wait to be
-     * elected.
+     * Takes part in an election, with the settings with which it is defined, else with the defaults. Does not wait to
+     * be elected.
      *
      * @throws Error when a thread that it needs cannot be made; it takes no part then, and may join again
      */
@@ -107,7 +109,7 @@ public final class LeaderElection implements AutoCloseable {
     /**
      * Takes part in an election.
      *
-     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when it is known with other settings
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when it is defined with other settings
      */
     public LeaderMember join(String name, LeaderSettings settings) {
         return join(define(name, settings, locks));
@@ -129,7 +131,7 @@ public final class LeaderElection implements AutoCloseable {
         return member;
     }
 
-    /** This process in all elections that are known here. */
+    /** This process in all elections that are defined here. */
     public Collection<LeaderMember> members() {
         return List.copyOf(members.values());
     }
@@ -144,8 +146,8 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * Asks the server who leads, in whatever process, and under which fence: for people and diagnostics. It may be over when it
-     * arrives. Elections that nobody here takes part in are looked for with the default manager.
+     * Asks the server which process leads, and under which fence, for people and diagnostics. The answer may be
+     * outdated when it arrives. An election that is not defined here is looked up with the default manager.
      */
     public Optional<LockInfo> leader(String name) {
         LeaderMember member = members.get(LeaderMember.normalized(name));
@@ -153,7 +155,7 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * Has the members campaign that have joined.
+     * Starts the campaigns of all members that have joined.
      *
      * @throws Error when a thread that it needs cannot be made; nobody campaigns then, and it may be started again
      */
@@ -167,7 +169,10 @@ public final class LeaderElection implements AutoCloseable {
         }
     }
 
-    /** Steps down everywhere, and waits for running bodies, at most for the shutdown timeout. Members stay joined until {@link #start}. */
+    /**
+     * Steps down everywhere, and waits for running bodies, at most for the shutdown timeout. Members stay joined until
+     * {@link #start}.
+     */
     public void stop() {
         running = false;
         members.values().forEach(member -> member.membership().close());

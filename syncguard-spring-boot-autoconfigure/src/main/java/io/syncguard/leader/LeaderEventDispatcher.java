@@ -18,8 +18,8 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Dispatches the events of one member to its listeners, in order, on one thread. Each listener is shielded from what the others
- * throw, and the member from those that block. Threads may share it.
+ * Dispatches the events of one member to its listeners, in order, on one thread. Each listener is shielded from what
+ * the others throw, and the member from those that block. Threads may share it.
  */
 final class LeaderEventDispatcher implements TermEvents, AutoCloseable {
 

@@ -3,7 +3,7 @@ package io.syncguard.leader;
 import io.syncguard.Fence;
 
 /**
- * This process leads on under a new fence. Published as a Spring event and told to each {@link LeaderListener}.
+ * This process leads on under a new fence. Spring publishes it, and each {@link LeaderListener} receives it.
  *
  * @param name the election
  * @param owner the label of this process

@@ -66,7 +66,7 @@ public final class LeaderMember {
         this.membership = campaign.membership();
     }
 
-    /** The name by which an election is known: that of its key, which is the same however the name is spelled. */
+    /** The Unicode normal form of a name, which is that of its key: two spellings are one election. */
     static String normalized(String name) {
         return key(name).substring(KEY_PREFIX.length());
     }
@@ -86,8 +86,8 @@ public final class LeaderMember {
     }
 
     /**
-     * Whether this process leads. Judged by a local clock that was started before the last confirmed extension was sent, without
-     * I/O: false from the moment on in which leadership can no longer be proven, which is before anybody else can lead.
+     * Whether this process leads, by the deadline of the lease on the local clock, without I/O: false as soon as this
+     * process cannot prove its leadership any more, which is before another process can lead.
      */
     public boolean isLeader() {
         LeaderTerm term = membership.term();
@@ -95,8 +95,8 @@ public final class LeaderMember {
     }
 
     /**
-     * The number to send along with what the leader writes, so that who has seen a larger one can refuse it; empty when this
-     * process does not lead.
+     * The number to send along with what the leader writes: a resource that has seen a larger one can refuse it. Empty
+     * when this process does not lead.
      */
     public Optional<Fence> fence() {
         LeaderTerm term = membership.term();
@@ -109,15 +109,15 @@ public final class LeaderMember {
     }
 
     /**
-     * Hands the leadership over to the next member, and campaigns again behind all who wait. {@link #isLeader} is false from
-     * here on, and running bodies are interrupted. The next member is elected when they and the listeners have ended, or the
-     * shutdown timeout is over. Nothing happens when this process does not lead.
+     * Hands the leadership over to the next member, and campaigns again behind all who wait. {@link #isLeader} is false
+     * from here on, and running bodies are interrupted. The next member is elected when they and the listeners have
+     * ended, or the shutdown timeout is over. Nothing happens when this process does not lead.
      */
     public void resign() {
         membership.resign();
     }
 
-    /** {@link #resign Resigns}, and does not campaign until {@link #resume}: to keep a process from leading that is looked into. */
+    /** {@link #resign Resigns}, and does not campaign until {@link #resume}: to inspect a process, for instance. */
     public void pause() {
         membership.pause();
     }
@@ -127,14 +127,17 @@ public final class LeaderMember {
         membership.resume();
     }
 
-    /** {@link #resign Resigns}, and takes no part in the election any more until it {@link LeaderElection#join joins} again. */
+    /**
+     * {@link #resign Resigns}, and takes no part in the election any more until it {@link LeaderElection#join joins}
+     * again.
+     */
     public void leave() {
         membership.leave();
     }
 
     /**
-     * Runs the task in each term of this process, from its beginning on, or from now on if it leads. The end of the term
-     * interrupts the task.
+     * Runs the task in each term of this process, from its beginning on, or from now on if it leads. The end of the
+     * term interrupts the task.
      *
      * @return ends that, and interrupts the task if it runs
      */

@@ -11,8 +11,8 @@ import org.springframework.core.Ordered;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Informs Spring which methods run on leaders alone, and by what. Its order puts the look at the leadership outside of locks
- * and transactions of the same method.
+ * Informs Spring which methods run on leaders alone, and by what. Its order puts the look at the leadership outside of
+ * locks and transactions of the same method.
  */
 public final class LeaderOnlyAdvisor implements PointcutAdvisor, Ordered, SmartInitializingSingleton, AutoCloseable {
 

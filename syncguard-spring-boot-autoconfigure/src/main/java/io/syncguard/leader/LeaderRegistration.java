@@ -1,7 +1,7 @@
 package io.syncguard.leader;
 
 /**
- * Takes back what was given to a member. Threads may share it.
+ * Ends what was registered with a member. Threads may share it.
  */
 @FunctionalInterface
 public interface LeaderRegistration extends AutoCloseable {

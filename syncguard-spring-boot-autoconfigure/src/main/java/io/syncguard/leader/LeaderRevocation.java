@@ -1,14 +1,14 @@
 package io.syncguard.leader;
 
 /**
- * Why a process leads no longer.
+ * Why a term has ended.
  */
 public enum LeaderRevocation {
 
-    /** It gave the leadership to the next one. */
+    /** It handed the leadership over to the next member. */
     RESIGNED,
 
-    /** It campaigns no more until it is resumed. */
+    /** It does not campaign until it is resumed. */
     PAUSED,
 
     /** It left the election. */
@@ -17,6 +17,9 @@ public enum LeaderRevocation {
     /** The application stops. */
     SHUTDOWN,
 
-    /** The lease could not be extended in time, or the server knew it no more. Another one may lead already. */
+    /**
+     * The lease could not be extended in time, or the server does not know it any more. Another member may lead
+     * already.
+     */
     LOST
 }

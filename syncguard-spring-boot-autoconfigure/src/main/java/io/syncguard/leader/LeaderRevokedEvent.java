@@ -3,7 +3,7 @@ package io.syncguard.leader;
 import io.syncguard.Fence;
 
 /**
- * This process leads no longer. Published as a Spring event and told to each {@link LeaderListener}.
+ * The term of this process has ended. Spring publishes it, and each {@link LeaderListener} receives it.
  *
  * @param name the election
  * @param owner the label of this process

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * LeaderSettings.of(Duration.ofSeconds(15)).fenceRotation(Duration.ZERO)
  * }</pre>
  *
- * @param ttl how long a leader that says nothing more still leads: the next one comes one second after that, when a process
- *     died. A pause of the process that is longer than this ends its leadership
+ * @param ttl how long a leader that says nothing more still leads: the next one comes one second after that, when a
+ *     process died. A pause of the process that is longer than this ends its leadership
  * @param heartbeat how often the lease is extended: at most every third of the ttl
  * @param fenceRotation how often an extension takes the next fence: at most half of the ttl, zero for never
  * @param owner the label of the leader, for people; {@code null} for that of the process
@@ -26,7 +26,9 @@ public record LeaderSettings(
         Duration fenceRotation,
         @Nullable String owner) {
 
-    /** Fifteen seconds: after a crash somebody leads again within 16 s, and pauses of up to ten seconds are survived. */
+    /**
+     * Fifteen seconds: after a crash somebody leads again within 16 s, and pauses of up to ten seconds are survived.
+     */
     public static final Duration DEFAULT_TTL = Duration.ofSeconds(15);
 
     public LeaderSettings {

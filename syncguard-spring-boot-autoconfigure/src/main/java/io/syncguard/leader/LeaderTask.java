@@ -7,10 +7,10 @@ package io.syncguard.leader;
 public interface LeaderTask {
 
     /**
-     * Runs on a thread of its own, under the lock of the term, and is interrupted when the term ends. May return earlier; it is
-     * called again in the next term of this process, and never beside itself.
+     * Runs on a thread of its own, under the lock of the term, and is interrupted when the term ends. May return
+     * earlier; it is called again in the next term of this process, and never beside itself.
      *
-     * @param term ask it before each step whether it still leads, and send its fence along with what is written
+     * @param term ask it before each step whether it still leads, and send its fence along with each write
      */
     void run(LeaderTerm term) throws Exception;
 }

@@ -12,8 +12,8 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time from an election of this process to its end, under one grant of the lock: the next term has another lock id. Threads
- * may share it.
+ * The time from an election of this process to its end, under one grant of the lock: the next term has another lock id.
+ * Threads may share it.
  */
 public final class LeaderTerm {
 

@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Whether this process takes part in an election, and the term in which it leads. Threads may share it.
  *
- * <p>A process takes part while its application runs and it has joined. It campaigns while it takes part and is not paused.
- * A term begins only while it campaigns, and each method that ends the campaign then ends the term. So this process does not
- * lead any more when such a method returns.
+ * <p>A process takes part while its application runs and it has joined. It campaigns while it takes part and is not
+ * paused. A term begins only while it campaigns, and each method that ends the campaign then ends the term. So this
+ * process does not lead any more when such a method returns.
  */
 final class Membership {
 
@@ -25,8 +25,8 @@ final class Membership {
     private volatile @Nullable LeaderTerm term;
 
     /**
-     * @param changed runs under the lock after each change, and must not ask for another change. If it fails, {@link #open} or
-     *     {@link #join} is undone
+     * @param changed runs under the lock after each change, and must not ask for another change. If it fails, {@link
+     *     #open} or {@link #join} is undone
      */
     Membership(Runnable changed) {
         this.changed = changed;

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A task that runs in each term, on a thread of its own, which is made with it and kept: an election makes none. One
- * that outlives its term, because it takes no notice of the interrupt, delays its next run: it never runs beside
+ * that outlives its term, because it ignores the interrupt, delays its next run: it never runs beside
  * itself.
  */
 final class RepeatedTask implements LeaderRegistration {
@@ -20,7 +20,7 @@ final class RepeatedTask implements LeaderRegistration {
     private final String name;
     private final LeaderTask task;
 
-    /** One thread. Of the terms that it could not take part in yet, the last one waits. */
+    /** One thread. Of the terms in which it has not run yet, the last one waits. */
     private final ReadyThreads runner;
 
     /** Guarded by this, like all that follows. */

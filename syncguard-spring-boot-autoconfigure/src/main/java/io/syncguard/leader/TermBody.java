@@ -45,7 +45,7 @@ final class TermBody implements AutoCloseable {
         }
     }
 
-    /** Has the callback run when the term ends while the result of the body is still to come. */
+    /** Runs the callback when the term ends while the result of the body is still to come. */
     void onEnd(Runnable callback) {
         onEnd = callback;
         if (!hook.isLeader()) {
@@ -53,7 +53,7 @@ final class TermBody implements AutoCloseable {
         }
     }
 
-    /** The leader steps down, and has the lock until all bodies have ended. */
+    /** The leader steps down, and keeps the lock until all bodies have ended. */
     void stepDown() {
         running.interrupt();
         runCallback();
@@ -92,13 +92,13 @@ final class TermBody implements AutoCloseable {
         }
     }
 
-    /** A leader that steps down has the lock until its bodies have ended. */
+    /** A leader that steps down still holds the lock while its bodies end. */
     private LockLostException over(boolean held, @Nullable Throwable cause) {
         String leadership = "Leadership '" + election + "' ";
         return new LockLostException(
                 lock.key(),
                 held
-                        ? leadership + "was given up while its work was under way, which was interrupted and is not"
+                        ? leadership + "ended while its work was under way, which was interrupted and is not"
                                 + " finished. No other leader worked beside it"
                         : leadership + "was over before its work was: what was done last may have met another leader's"
                                 + " work. Check it, and see the log for the reason",

@@ -12,8 +12,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Runs one term after the other, on the thread of the campaign: rotates the fence when that is due, waits for the end of the
- * term, then for its bodies and listeners, and releases the lock.
+ * Runs one term after the other, on the thread of the campaign: rotates the fence when that is due, waits for the end
+ * of the term, then for its bodies and listeners, and releases the lock.
  */
 final class TermRunner {
 

@@ -198,7 +198,7 @@ class DistributedLockFailedFutureTests {
     }
 
     @Test
-    void a_bound_task_that_the_loss_interrupts_tells_it_once() {
+    void a_bound_task_that_the_loss_interrupts_reports_it_once() {
         runner.run(context -> {
             Imports imports = context.getBean(Imports.class);
             CompletableFuture<@Nullable String> result = imports.notified(source);
@@ -242,10 +242,10 @@ class DistributedLockFailedFutureTests {
             Imports imports = context.getBean(Imports.class);
             CompletableFuture<@Nullable String> result = imports.notified(source);
 
-            CountDownLatch told = new CountDownLatch(1);
-            imports.handle().onLost(told::countDown);
+            CountDownLatch informed = new CountDownLatch(1);
+            imports.handle().onLost(informed::countDown);
             lose(imports.handle(), "import");
-            assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(informed.await(10, TimeUnit.SECONDS)).isTrue();
             assertThat(source).isNotDone();
             assertThat(result).isNotDone();
             source.complete("done");

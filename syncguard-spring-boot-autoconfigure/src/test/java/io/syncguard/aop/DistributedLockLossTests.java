@@ -77,7 +77,7 @@ class DistributedLockLossTests {
     }
 
     @Test
-    void so_is_one_behind_an_annotation_of_ones_own_and_its_loss_is_told() {
+    void so_is_one_behind_an_annotation_of_ones_own_and_its_loss_is_reported() {
         runner.run(context -> assertThatThrownBy(
                         () -> context.getBean(Jobs.class).composed(() -> waitUntilInterruptedByLossOf("job")))
                 .isInstanceOf(LockLostException.class)
@@ -138,15 +138,15 @@ class DistributedLockLossTests {
     void the_thread_of_a_body_that_is_only_to_be_notified_is_left_alone() {
         runner.run(context -> {
             AtomicBoolean interrupted = new AtomicBoolean();
-            CountDownLatch told = new CountDownLatch(1);
+            CountDownLatch informed = new CountDownLatch(1);
 
             assertThatThrownBy(() -> context.getBean(Jobs.class).notified(() -> {
                         LockHandle lock = LockHandle.current().orElseThrow();
-                        lock.onLost(told::countDown);
+                        lock.onLost(informed::countDown);
                         lose("job");
                         interrupted.set(Thread.currentThread().isInterrupted());
                         assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
-                        assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+                        assertThat(informed.await(10, TimeUnit.SECONDS)).isTrue();
                         return "done";
                     }))
                     .isInstanceOf(LockLostException.class);

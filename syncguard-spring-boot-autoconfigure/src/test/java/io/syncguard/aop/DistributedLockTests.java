@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
- * A method with the annotation: when its lock is taken and given back, and what its caller sees.
+ * A method with the annotation: when its lock is acquired and released, and what its caller sees.
  */
 @Timeout(60)
 class DistributedLockTests {

@@ -38,7 +38,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.event.EventListener;
 
-/** Elections of an application: what is configured, when they are joined and left, and who is told. */
+/** Elections of an application: what is configured, when they are joined and left, and which events there are. */
 class LeaderAutoConfigurationTests {
 
     private static BothServers servers;
@@ -157,26 +157,26 @@ class LeaderAutoConfigurationTests {
     }
 
     @Test
-    void events_of_the_application_and_listener_beans_tell_of_each_step() {
+    void events_of_the_application_and_listener_beans_report_each_step() {
         runner("ttl=30s", "fence-rotation=50ms", "owner=node-24")
-                .withBean(Told.class)
+                .withBean(EventRecorder.class)
                 .withBean(WantsTheElection.class)
                 .run(application -> {
-                    Told told = application.getBean(Told.class);
-                    eventually(() -> told.events.size() >= 2);
+                    EventRecorder recorder = application.getBean(EventRecorder.class);
+                    eventually(() -> recorder.events.size() >= 2);
                     member(application).pause();
 
-                    eventually(() -> told.events.get(told.events.size() - 1) instanceof LeaderRevokedEvent);
-                    LeaderElectedEvent elected = (LeaderElectedEvent) told.events.get(0);
+                    eventually(() -> recorder.events.get(recorder.events.size() - 1) instanceof LeaderRevokedEvent);
+                    LeaderElectedEvent elected = (LeaderElectedEvent) recorder.events.get(0);
                     long first = elected.fence().value();
-                    int rotations = told.events.size() - 2;
+                    int rotations = recorder.events.size() - 2;
                     List<Object> expected = new ArrayList<>(List.of(elected));
                     for (long fence = first + 1; fence <= first + rotations; fence++) {
                         expected.add(new LeaderFenceRotatedEvent("scheduler", "node-24", new Fence(fence)));
                     }
                     expected.add(new LeaderRevokedEvent(
                             "scheduler", "node-24", new Fence(first + rotations), LeaderRevocation.PAUSED));
-                    assertThat(told.events).isEqualTo(expected);
+                    assertThat(recorder.events).isEqualTo(expected);
                     assertThat(application.getBean(WantsTheElection.class).elected)
                             .containsExactly(first);
                 });
@@ -220,7 +220,7 @@ class LeaderAutoConfigurationTests {
     }
 
     @Test
-    void the_actuator_tells_what_this_process_leads() {
+    void the_actuator_shows_what_this_process_leads() {
         runner("auto-start=true").run(application -> {
             eventually(member(application)::isLeader);
             long fence = member(application).fence().orElseThrow().value();
@@ -232,7 +232,7 @@ class LeaderAutoConfigurationTests {
     }
 
     @Test
-    void without_the_actuator_or_when_it_is_turned_off_nothing_is_told() {
+    void without_the_actuator_or_when_it_is_turned_off_nothing_is_shown() {
         runner("auto-start=false")
                 .withClassLoader(new FilteredClassLoader(InfoContributor.class))
                 .run(application -> assertThat(application).hasNotFailed());
@@ -282,12 +282,12 @@ class LeaderAutoConfigurationTests {
                 .until(condition);
     }
 
-    static class Told {
+    static class EventRecorder {
 
         private final List<Object> events = new CopyOnWriteArrayList<>();
 
         @EventListener({LeaderElectedEvent.class, LeaderFenceRotatedEvent.class, LeaderRevokedEvent.class})
-        void told(Object event) {
+        void record(Object event) {
             events.add(event);
         }
     }

@@ -43,7 +43,7 @@ class LeaderErrorTests {
 
             member.resign();
 
-            fixture.awaitNews("joined scheduler", "elected 1", "revoked 1 RESIGNED", "elected 2");
+            fixture.awaitEvents("joined scheduler", "elected 1", "revoked 1 RESIGNED", "elected 2");
             assertThat(log.failures()).isEqualTo(3);
         }
     }
@@ -51,7 +51,7 @@ class LeaderErrorTests {
     /** The methods of the handle that the campaign calls from the grant to the end of the term. */
     @ParameterizedTest
     @ValueSource(strings = {"fence", "onLost", "isHeld", "remaining"})
-    void an_error_in_a_term_gives_the_lock_back_and_the_member_campaigns_after_a_pause(String method) {
+    void an_error_in_a_term_releases_the_lock_and_the_member_campaigns_after_a_pause(String method) {
         failures.set(3);
         try (CapturedLog log = new CapturedLog()) {
             LeaderMember member = fixture.election.define(NAME, STEADY, locksFailingIn(method));
@@ -71,35 +71,35 @@ class LeaderErrorTests {
 
     @Test
     void a_body_is_interrupted_by_an_error_in_its_term_and_ends_under_its_lock() {
-        List<String> told = new CopyOnWriteArrayList<>();
+        List<String> recorded = new CopyOnWriteArrayList<>();
         LeaderMember member = fixture.election.define(NAME, STEADY, locksFailingIn("remaining"));
         member.runWhileLeader(term -> {
-            told.add("runs");
+            recorded.add("runs");
             try {
                 new CountDownLatch(1).await();
             } catch (InterruptedException ex) {
-                told.add("interrupted, held: " + term.lock().isHeld() + ", leads: " + member.isLeader());
+                recorded.add("interrupted, held: " + term.lock().isHeld() + ", leads: " + member.isLeader());
             }
         });
         fixture.election.join(NAME);
-        eventually().until(() -> told.size() == 1);
+        eventually().until(() -> recorded.size() == 1);
 
         failures.set(1);
-        afterAPause(() -> told.size() == 3);
+        afterAPause(() -> recorded.size() == 3);
 
-        assertThat(told).containsExactly("runs", "interrupted, held: true, leads: false", "runs");
-        fixture.awaitNews("joined scheduler", "elected 1", "revoked 1 RESIGNED", "elected 2");
+        assertThat(recorded).containsExactly("runs", "interrupted, held: true, leads: false", "runs");
+        fixture.awaitEvents("joined scheduler", "elected 1", "revoked 1 RESIGNED", "elected 2");
     }
 
     @Test
-    void an_election_that_nobody_was_told_of_is_not_revoked_either() {
+    void an_election_without_an_event_is_not_revoked_either() {
         failures.set(1);
         fixture.election.define(NAME, STEADY, locksFailingIn("fence"));
 
         LeaderMember member = fixture.election.join(NAME);
 
         afterAPause(member::isLeader);
-        fixture.awaitNews("joined scheduler", "elected 2");
+        fixture.awaitEvents("joined scheduler", "elected 2");
     }
 
     @Test
@@ -110,7 +110,7 @@ class LeaderErrorTests {
         eventually().until(() -> fixture.process.backend.releases.get() == 1);
 
         member.leave();
-        member.campaign().awaitEnd(LeaderFixture.PATIENCE);
+        member.campaign().awaitEnd(LeaderFixture.SHUTDOWN_TIMEOUT);
         failures.set(0);
         fixture.election.join(NAME);
 
@@ -130,7 +130,7 @@ class LeaderErrorTests {
         fixture.advance(Duration.ofSeconds(4));
 
         assertThat(member.fence()).contains(new Fence(2));
-        fixture.awaitNews("joined scheduler", "elected 1", "rotated 2");
+        fixture.awaitEvents("joined scheduler", "elected 1", "rotated 2");
     }
 
     @Test

@@ -33,7 +33,7 @@ class LeaderFailureTests {
             // 1 + 6 with pauses of up to 8 s at most, then one in 4 to 8.5 s.
             assertThat(asked).isBetween(8, 25);
             assertThat(log.messages())
-                    .as("told once")
+                    .as("logged once")
                     .singleElement()
                     .asString()
                     .contains("The campaign for 'scheduler' failed", "tried again");
@@ -41,19 +41,20 @@ class LeaderFailureTests {
     }
 
     @Test
-    void the_next_outage_is_told_again() {
+    void the_next_outage_is_logged_again() {
         try (CapturedLog log = new CapturedLog()) {
             for (int outage = 1; outage <= 2; outage++) {
                 fixture.process.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
                 LeaderMember member = fixture.election.join(NAME, STEADY);
-                int told = outage;
-                eventually().until(() -> log.messages().size() == told);
+                int logged = outage;
+                eventually().until(() -> log.messages().size() == logged);
                 fixture.process.backend.beforeAcquire = () -> {};
                 fixture.advance(Duration.ofSeconds(2));
                 eventually().until(member::isLeader);
                 member.leave();
                 eventually()
-                        .until(() -> fixture.news.get(fixture.news.size() - 1).endsWith("LEFT"));
+                        .until(() ->
+                                fixture.events.get(fixture.events.size() - 1).endsWith("LEFT"));
             }
         }
     }
@@ -78,7 +79,7 @@ class LeaderFailureTests {
         eventually().until(() -> fixture.process.backend.acquires.get() == 1);
 
         member.leave();
-        member.campaign().awaitEnd(LeaderFixture.PATIENCE);
+        member.campaign().awaitEnd(LeaderFixture.SHUTDOWN_TIMEOUT);
 
         assertThat(fixture.process.time.nanoTime()).isZero();
     }

@@ -29,7 +29,7 @@ final class LeaderFixture implements AfterEachCallback {
     static final String NAME = "scheduler";
     static final String KEY = "leader:scheduler";
     static final Duration TTL = Duration.ofSeconds(15);
-    static final Duration PATIENCE = Duration.ofSeconds(10);
+    static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(10);
 
     /** One that keeps its fence for a whole term. */
     static final LeaderSettings STEADY = LeaderSettings.of(TTL).fenceRotation(Duration.ZERO);
@@ -39,16 +39,17 @@ final class LeaderFixture implements AfterEachCallback {
     /** Of the elections of this process. */
     final ScarceThreads threads = new ScarceThreads();
 
-    final LeaderElection election = new LeaderElection(process.engine, "node-1", PATIENCE, process.time, threads);
+    final LeaderElection election =
+            new LeaderElection(process.engine, "node-1", SHUTDOWN_TIMEOUT, process.time, threads);
 
-    /** What listeners of all elections are told. */
-    final List<String> news = new CopyOnWriteArrayList<>();
+    /** What listeners of all elections receive. */
+    final List<String> events = new CopyOnWriteArrayList<>();
 
     /** Engines after the elections on them. */
     private final List<AutoCloseable> others = new ArrayList<>();
 
     LeaderFixture() {
-        election.addListener(recordingIn(news));
+        election.addListener(recordingIn(events));
         election.start();
     }
 
@@ -56,7 +57,7 @@ final class LeaderFixture implements AfterEachCallback {
     LeaderMember another(String owner) {
         InterceptedBackend backend = new InterceptedBackend(new InMemoryLockBackend(process.store));
         LockEngine engine = process.time.engineOn(backend, new LockListener() {});
-        LeaderElection another = new LeaderElection(engine, owner, PATIENCE, process.time, Thread::new);
+        LeaderElection another = new LeaderElection(engine, owner, SHUTDOWN_TIMEOUT, process.time, Thread::new);
         others.add(another);
         others.add(engine);
         another.start();
@@ -75,10 +76,10 @@ final class LeaderFixture implements AfterEachCallback {
         return elected(STEADY);
     }
 
-    /** It leads, and its election has been told: whoever listens from now on is told what comes next. */
+    /** It leads, and the event of its election was dispatched: a listener that is added now receives what comes next. */
     LeaderMember elected(LeaderSettings settings) {
         LeaderMember member = election.join(NAME, settings);
-        eventually().until(() -> member.isLeader() && news.stream().anyMatch(each -> each.startsWith("elected")));
+        eventually().until(() -> member.isLeader() && events.stream().anyMatch(each -> each.startsWith("elected")));
         return member;
     }
 
@@ -92,34 +93,34 @@ final class LeaderFixture implements AfterEachCallback {
         return queued(election.define(NAME, STEADY, process.engine));
     }
 
-    void awaitNews(String... expected) {
-        eventually().until(() -> news.equals(List.of(expected)));
+    void awaitEvents(String... expected) {
+        eventually().until(() -> events.equals(List.of(expected)));
     }
 
     void advance(Duration by) {
         process.advanceSlowly(by, Duration.ofMillis(500));
     }
 
-    static LeaderListener recordingIn(List<String> news) {
+    static LeaderListener recordingIn(List<String> events) {
         return new LeaderListener() {
             @Override
             public void joined(LeaderMember member) {
-                news.add("joined " + member.name());
+                events.add("joined " + member.name());
             }
 
             @Override
             public void elected(LeaderElectedEvent event) {
-                news.add("elected " + event.fence().value());
+                events.add("elected " + event.fence().value());
             }
 
             @Override
             public void fenceRotated(LeaderFenceRotatedEvent event) {
-                news.add("rotated " + event.fence().value());
+                events.add("rotated " + event.fence().value());
             }
 
             @Override
             public void revoked(LeaderRevokedEvent event) {
-                news.add("revoked " + event.fence().value() + " " + event.reason());
+                events.add("revoked " + event.fence().value() + " " + event.reason());
             }
         };
     }

@@ -2,7 +2,7 @@ package io.syncguard.leader;
 
 import static io.syncguard.core.EngineFixture.eventually;
 import static io.syncguard.leader.LeaderFixture.KEY;
-import static io.syncguard.leader.LeaderFixture.PATIENCE;
+import static io.syncguard.leader.LeaderFixture.SHUTDOWN_TIMEOUT;
 import static io.syncguard.leader.LeaderFixture.hangUntil;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -80,7 +80,7 @@ class LeaderHandOverTests {
 
         member.resign();
         assertThat(member.isLeader()).isFalse();
-        fixture.advance(PATIENCE.minusSeconds(1));
+        fixture.advance(SHUTDOWN_TIMEOUT.minusSeconds(1));
         assertThat(next.isLeader()).isFalse();
         assertThat(member.isLeader()).isFalse();
         end.countDown();
@@ -96,7 +96,7 @@ class LeaderHandOverTests {
             LeaderMember next = fixture.queued(fixture.another("node-2"));
 
             member.resign();
-            fixture.advance(PATIENCE.plusSeconds(1));
+            fixture.advance(SHUTDOWN_TIMEOUT.plusSeconds(1));
 
             eventually().until(next::isLeader);
             assertThat(log.messages())
@@ -108,7 +108,7 @@ class LeaderHandOverTests {
     }
 
     @Test
-    void nobody_leads_before_the_listeners_were_told_of_the_end() {
+    void nobody_leads_before_the_listeners_have_received_the_end() {
         LeaderMember member = fixture.elected();
         member.addListener(new LeaderListener() {
             @Override
@@ -136,14 +136,14 @@ class LeaderHandOverTests {
             try {
                 new CountDownLatch(1).await();
             } finally {
-                fixture.news.add("ended, held: " + fixture.process.engine.isLocked(KEY));
+                fixture.events.add("ended, held: " + fixture.process.engine.isLocked(KEY));
             }
         });
         running.await();
 
         fixture.election.stop();
 
-        assertThat(fixture.news).contains("ended, held: true");
+        assertThat(fixture.events).contains("ended, held: true");
         assertThat(fixture.process.engine.isLocked(KEY)).isFalse();
     }
 

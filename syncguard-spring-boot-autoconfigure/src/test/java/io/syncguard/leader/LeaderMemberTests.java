@@ -80,7 +80,7 @@ class LeaderMemberTests {
         assertThat(member.fence()).contains(new Fence(4));
         assertThat(fixture.election.leader(NAME)).map(LockInfo::fence).contains(new Fence(4));
         assertThat(fixture.process.backend.rotations).hasValue(3);
-        fixture.awaitNews("joined scheduler", "elected 1", "rotated 2", "rotated 3", "rotated 4");
+        fixture.awaitEvents("joined scheduler", "elected 1", "rotated 2", "rotated 3", "rotated 4");
     }
 
     @Test
@@ -95,7 +95,7 @@ class LeaderMemberTests {
         fixture.advance(Duration.ofSeconds(4));
 
         assertThat(member.fence()).contains(new Fence(2));
-        fixture.awaitNews("joined scheduler", "elected 1", "rotated 2");
+        fixture.awaitEvents("joined scheduler", "elected 1", "rotated 2");
     }
 
     @Test
@@ -113,11 +113,11 @@ class LeaderMemberTests {
 
         eventually().until(member::isLeader);
         assertThat(member.fence()).contains(new Fence(2));
-        fixture.awaitNews("joined scheduler", "elected 1", "revoked 1 LOST", "elected 2");
+        fixture.awaitEvents("joined scheduler", "elected 1", "revoked 1 LOST", "elected 2");
     }
 
     @Test
-    void a_call_that_hangs_keeps_neither_the_leadership_nor_the_news_of_its_end() {
+    void a_call_that_hangs_keeps_neither_the_leadership_nor_the_event_of_its_end() {
         CountDownLatch answer = new CountDownLatch(1);
         LeaderMember member = fixture.elected(LeaderSettings.of(TTL));
         fixture.process.backend.beforeExtend = () -> LeaderFixture.hangUntil(answer);
@@ -125,7 +125,7 @@ class LeaderMemberTests {
         fixture.advance(TTL);
 
         assertThat(member.isLeader()).isFalse();
-        fixture.awaitNews("joined scheduler", "elected 1", "revoked 1 LOST");
+        fixture.awaitEvents("joined scheduler", "elected 1", "revoked 1 LOST");
         answer.countDown();
     }
 
@@ -143,7 +143,7 @@ class LeaderMemberTests {
     }
 
     @Test
-    void who_waits_is_woken_by_the_one_who_gives_it_up() {
+    void a_waiting_member_is_woken_by_the_one_that_resigns() {
         AcquireRequest other = fixture.electedElsewhere();
         LeaderMember member = fixture.queued();
         int asked = fixture.process.backend.acquires.get();
@@ -163,7 +163,7 @@ class LeaderMemberTests {
 
         eventually().until(member::isLeader);
         assertThat(member.fence()).contains(new Fence(2));
-        fixture.awaitNews("joined scheduler", "elected 1", "revoked 1 RESIGNED", "elected 2");
+        fixture.awaitEvents("joined scheduler", "elected 1", "revoked 1 RESIGNED", "elected 2");
     }
 
     @Test
@@ -202,11 +202,11 @@ class LeaderMemberTests {
         member.resume();
 
         eventually().until(member::isLeader);
-        fixture.awaitNews("joined scheduler", "elected 1", "revoked 1 PAUSED", "elected 2");
+        fixture.awaitEvents("joined scheduler", "elected 1", "revoked 1 PAUSED", "elected 2");
     }
 
     @Test
-    void a_pause_gives_up_the_place_in_the_queue() {
+    void a_pause_leaves_the_queue() {
         AcquireRequest other = fixture.electedElsewhere();
         LeaderMember member = fixture.queued();
 
@@ -230,7 +230,7 @@ class LeaderMemberTests {
         assertThat(fixture.election.join(NAME)).isSameAs(member);
 
         eventually().until(member::isLeader);
-        fixture.awaitNews("joined scheduler", "elected 1", "revoked 1 LEFT", "joined scheduler", "elected 2");
+        fixture.awaitEvents("joined scheduler", "elected 1", "revoked 1 LEFT", "joined scheduler", "elected 2");
     }
 
     @Test
@@ -244,7 +244,7 @@ class LeaderMemberTests {
         fixture.election.start();
 
         eventually().until(member::isLeader);
-        fixture.awaitNews("joined scheduler", "elected 1", "revoked 1 SHUTDOWN", "elected 2");
+        fixture.awaitEvents("joined scheduler", "elected 1", "revoked 1 SHUTDOWN", "elected 2");
     }
 
     @Test
@@ -256,7 +256,7 @@ class LeaderMemberTests {
         assertThat(member.fence()).isNotEqualTo(Optional.of(new Fence(1)));
         fixture.advance(TTL);
         eventually().until(member::isLeader);
-        fixture.awaitNews("joined scheduler", "elected 1", "revoked 1 RESIGNED", "elected 2");
+        fixture.awaitEvents("joined scheduler", "elected 1", "revoked 1 RESIGNED", "elected 2");
     }
 
     @Test
@@ -293,7 +293,7 @@ class LeaderMemberTests {
         assertThat(member.name()).isEqualTo(composed);
         eventually().until(() -> fixture.election.isLeader(composed) && fixture.election.isLeader(decomposed));
         assertThat(fixture.election.leader(decomposed)).isEqualTo(fixture.election.leader(composed));
-        fixture.awaitNews("joined " + composed, "elected 1");
+        fixture.awaitEvents("joined " + composed, "elected 1");
     }
 
     private String lockId() {

@@ -18,41 +18,41 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What listeners are told, in which order, and what becomes of those that fail or block. */
+/** What listeners receive, in which order, and what becomes of those that fail or block. */
 class LeaderNewsTests {
 
     @RegisterExtension
     private final LeaderFixture fixture = new LeaderFixture();
 
     @Test
-    void a_listener_of_one_member_is_told_of_that_one() {
-        List<String> told = new CopyOnWriteArrayList<>();
-        fixture.elected().addListener(LeaderFixture.recordingIn(told));
+    void a_listener_of_one_member_receives_the_events_of_that_one() {
+        List<String> recorded = new CopyOnWriteArrayList<>();
+        fixture.elected().addListener(LeaderFixture.recordingIn(recorded));
         fixture.election.join("another");
         eventually().until(() -> fixture.election.isLeader("another"));
 
         fixture.election.member(NAME).leave();
         fixture.election.member("another").leave();
 
-        eventually().until(() -> fixture.news.size() == 6);
-        assertThat(told).containsExactly("revoked 1 LEFT");
+        eventually().until(() -> fixture.events.size() == 6);
+        assertThat(recorded).containsExactly("revoked 1 LEFT");
     }
 
     @Test
-    void a_listener_that_is_taken_back_is_told_no_more() {
-        List<String> told = new CopyOnWriteArrayList<>();
-        LeaderRegistration listener = fixture.elected().addListener(LeaderFixture.recordingIn(told));
+    void a_listener_that_is_removed_receives_no_more_events() {
+        List<String> recorded = new CopyOnWriteArrayList<>();
+        LeaderRegistration listener = fixture.elected().addListener(LeaderFixture.recordingIn(recorded));
 
         listener.close();
         fixture.election.member(NAME).leave();
 
-        fixture.awaitNews("joined scheduler", "elected 1", "revoked 1 LEFT");
-        assertThat(told).isEmpty();
+        fixture.awaitEvents("joined scheduler", "elected 1", "revoked 1 LEFT");
+        assertThat(recorded).isEmpty();
     }
 
     @Test
     void a_listener_that_fails_hides_nothing_from_the_others() {
-        List<String> told = new CopyOnWriteArrayList<>();
+        List<String> recorded = new CopyOnWriteArrayList<>();
         try (CapturedLog log = new CapturedLog()) {
             LeaderMember member = fixture.elected();
             member.addListener(new LeaderListener() {
@@ -61,26 +61,26 @@ class LeaderNewsTests {
                     throw new IllegalStateException("as the test wants it");
                 }
             });
-            member.addListener(LeaderFixture.recordingIn(told));
+            member.addListener(LeaderFixture.recordingIn(recorded));
 
             member.leave();
 
-            eventually().untilAsserted(() -> assertThat(told).containsExactly("revoked 1 LEFT"));
+            eventually().untilAsserted(() -> assertThat(recorded).containsExactly("revoked 1 LEFT"));
             assertThat(log.messages()).singleElement().asString().contains("A leader listener failed");
         }
     }
 
     @Test
-    void one_that_blocks_holds_up_neither_renewals_nor_rotations_and_is_told_the_rest_in_order() {
+    void one_that_blocks_holds_up_neither_extensions_nor_rotations_and_receives_the_rest_in_order() {
         CountDownLatch goOn = new CountDownLatch(1);
-        List<String> told = new CopyOnWriteArrayList<>();
+        List<String> recorded = new CopyOnWriteArrayList<>();
         fixture.election.addListener(new LeaderListener() {
             @Override
             public void elected(LeaderElectedEvent event) {
                 hangUntil(goOn);
             }
         });
-        fixture.election.addListener(LeaderFixture.recordingIn(told));
+        fixture.election.addListener(LeaderFixture.recordingIn(recorded));
         LeaderMember member = fixture.elected(LeaderSettings.of(TTL));
 
         fixture.advance(TTL.multipliedBy(2));
@@ -88,19 +88,21 @@ class LeaderNewsTests {
                 .hasValueSatisfying(fence -> assertThat(fence.value()).isGreaterThanOrEqualTo(6));
         member.pause();
         assertThat(member.isLeader()).isFalse();
-        assertThat(told).containsExactly("joined scheduler");
+        assertThat(recorded).containsExactly("joined scheduler");
         goOn.countDown();
 
-        eventually().until(() -> told.size() > 1 && told.get(told.size() - 1).startsWith("revoked"));
-        int rotations = told.size() - 3;
+        eventually()
+                .until(() ->
+                        recorded.size() > 1 && recorded.get(recorded.size() - 1).startsWith("revoked"));
+        int rotations = recorded.size() - 3;
         List<String> expected = new ArrayList<>(List.of("joined scheduler", "elected 1"));
         IntStream.rangeClosed(2, rotations + 1).forEach(fence -> expected.add("rotated " + fence));
         expected.add("revoked " + (rotations + 1) + " PAUSED");
-        assertThat(told).isEqualTo(expected);
+        assertThat(recorded).isEqualTo(expected);
     }
 
     @Test
-    void rotations_are_left_out_and_the_end_is_not_when_too_many_news_wait() {
+    void rotations_are_left_out_and_the_end_is_not_when_too_many_events_wait() {
         CountDownLatch goOn = new CountDownLatch(1);
         try (CapturedLog log = new CapturedLog()) {
             LeaderEventDispatcher dispatcher = new LeaderEventDispatcher(NAME, "node-1", List.of(), Thread::new);
@@ -131,7 +133,7 @@ class LeaderNewsTests {
     }
 
     @Test
-    void a_term_that_ends_before_it_was_told_is_told_from_its_beginning() {
+    void a_term_that_ends_before_its_event_is_dispatched_is_reported_from_its_beginning() {
         CountDownLatch goOn = new CountDownLatch(1);
         fixture.election.addListener(new LeaderListener() {
             @Override
@@ -145,7 +147,7 @@ class LeaderNewsTests {
         member.pause();
         goOn.countDown();
 
-        fixture.awaitNews("joined scheduler", "elected 1", "revoked 1 PAUSED");
+        fixture.awaitEvents("joined scheduler", "elected 1", "revoked 1 PAUSED");
         assertThat(Duration.ofNanos(fixture.process.time.nanoTime())).isZero();
     }
 }

@@ -108,7 +108,7 @@ class LeaderOnlyTests {
     }
 
     @Test
-    void a_body_that_ends_by_the_interrupt_of_a_loss_is_told_of_the_loss() {
+    void a_body_that_ends_by_the_interrupt_of_a_loss_fails_with_the_loss() {
         onLeader((context, jobs) -> {
             FutureTask<Throwable> thrown = inAnotherThread(() -> catchThrowable(jobs::throwingUntilInterrupted));
             eventually().until(() -> jobs.runs() == 1);
@@ -124,7 +124,7 @@ class LeaderOnlyTests {
     }
 
     @Test
-    void a_body_that_ends_by_the_interrupt_of_a_leader_that_steps_down_is_told_that_leadership_was_given_up() {
+    void a_body_that_ends_by_the_interrupt_of_a_leader_that_steps_down_fails_with_the_end_of_the_leadership() {
         onLeader((context, jobs) -> {
             FutureTask<Throwable> thrown = inAnotherThread(() -> {
                 Throwable failure = catchThrowable(jobs::throwingUntilInterrupted);
@@ -137,7 +137,7 @@ class LeaderOnlyTests {
 
             assertThat(got(thrown))
                     .isInstanceOf(LockLostException.class)
-                    .hasMessageContainingAll("'scheduler'", "given up")
+                    .hasMessageContainingAll("'scheduler'", "ended while its work was under way")
                     .hasNoSuppressedExceptions()
                     .hasCauseInstanceOf(InterruptedException.class);
         });
@@ -179,7 +179,7 @@ class LeaderOnlyTests {
                     .isThrownBy(() -> returned.get(10, TimeUnit.SECONDS))
                     .havingCause()
                     .isInstanceOf(LockLostException.class)
-                    .withMessageContainingAll("'scheduler'", "given up")
+                    .withMessageContainingAll("'scheduler'", "ended while its work was under way")
                     .withCauseInstanceOf(CancellationException.class);
             assertThat(result).isCancelled();
             eventually().until(() -> !context.getBean(LockManager.class).isLocked("leader:scheduler"));

@@ -2,7 +2,7 @@ package io.syncguard.leader;
 
 import static io.syncguard.core.EngineFixture.eventually;
 import static io.syncguard.leader.LeaderFixture.NAME;
-import static io.syncguard.leader.LeaderFixture.PATIENCE;
+import static io.syncguard.leader.LeaderFixture.SHUTDOWN_TIMEOUT;
 import static io.syncguard.leader.LeaderFixture.STEADY;
 import static io.syncguard.leader.LeaderFixture.TTL;
 import static io.syncguard.leader.LeaderFixture.hangUntil;
@@ -27,19 +27,19 @@ class LeaderTaskTests {
     @RegisterExtension
     private final LeaderFixture fixture = new LeaderFixture();
 
-    private final List<String> told = new CopyOnWriteArrayList<>();
+    private final List<String> recorded = new CopyOnWriteArrayList<>();
 
     @Test
     void it_begins_with_the_election_is_interrupted_at_the_end_and_begins_again_with_the_next_one() {
         LeaderMember member = fixture.election.define(NAME, STEADY, fixture.process.engine);
         member.runWhileLeader(this::untilInterrupted);
-        assertThat(told).isEmpty();
+        assertThat(recorded).isEmpty();
 
         fixture.election.join(NAME);
-        awaitTold("begins 1 on syncguard-leader-scheduler-task");
+        awaitRecorded("begins 1 on syncguard-leader-scheduler-task");
         member.resign();
 
-        awaitTold(
+        awaitRecorded(
                 "begins 1 on syncguard-leader-scheduler-task",
                 "interrupted, leads: false",
                 "begins 2 on syncguard-leader-scheduler-task");
@@ -51,20 +51,20 @@ class LeaderTaskTests {
 
         member.runWhileLeader(this::untilInterrupted);
 
-        awaitTold("begins 1 on syncguard-leader-scheduler-task");
+        awaitRecorded("begins 1 on syncguard-leader-scheduler-task");
     }
 
     @Test
     void it_is_interrupted_when_the_lock_is_lost_and_finds_that_it_leads_no_longer() {
         LeaderMember member = fixture.elected();
         member.runWhileLeader(this::untilInterrupted);
-        eventually().until(() -> told.size() == 1);
+        eventually().until(() -> recorded.size() == 1);
         fixture.process.backend.beforeExtend = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
         fixture.process.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
 
         fixture.advance(TTL);
 
-        awaitTold("begins 1 on syncguard-leader-scheduler-task", "interrupted, leads: false");
+        awaitRecorded("begins 1 on syncguard-leader-scheduler-task", "interrupted, leads: false");
     }
 
     @Test
@@ -79,7 +79,7 @@ class LeaderTaskTests {
     }
 
     @Test
-    void it_may_give_the_leadership_up_by_itself() {
+    void it_may_resign_by_itself() {
         LeaderMember member = fixture.elected();
         LeaderMember next = fixture.queued(fixture.another("node-2"));
 
@@ -123,20 +123,20 @@ class LeaderTaskTests {
         AtomicInteger running = new AtomicInteger();
         LeaderMember member = fixture.elected();
         member.runWhileLeader(term -> {
-            told.add("runs " + running.incrementAndGet());
+            recorded.add("runs " + running.incrementAndGet());
             hangUntil(end);
             running.decrementAndGet();
         });
-        eventually().until(() -> told.size() == 1);
+        eventually().until(() -> recorded.size() == 1);
 
         member.resign();
-        fixture.advance(PATIENCE.plusSeconds(1));
+        fixture.advance(SHUTDOWN_TIMEOUT.plusSeconds(1));
         eventually().until(member::isLeader);
         fixture.process.settle();
-        assertThat(told).containsExactly("runs 1");
+        assertThat(recorded).containsExactly("runs 1");
         end.countDown();
 
-        awaitTold("runs 1", "runs 1");
+        awaitRecorded("runs 1", "runs 1");
     }
 
     @Test
@@ -161,31 +161,50 @@ class LeaderTaskTests {
     }
 
     @Test
-    void one_that_is_taken_back_is_interrupted_and_begins_no_more() {
+    void a_term_that_is_given_to_a_task_twice_runs_once() {
+        LeaderMember member = fixture.elected();
+        LeaderTerm term = member.membership().term();
+        RepeatedTask task = new RepeatedTask(NAME, running -> recorded.add("runs"), Thread::new);
+
+        task.start(term);
+        eventually().until(() -> recorded.size() == 1 && term.bodies() == 0);
+        task.start(term);
+        member.resign();
+        eventually().until(() -> member.isLeader() && member.membership().term() != term);
+        task.start(term);
+        task.start(member.membership().term());
+
+        eventually().until(() -> recorded.size() == 2);
+        task.close();
+        assertThat(recorded).hasSize(2);
+    }
+
+    @Test
+    void one_that_is_removed_is_interrupted_and_begins_no_more() {
         LeaderMember member = fixture.elected();
         LeaderRegistration task = member.runWhileLeader(this::untilInterrupted);
-        eventually().until(() -> told.size() == 1);
+        eventually().until(() -> recorded.size() == 1);
 
         task.close();
-        awaitTold("begins 1 on syncguard-leader-scheduler-task", "interrupted, leads: true");
+        awaitRecorded("begins 1 on syncguard-leader-scheduler-task", "interrupted, leads: true");
         member.resign();
         eventually().until(member::isLeader);
         fixture.process.settle();
 
-        assertThat(told).hasSize(2);
+        assertThat(recorded).hasSize(2);
     }
 
     private void untilInterrupted(LeaderTerm term) {
-        told.add("begins " + term.fence().value() + " on "
+        recorded.add("begins " + term.fence().value() + " on "
                 + Thread.currentThread().getName());
         try {
             new CountDownLatch(1).await();
         } catch (InterruptedException ex) {
-            told.add("interrupted, leads: " + term.isLeader());
+            recorded.add("interrupted, leads: " + term.isLeader());
         }
     }
 
-    private void awaitTold(String... expected) {
-        eventually().untilAsserted(() -> assertThat(told).containsExactly(expected));
+    private void awaitRecorded(String... expected) {
+        eventually().untilAsserted(() -> assertThat(recorded).containsExactly(expected));
     }
 }

@@ -19,28 +19,28 @@ class LeaderThreadsTests {
     @RegisterExtension
     private final LeaderFixture fixture = new LeaderFixture();
 
-    private final List<String> told = new CopyOnWriteArrayList<>();
+    private final List<String> recorded = new CopyOnWriteArrayList<>();
 
     @Test
     void elections_rotations_and_revocations_make_no_thread() {
         LeaderMember member = fixture.election.define(NAME, LeaderSettings.of(TTL), fixture.process.engine);
-        member.runWhileLeader(term -> told.add("runs under " + term.fence().value()));
+        member.runWhileLeader(term -> recorded.add("runs under " + term.fence().value()));
         fixture.electedElsewhere();
         fixture.election.join(NAME);
 
         fixture.threads.exhausted = true;
         fixture.process.store.expire(LeaderFixture.KEY);
         fixture.advance(Duration.ofSeconds(2));
-        eventually().until(() -> told.size() == 1);
+        eventually().until(() -> recorded.size() == 1);
         fixture.advance(Duration.ofSeconds(6));
         member.resign();
-        eventually().until(() -> told.size() == 2);
+        eventually().until(() -> recorded.size() == 2);
         fixture.process.store.expire(LeaderFixture.KEY);
         fixture.advance(Duration.ofSeconds(6));
 
-        eventually().until(() -> told.size() == 3);
-        assertThat(told).containsExactly("runs under 2", "runs under 4", "runs under 5");
-        fixture.awaitNews(
+        eventually().until(() -> recorded.size() == 3);
+        assertThat(recorded).containsExactly("runs under 2", "runs under 4", "runs under 5");
+        fixture.awaitEvents(
                 "joined scheduler",
                 "elected 2",
                 "rotated 3",
@@ -51,7 +51,7 @@ class LeaderThreadsTests {
     }
 
     @Test
-    void who_cannot_join_for_want_of_the_thread_that_tells_has_not_joined() {
+    void without_the_thread_of_events_a_member_has_not_joined() {
         fixture.threads.exhausted = true;
 
         assertThatThrownBy(() -> fixture.election.join(NAME)).hasMessageContaining("unable to create native thread");
@@ -59,14 +59,14 @@ class LeaderThreadsTests {
         assertThat(fixture.election.member(NAME).isJoined()).isFalse();
         fixture.threads.exhausted = false;
         fixture.election.join(NAME);
-        fixture.awaitNews("joined scheduler", "elected 1");
+        fixture.awaitEvents("joined scheduler", "elected 1");
     }
 
     @Test
-    void who_cannot_join_for_want_of_the_thread_that_campaigns_has_not_joined_and_nobody_was_told_of_it() {
+    void without_the_thread_of_the_campaign_a_member_has_not_joined_and_there_is_no_event() {
         LeaderMember member = fixture.elected();
         member.leave();
-        member.campaign().awaitEnd(LeaderFixture.PATIENCE);
+        member.campaign().awaitEnd(LeaderFixture.SHUTDOWN_TIMEOUT);
         fixture.threads.exhausted = true;
 
         assertThatThrownBy(() -> fixture.election.join(NAME)).hasMessageContaining("unable to create native thread");
@@ -74,7 +74,7 @@ class LeaderThreadsTests {
         assertThat(member.isJoined()).isFalse();
         fixture.threads.exhausted = false;
         fixture.election.join(NAME);
-        fixture.awaitNews("joined scheduler", "elected 1", "revoked 1 LEFT", "joined scheduler", "elected 2");
+        fixture.awaitEvents("joined scheduler", "elected 1", "revoked 1 LEFT", "joined scheduler", "elected 2");
     }
 
     @Test
@@ -96,22 +96,22 @@ class LeaderThreadsTests {
         LeaderMember member = fixture.election.define(NAME, STEADY, fixture.process.engine);
         fixture.threads.exhausted = true;
 
-        assertThatThrownBy(() -> member.runWhileLeader(term -> told.add("runs")))
+        assertThatThrownBy(() -> member.runWhileLeader(term -> recorded.add("runs")))
                 .hasMessageContaining("unable to create native thread");
         fixture.threads.exhausted = false;
-        member.runWhileLeader(term -> told.add("runs as well"));
+        member.runWhileLeader(term -> recorded.add("runs as well"));
         fixture.election.join(NAME);
 
-        eventually().until(() -> !told.isEmpty());
-        assertThat(told).containsExactly("runs as well");
+        eventually().until(() -> !recorded.isEmpty());
+        assertThat(recorded).containsExactly("runs as well");
     }
 
     @Test
     void the_thread_of_a_task_ends_with_its_registration() {
         LeaderMember member = fixture.election.define(NAME, STEADY, fixture.process.engine);
 
-        LeaderRegistration task =
-                member.runWhileLeader(term -> told.add(Thread.currentThread().getName()));
+        LeaderRegistration task = member.runWhileLeader(
+                term -> recorded.add(Thread.currentThread().getName()));
         assertThat(threads("syncguard-leader-scheduler-task")).isEqualTo(1);
         task.close();
 
