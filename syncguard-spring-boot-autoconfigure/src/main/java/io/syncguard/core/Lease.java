@@ -37,7 +37,7 @@ final class Lease {
 
     private final Time time;
     private final LockRequest request;
-    private final String lockId;
+    private final GrantedLease grant;
     private final long grantedAt;
     private final LossHook hook;
     private final RenewalSchedule schedule;
@@ -63,7 +63,7 @@ final class Lease {
     Lease(Time time, LockRequest request, GrantedLease grant, LossHook hook) {
         this.time = time;
         this.request = request;
-        this.lockId = grant.lockId();
+        this.grant = grant;
         this.grantedAt = time.nanoTime();
         this.hook = hook;
         this.fence = grant.fence();
@@ -80,7 +80,7 @@ final class Lease {
     }
 
     String lockId() {
-        return lockId;
+        return grant.lockId();
     }
 
     Fence fence() {
@@ -160,19 +160,25 @@ final class Lease {
         return asked;
     }
 
-    /**
-     * An extension was confirmed. Past its deadline a lease is lost all the same.
-     *
-     * @param next the fence that was taken, if one was
-     * @return whether the lease is still held
-     */
-    boolean extended(Confirmation confirmation, @Nullable Fence next) {
+    /** An extension was confirmed. Past its deadline a lease is lost all the same. */
+    void extended(Confirmation confirmation) {
         loseIfOver();
         confirm(confirmation.atMost(countsAtMost));
-        if (next != null && phase == Phase.HELD) {
-            fence = larger(next);
+    }
+
+    /** A fence was taken. In one step with the phase: the fence of a lease that has ended does not change any more. */
+    synchronized void rotated(Fence next) {
+        if (phase != Phase.HELD) {
+            return;
         }
-        return isHeld();
+        if (next.compareTo(fence) <= 0) {
+            throw new LockBackendException(
+                    LockErrorCode.INTERNAL,
+                    "Lock '" + key() + "' was to take the fence " + next + ", which is not larger than its own, "
+                            + fence + ": the server has forgotten its counter",
+                    null);
+        }
+        fence = next;
     }
 
     /** The server left the lease unchanged, because an application transaction locks its row. */
@@ -235,16 +241,5 @@ final class Lease {
     private void confirm(Confirmation next) {
         confirmed = next;
         schedule.confirmed(next);
-    }
-
-    private Fence larger(Fence next) {
-        if (next.compareTo(fence) <= 0) {
-            throw new LockBackendException(
-                    LockErrorCode.INTERNAL,
-                    "Lock '" + key() + "' was to take the fence " + next + ", which is not larger than its own, "
-                            + fence + ": the server has forgotten its counter",
-                    null);
-        }
-        return next;
     }
 }

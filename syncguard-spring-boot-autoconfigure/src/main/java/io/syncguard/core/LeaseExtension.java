@@ -45,12 +45,11 @@ final class LeaseExtension implements AutoCloseable {
      */
     boolean answered(ExtendResult result) {
         if (result instanceof ExtendResult.Extended extended) {
-            return lease.extended(asked.until(extended.expiresAt()), null);
-        }
-        if (result instanceof ExtendResult.Rotated rotated) {
-            return lease.extended(asked.until(rotated.expiresAt()), rotated.fence());
-        }
-        if (result instanceof ExtendResult.Expired) {
+            lease.extended(asked.until(extended.expiresAt()));
+        } else if (result instanceof ExtendResult.Rotated rotated) {
+            lease.extended(asked.until(rotated.expiresAt()));
+            lease.rotated(rotated.fence());
+        } else if (result instanceof ExtendResult.Expired) {
             lease.lose(LockReason.EXPIRED, "its lease had lapsed at the server");
         } else if (result instanceof ExtendResult.NotFound) {
             lease.lose(LockReason.NOT_FOUND, "the server does not know it any more");
