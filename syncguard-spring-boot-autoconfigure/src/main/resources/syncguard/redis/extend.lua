@@ -1,37 +1,33 @@
--- Many leases at once, lock ids and ttls by turns. Answers one by one in the order asked: the new end, 0 for one that had lapsed,
--- -1 for one that is not there.
+-- Extends many leases. The arguments are lock ids, each followed by its ttl. Answers each in the order of the request:
+-- the new expiry, or 'expired' or 'not_found'.
 
 -- include leases
 
 local answers, shortened = {}, {}
 
 for i = 1, #ARGV, 2 do
-    local lock_id = ARGV[i]
-    local set, old_end, name, mode = lease_of(lock_id)
-    if not set then
-        table.insert(answers, -1)
-    elseif old_end <= now - TOLERANCE then
-        table.insert(answers, 0)
-    else
-        local ends = now + ARGV[i + 1]
-        keep_lease(set, mode, lock_id, ends)
-        table.insert(answers, ends)
-        if ends < old_end then
-            shortened[name] = true
-        end
+    local lease, reason = find_lease(ARGV[i])
+    local expires_at = now + ARGV[i + 1]
+    if lease then
+        extend_lease(lease, expires_at)
     end
+    if lease and expires_at < lease.expires_at then
+        shortened[lease.name] = true
+    end
+    table.insert(answers, lease and expires_at or reason)
 end
 
+-- Only then: no heartbeat goes through the queue.
 if not next(shortened) then
     return answers
 end
 
 -- include queue
+-- include wake_ups
 
--- Who waits for a lease that ends earlier now has to know.
 for name in pairs(shortened) do
     if redis.call('EXISTS', key('queue', name)) == 1 then
-        wake(name, 0, false)
+        wake_whole_front(name)
     end
 end
 return answers

@@ -1,24 +1,26 @@
--- The names, the clock and the leases. Each script is one step that nobody comes between.
+-- Names, clock and leases. Every script begins with this part.
 --
--- Lua makes a function anew each time it comes by. So a script includes queue.lua only where it needs it: most are done before.
+-- Redis runs one script at a time: what a script has read is still true when it writes. Between two scripts anything
+-- may happen: another script, an expiry, a lost key, a failover. A script that fails keeps what it has written so far.
 --
--- KEYS[1] is what every key begins with; in a cluster there is a hash tag in it, and all of them are on one node. The families:
+-- Lua makes each function again in each run. So a script includes the other parts only behind its most frequent answer.
 --
---   lock, readers                      sorted sets, one each per key: lock ids of exclusive and of shared leases by their ends
---   queue                              a sorted set per key: the places of who waits for it, by arrival
---   waiting_writers, waiting_readers   sorted sets per key: the same places by their ends
---   fence                              a counter per key. NEVER delete one: a fence that is used twice protects nothing
---   id                                 a hash per lock id: what it stands for, a lease or a place
+-- KEYS[1] is the prefix of every key; in a cluster it contains a hash tag, and all keys are on one node. The families:
 --
--- A lease, exclusive or shared, is live while its end is less than a second ago; a place until its end. Everything but the
--- counters expires by itself when it is of no use any more, a lease together with its id.
+--   lock, readers                      sorted sets per key: the lock ids of its exclusive and shared leases by expiry
+--   queue                              a sorted set per key: its queue entries by arrival
+--   waiting_writers, waiting_readers   sorted sets per key: the same queue entries by expiry
+--   fence                              the fence counter of a key. NEVER delete it: a fence must not be used twice
+--   id                                 a hash per lock id: its lease or its queue entry
 --
--- Numbers are doubles, exact to 2^53, and so are scores. Redis writes those that are handed to a command with 17 digits;
--- tostring would write 14.
+-- A lease is live until one tolerance after its expiry, a queue entry until its expiry. Redis expires all keys but the
+-- counters when they have no further use, a lease together with its id.
+--
+-- Numbers and scores are doubles, exact up to 2^53. Redis writes a number that is passed to a command with 17 digits,
+-- tostring() with 14.
 
 local TOLERANCE = 1000
 local LEASES = { EXCLUSIVE = 'lock', SHARED = 'readers' }
-local LAST_FENCE = 900000000000000
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -31,52 +33,47 @@ local function text(number)
     return string.format('%.0f', number)
 end
 
--- The last end in the set; nil if it is empty.
-local function last_end(set)
+-- The last expiry in the set; nil if the set is empty.
+local function last_expiry(set)
     return tonumber(redis.call('ZREVRANGE', set, 0, 0, 'WITHSCORES')[2])
 end
 
--- The lease with this lock id: its set, end, name and mode; nil if there is none. Only the set says who has a lease: an id may have
--- outlived it.
-local function lease_of(lock_id)
+-- The live lease with this lock id. If there is none: nil, and 'not_found' or 'expired', the latter with its mode.
+local function find_lease(lock_id)
     local id = redis.call('HMGET', key('id', lock_id), 'name', 'mode')
     local name, mode = id[1], id[2]
     if not mode then
-        return nil
+        return nil, 'not_found'
     end
-    local set = key(LEASES[mode], name)
-    local ends = redis.call('ZSCORE', set, lock_id)
-    if ends then
-        return set, tonumber(ends), name, mode
+    -- An id may outlive its lease: Redis expires, evicts or loses keys one by one. Only the set proves the lease.
+    local expires_at = tonumber(redis.call('ZSCORE', key(LEASES[mode], name), lock_id))
+    if not expires_at then
+        return nil, 'not_found'
     end
+    -- Redis may not have removed it yet, or keeps it because a longer lease is in the same set.
+    if expires_at <= now - TOLERANCE then
+        return nil, 'expired', mode
+    end
+    return { name = name, mode = mode, lock_id = lock_id, expires_at = expires_at }
 end
 
--- Has a lease live until then. An exclusive one is alone in its set.
-local function keep_lease(set, mode, lock_id, ends)
-    local expires = text(ends + TOLERANCE)
-    -- First what Redis allows with its memory full: after that it allows the rest of a script as well, and who holds a lock can
-    -- keep it.
-    redis.call('PEXPIREAT', key('id', lock_id), expires)
-    redis.call('ZADD', set, ends, lock_id)
-    redis.call('PEXPIREAT', set, mode == 'SHARED' and last_end(set) + TOLERANCE or expires)
+-- Sets the expiry of a lease.
+local function extend_lease(lease, expires_at)
+    local set, removed_at = key(LEASES[lease.mode], lease.name), text(expires_at + TOLERANCE)
+    -- First a command that Redis allows with full memory. It allows the rest of the script then: a holder can extend.
+    redis.call('PEXPIREAT', key('id', lease.lock_id), removed_at)
+    redis.call('ZADD', set, expires_at, lease.lock_id)
+    -- Readers share a set, which has to outlive the last of them. An exclusive lease is alone in its set.
+    redis.call('PEXPIREAT', set, lease.mode == 'SHARED' and last_expiry(set) + TOLERANCE or removed_at)
 end
 
--- Whether the counter is not at its end yet. Asked before anything is written.
-local function has_fences(name)
-    return (tonumber(redis.call('GET', key('fence', name)) or 0) or 0) < LAST_FENCE
-end
-
--- The next fence of the key; nil when the counter is at its end.
-local function next_fence(name)
-    return has_fences(name) and redis.call('INCR', key('fence', name)) or nil
-end
-
--- Writes a lease that begins now, and answers its end.
-local function write_lease(name, mode, lock_id, fence, ttl, user_key, owner)
-    local ends = now + ttl
-    redis.call(
-        'HSET', key('id', lock_id), 'name', name, 'mode', mode, 'acquired_at_ms', now, 'fence', string.format('%015.0f', fence),
-        'user_key', user_key, 'owner', owner)
-    keep_lease(key(LEASES[mode], name), mode, lock_id, ends)
-    return ends
+-- Ends the lease with this lock id, without wake-ups. Answers 'released' and the name; or 'expired' or 'not_found'.
+local function end_lease(lock_id)
+    local lease, reason = find_lease(lock_id)
+    if not lease then
+        return reason
+    end
+    redis.call('ZREM', key(LEASES[lease.mode], lease.name), lock_id)
+    redis.call('DEL', key('id', lock_id))
+    return 'released', lease.name
 end

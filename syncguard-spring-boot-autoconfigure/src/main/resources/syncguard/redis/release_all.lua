@@ -1,47 +1,39 @@
--- Ends what has these lock ids, as release.lua does, and answers each of them in the order asked. It wakes, once for each key, and
--- never hands over.
+-- Ends the leases and deletes the queue entries with these lock ids. Answers each in the order of the request, as
+-- release.lua does. It wakes waiters once for each key, and never hands over.
 
 -- include leases
 -- include queue
+-- include wake_ups
 
--- By name: the first place that was given up, and whether only readers gave one up.
-local changed = {}
+-- By name, for those behind: the earliest arrival that left, and whether only readers left. A lease has no arrival.
+local changes = {}
 
-local function end_lease(lock_id, set, name)
-    redis.call('ZREM', set, lock_id)
-    redis.call('DEL', key('id', lock_id))
-    changed[name] = changed[name] or {}
-    return 'released'
+local function note_change(name, arrival, shared)
+    local change = changes[name] or { arrival = math.huge, shared = true }
+    changes[name] = { arrival = math.min(change.arrival, arrival), shared = change.shared and shared }
 end
 
-local function leave(lock_id)
-    local id = redis.call('HMGET', key('id', lock_id), 'name', 'place')
-    if not id[2] then
+local function release_one(lock_id)
+    local outcome, name = end_lease(lock_id)
+    if outcome == 'released' then
+        note_change(name, math.huge, true)
+    end
+    if outcome ~= 'not_found' then
+        return outcome
+    end
+    local left = leave_queue(lock_id)
+    if not left then
         return 'not_found'
     end
-    redis.call('DEL', key('id', lock_id))
-    if not remove_place(id[1], id[2]) then
-        return 'not_found'
-    end
-    local place, change = read_place(id[2]), changed[id[1]] or {}
-    change.after = earlier(change.after, place.arrival)
-    change.shared = place.shared and change.shared ~= false
-    changed[id[1]] = change
+    note_change(left.name, left.arrival, left.shared)
     return 'left'
 end
 
 local answers = {}
 for i, lock_id in ipairs(ARGV) do
-    local set, ends, name = lease_of(lock_id)
-    if not set then
-        answers[i] = leave(lock_id)
-    elseif ends <= now - TOLERANCE then
-        answers[i] = 'expired'
-    else
-        answers[i] = end_lease(lock_id, set, name)
-    end
+    answers[i] = release_one(lock_id)
 end
-for name, change in pairs(changed) do
-    wake(name, change.after, change.shared)
+for name, change in pairs(changes) do
+    wake_behind(name, change)
 end
 return answers

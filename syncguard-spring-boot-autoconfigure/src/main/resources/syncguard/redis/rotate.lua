@@ -1,31 +1,35 @@
--- Extends one exclusive lease, which also takes the next fence of its key. Answers 'rotated' with the new end and fence, or
+-- Extends one exclusive lease and takes the next fence of its key for it. Answers 'rotated', expiry, fence; or
 -- 'no_fences', 'expired' or 'not_found', and then nothing was written.
 
 -- include leases
+-- include grants
 
 local lock_id, ttl = ARGV[1], tonumber(ARGV[2])
 
-local set, old_end, name, mode = lease_of(lock_id)
-if mode ~= 'EXCLUSIVE' then
+local lease, reason, lapsed_mode = find_lease(lock_id)
+-- A reader keeps the fence of its grant, which orders it and the writers.
+if (lapsed_mode or lease and lease.mode) == 'SHARED' then
     return { 'not_found' }
 end
-if old_end <= now - TOLERANCE then
-    return { 'expired' }
+if not lease then
+    return { reason }
 end
-if not has_fences(name) then
+-- Before anything is written: an extension without a fence must not remain.
+if not has_fences(lease.name) then
     return { 'no_fences' }
 end
 
-local ends = now + ttl
-keep_lease(set, mode, lock_id, ends)
-local fence = redis.call('INCR', key('fence', name))
-redis.call('HSET', key('id', lock_id), 'fence', string.format('%015.0f', fence))
-local answer = { 'rotated', ends, fence }
-if ends >= old_end or redis.call('EXISTS', key('queue', name)) == 0 then
+local expires_at = now + ttl
+extend_lease(lease, expires_at)
+local fence = redis.call('INCR', key('fence', lease.name))
+redis.call('HSET', key('id', lock_id), 'fence', fence_text(fence))
+local answer = { 'rotated', expires_at, fence }
+if expires_at >= lease.expires_at or redis.call('EXISTS', key('queue', lease.name)) == 0 then
     return answer
 end
 
 -- include queue
+-- include wake_ups
 
-wake(name, 0, false)
+wake_whole_front(lease.name)
 return answer

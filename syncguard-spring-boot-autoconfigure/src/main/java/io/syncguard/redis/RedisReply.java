@@ -2,14 +2,23 @@ package io.syncguard.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 /**
- * What a script has answered: texts, whole numbers, and lists of them.
+ * The answer of a script: texts, whole numbers, and lists of them.
  *
- * @param items as the driver gives them
+ * @param items as the driver has decoded them
  */
 record RedisReply(List<?> items) {
+
+    int size() {
+        return items.size();
+    }
+
+    boolean isNumber(int index) {
+        return items.get(index) instanceof Long;
+    }
 
     String text(int index) {
         return new String((byte[]) items.get(index), StandardCharsets.UTF_8);
@@ -19,26 +28,16 @@ record RedisReply(List<?> items) {
         return (Long) items.get(index);
     }
 
-    /** The numbers, as many as were asked for. */
-    List<Long> numbers(int asked) {
-        requireAnswers(asked);
-        return items.stream().map(Long.class::cast).toList();
+    /** Reads one item for each request, in their order, by its index. */
+    <T> List<T> answers(int requests, IntFunction<T> reader) {
+        if (items.size() != requests) {
+            throw new IllegalStateException(requests + " requests got " + items.size() + " answers");
+        }
+        return IntStream.range(0, requests).mapToObj(reader).toList();
     }
 
-    /** The texts, as many as were asked for. */
-    List<String> texts(int asked) {
-        requireAnswers(asked);
-        return IntStream.range(0, asked).mapToObj(this::text).toList();
-    }
-
-    /** The lists. */
+    /** The items, each of which is a list. */
     List<RedisReply> replies() {
         return items.stream().map(item -> new RedisReply((List<?>) item)).toList();
-    }
-
-    private void requireAnswers(int asked) {
-        if (items.size() != asked) {
-            throw new IllegalStateException(asked + " questions got " + items.size() + " answers");
-        }
     }
 }

@@ -12,10 +12,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A Lua script of {@code syncguard/redis}, with what it includes in the place where it says so.
+ * A Lua script of {@code syncguard/redis}, in which each line {@code -- include part} is replaced by that part.
  *
  * @param text what the server runs
- * @param digest by which the server knows it when it has run it before
+ * @param digest the SHA-1 of the text, by which the server knows a script that it has run before
  */
 record RedisScript(String text, String digest) {
 

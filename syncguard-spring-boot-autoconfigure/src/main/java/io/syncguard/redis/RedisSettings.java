@@ -40,7 +40,7 @@ public record RedisSettings(String keyPrefix, Duration timeout, Duration waiterT
         }
     }
 
-    RedisKeys keys() {
+    RedisKeySpace keys() {
         return keys(keyPrefix);
     }
 
@@ -56,7 +56,7 @@ public record RedisSettings(String keyPrefix, Duration timeout, Duration waiterT
     }
 
     /** A key has at most 1000 bytes, and 26 are left for the name of its family. */
-    private static RedisKeys keys(String keyPrefix) {
-        return new RedisKeys(new StorageKeys(keyPrefix, 1000, 26));
+    private static RedisKeySpace keys(String keyPrefix) {
+        return new RedisKeySpace(new StorageKeys(keyPrefix, 1000, 26));
     }
 }

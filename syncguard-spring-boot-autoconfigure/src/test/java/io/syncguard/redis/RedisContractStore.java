@@ -64,9 +64,9 @@ final class RedisContractStore implements ContractStore, AutoCloseable {
     @Override
     public void endPlaceIn(String lockId, Duration left) {
         String name = name(lockId);
-        Object place = redis.opsForHash().get(key("id", lockId), "place");
+        Object entry = redis.opsForHash().get(key("id", lockId), "entry");
         for (String family : List.of("waiting_writers", "waiting_readers")) {
-            setEnd(key(family, name), String.valueOf(place), millis() + left.toMillis());
+            setEnd(key(family, name), String.valueOf(entry), millis() + left.toMillis());
         }
     }
 

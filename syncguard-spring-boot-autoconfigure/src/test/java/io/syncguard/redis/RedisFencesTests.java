@@ -21,7 +21,7 @@ class RedisFencesTests {
 
     private final AcquireRequest first = claim("A");
     private final AcquireRequest second = claim("B");
-    private final RedisFences fences = new RedisFences();
+    private final RedisFenceMonitor fences = new RedisFenceMonitor();
 
     @Test
     void a_server_that_comes_back_empty_is_told_by_who_had_the_key_before() {
@@ -56,11 +56,11 @@ class RedisFencesTests {
     @Test
     void answers_that_overtake_each_other_are_no_loss() {
         try (CapturedLog log = new CapturedLog()) {
-            long known = fences.known("order:42");
+            long known = fences.lastFence("order:42");
             fences.granted("order:42", new Fence(8), known);
             fences.granted("order:42", new Fence(7), known);
 
-            assertThat(fences.known("order:42")).isEqualTo(8);
+            assertThat(fences.lastFence("order:42")).isEqualTo(8);
             assertThat(errors(log)).isEmpty();
         }
     }
@@ -70,12 +70,12 @@ class RedisFencesTests {
         fences.granted("first", new Fence(5), 0);
         fences.granted("second", new Fence(6), 0);
         IntStream.range(0, 9_999).forEach(i -> {
-            fences.known("first");
+            fences.lastFence("first");
             fences.granted("key:" + i, new Fence(1), 0);
         });
 
-        assertThat(fences.known("first")).isEqualTo(5);
-        assertThat(fences.known("second")).isZero();
+        assertThat(fences.lastFence("first")).isEqualTo(5);
+        assertThat(fences.lastFence("second")).isZero();
     }
 
     private static List<String> errors(CapturedLog log) {

@@ -214,11 +214,11 @@ class RedisKeysTests extends ContractFixture {
 
     @Test
     void a_key_that_is_too_long_is_kept_under_its_hash_in_every_family() {
-        RedisKeys keys = new RedisKeys(new StorageKeys("p".repeat(500), 1000, 26));
+        RedisKeySpace keys = new RedisKeySpace(new StorageKeys("p".repeat(500), 1000, 26));
 
         assertThat(keys.name("y".repeat(512))).isEqualTo("H230Rm619F0eJD3nNnCYfg");
         assertThat(keys.name("order:42")).isEqualTo("order:42");
-        assertThat(keys.of("wake", "x")).isEqualTo("p".repeat(500) + ":wake:x");
+        assertThat(keys.key("wake", "x")).isEqualTo("p".repeat(500) + ":wake:x");
     }
 
     @Test
@@ -260,10 +260,10 @@ class RedisKeysTests extends ContractFixture {
     }
 
     private long placeEnd(AcquireRequest claim) {
-        Object place = store.redis().opsForHash().get(store.key("id", claim.lockId()), "place");
+        Object entry = store.redis().opsForHash().get(store.key("id", claim.lockId()), "entry");
         return store.redis()
                 .opsForZSet()
-                .score(store.key("waiting_writers", KEY), String.valueOf(place))
+                .score(store.key("waiting_writers", KEY), String.valueOf(entry))
                 .longValue();
     }
 

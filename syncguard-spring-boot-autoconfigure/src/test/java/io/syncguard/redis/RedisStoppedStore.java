@@ -50,7 +50,7 @@ public final class RedisStoppedStore implements StoppedStore {
 
     /** The server does it when all of a set is over. A member of one in use stays until the next claim, or the next wake-up. */
     private static final String SWEEP = """
-            remove_lapsed_places(ARGV[1])
+            delete_lapsed_entries(ARGV[1])
             for _, family in pairs(LEASES) do
                 redis.call('ZREMRANGEBYSCORE', key(family, ARGV[1]), '-inf', '(' .. text(now - 2 * TOLERANCE))
             end

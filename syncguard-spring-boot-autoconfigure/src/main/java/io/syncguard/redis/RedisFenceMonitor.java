@@ -8,23 +8,27 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * The last fences that this process was granted, of the keys that it used last. A server that grants no larger one has lost its
- * counter: nobody else may notice, and a store that compares fences will be misled.
+ * Reports fence counters that have begun again. It remembers the last fences that this process was granted, of the keys that the
+ * process used last. If a later grant has no larger fence, the server has lost the counter, and stores that compare fences are
+ * misled. Threads may share it.
  */
-final class RedisFences {
+final class RedisFenceMonitor {
 
-    private static final Log log = LogFactory.getLog(RedisFences.class);
+    private static final Log log = LogFactory.getLog(RedisFenceMonitor.class);
 
     /** About a megabyte. */
     private static final int KEYS = 10_000;
 
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Guarded by the lock; who was used last is last. */
+    /** Guarded by the lock, in the order of last use. */
     private final Map<String, Long> fences = new LinkedHashMap<>(16, 0.75f, true);
 
-    /** The largest known one, zero if there is none. To be asked before a claim is sent: answers may overtake each other. */
-    long known(String key) {
+    /**
+     * The largest fence of the key that this process knows, or zero. A caller asks before it sends the acquire request, because
+     * answers may overtake each other.
+     */
+    long lastFence(String key) {
         lock.lock();
         try {
             return fences.getOrDefault(key, 0L);
@@ -34,12 +38,12 @@ final class RedisFences {
     }
 
     /**
-     * Remembers what was granted.
+     * Remembers a grant, and reports a fence that is too small.
      *
-     * @param known before the claim was sent
+     * @param lastFence what {@link #lastFence} answered before the request was sent
      */
-    void granted(String key, Fence fence, long known) {
-        boolean beganAgain = fence.value() <= known;
+    void granted(String key, Fence fence, long lastFence) {
+        boolean beganAgain = fence.value() <= lastFence;
         lock.lock();
         try {
             fences.merge(key, fence.value(), beganAgain ? (old, granted) -> granted : Math::max);
@@ -51,7 +55,8 @@ final class RedisFences {
         }
         if (beganAgain) {
             log.error("The fence counter of lock '" + key + "' has begun again: granted " + fence.value() + " after "
-                    + known + ". Redis has lost data, perhaps also of other keys. Set the counters above the largest"
+                    + lastFence
+                    + ". Redis has lost data, perhaps also of other keys. Set the counters above the largest"
                     + " fences that were ever seen, or have the stores that compare fences forget them");
         }
     }

@@ -17,18 +17,18 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
 /**
- * Runs one script at a time for each caller, with one limit for all that it takes: the connection, if there is none yet, the
- * script by its digest, and by its text where the server does not know it. What several threads send goes out together.
+ * Runs scripts, each with one limit for all that it takes: the connection if there is none yet, the script by its digest, and by
+ * its text if the server does not know the digest. Threads may share it; their requests travel together on one connection.
  *
- * <p>Not by {@code RedisTemplate}, which takes part in a transaction of the caller: in a {@code MULTI} nothing is answered
+ * <p>Not by {@code RedisTemplate}, which takes part in a transaction of the caller: within {@code MULTI} nothing is answered
  * before its end.
  */
-final class RedisScripts {
+final class RedisScriptRunner {
 
-    /** No limit is shorter, in milliseconds: one lost packet alone is sent again after 200 ms, and reported after none. */
+    /** No limit is shorter, in milliseconds: after one lost packet the system sends again after 200 ms. */
     private static final long SHORTEST_TIMEOUT_MILLIS = 100;
 
-    /** So long the driver may take to read what arrived while the process stood still, 100 ms. */
+    /** Time for the driver to read what arrived while the process stood still, 100 ms. */
     private static final long READING_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final RedisConnections connections;
@@ -37,46 +37,42 @@ final class RedisScripts {
     private final Time time;
 
     /**
-     * @param connections of our own
-     * @param start what every key begins with: by that a cluster knows the node
+     * @param prefix of every key; it tells the node of a cluster
      * @param timeout how long an operation may take, at most
-     * @param time the clock for that
      */
-    RedisScripts(RedisConnections connections, String start, Duration timeout, Time time) {
+    RedisScriptRunner(RedisConnections connections, String prefix, Duration timeout, Time time) {
         this.connections = connections;
-        // Both are never there. A node from which a slot is moving asks for a key that is missing at the other node,
-        // which knows no lease yet; and that one refuses whoever names several keys of which one is missing.
-        this.keys = new byte[][] {bytes(start), bytes(start + "none")};
+        // Two keys that never exist. While a slot moves to another node, the old node redirects a request whose key is
+        // missing to the new one, which has no leases yet. The new one refuses a request that names several missing
+        // keys.
+        this.keys = new byte[][] {bytes(prefix), bytes(prefix + "none")};
         this.timeout = timeout;
         this.time = time;
     }
 
-    /** One round trip, for an operation that concerns no lease. */
-    <T> T run(String doing, RedisScript script, List<String> arguments, Function<RedisReply, T> reader) {
-        return run(doing, timeout.toMillis(), script, arguments, reader);
+    /** Runs a request that concerns no lease. One round trip. */
+    <T> T run(RedisRequest request, Function<RedisReply, T> reader) {
+        return run(request, timeout.toMillis(), reader);
     }
 
-    /**
-     * One round trip. It may take less than a third of the ttl, so that a heartbeat has time for another try.
-     */
-    <T> T run(String doing, Duration ttl, RedisScript script, List<String> arguments, Function<RedisReply, T> reader) {
+    /** Runs a request in less than a third of the ttl, so that a heartbeat has time for another try. One round trip. */
+    <T> T run(RedisRequest request, Duration ttl, Function<RedisReply, T> reader) {
         long limit = Math.min(timeout.toMillis(), ttl.toMillis() / 3 - 1);
-        return run(doing, Math.max(SHORTEST_TIMEOUT_MILLIS, limit), script, arguments, reader);
+        return run(request, Math.max(SHORTEST_TIMEOUT_MILLIS, limit), reader);
     }
 
-    private <T> T run(
-            String doing, long limit, RedisScript script, List<String> arguments, Function<RedisReply, T> reader) {
+    private <T> T run(RedisRequest request, long limit, Function<RedisReply, T> reader) {
+        String doing = request.description();
         long deadline = time.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limit);
         RedisScriptingAsyncCommands<byte[], byte[]> commands =
-                ask(() -> connections.commands(limit), error -> RedisErrors.notSent(doing, error));
-        List<?> items =
-                ask(() -> run(commands, deadline, script, arguments), error -> RedisErrors.translate(doing, error));
+                call(() -> connections.commands(limit), error -> RedisErrors.notSent(doing, error));
+        List<?> items = call(() -> send(request, commands, deadline), error -> RedisErrors.translate(doing, error));
         return read(doing, new RedisReply(items), reader);
     }
 
-    private static <T> T ask(Callable<T> request, Function<Throwable, LockBackendException> translator) {
+    private static <T> T call(Callable<T> step, Function<Throwable, LockBackendException> translator) {
         try {
-            return request.call();
+            return step.call();
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
             throw translator.apply(ex);
@@ -87,13 +83,11 @@ final class RedisScripts {
         }
     }
 
-    private List<?> run(
-            RedisScriptingAsyncCommands<byte[], byte[]> commands,
-            long deadline,
-            RedisScript script,
-            List<String> arguments)
+    private List<?> send(RedisRequest request, RedisScriptingAsyncCommands<byte[], byte[]> commands, long deadline)
             throws InterruptedException, ExecutionException, TimeoutException {
-        byte[][] values = arguments.stream().map(RedisScripts::bytes).toArray(byte[][]::new);
+        RedisScript script = request.script();
+        byte[][] values =
+                request.arguments().stream().map(RedisScriptRunner::bytes).toArray(byte[][]::new);
         try {
             RedisFuture<List<?>> known = commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values);
             return await(known, deadline);
@@ -101,7 +95,7 @@ final class RedisScripts {
             if (!(ex.getCause() instanceof RedisNoScriptException)) {
                 throw ex;
             }
-            // Its first time at this server, or since the server has started. What nobody would wait for is not sent.
+            // The server has not run it since it started. The text is sent only while the caller still waits.
             requireTimeBefore(deadline);
             RedisFuture<List<?>> unknown = commands.eval(script.text(), ScriptOutputType.MULTI, keys, values);
             return await(unknown, deadline);
@@ -114,19 +108,19 @@ final class RedisScripts {
         }
     }
 
-    private <T> T await(Future<T> future, long deadline)
+    private <T> T await(Future<T> reply, long deadline)
             throws InterruptedException, ExecutionException, TimeoutException {
         try {
-            return future.get(Math.max(0, deadline - time.nanoTime()), TimeUnit.NANOSECONDS);
+            return reply.get(Math.max(0, deadline - time.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (TimeoutException ex) {
             if (time.nanoTime() - deadline < READING_NANOS) {
                 throw ex;
             }
-            // The process stood still, and so did the thread that reads: the answer may have been there all the time.
-            return future.get(READING_NANOS, TimeUnit.NANOSECONDS);
+            // The process stood still, and so did the thread that reads: the reply may have arrived in time.
+            return reply.get(READING_NANOS, TimeUnit.NANOSECONDS);
         } finally {
-            // What has not been sent yet is not sent any more.
-            future.cancel(false);
+            // A command that the driver has not sent yet is not sent any more.
+            reply.cancel(false);
         }
     }
 

@@ -1,0 +1,34 @@
+-- Fence counters and grants. Needs leases.lua.
+
+local LAST_FENCE = 900000000000000
+
+local function fence_text(fence)
+    return string.format('%015.0f', fence)
+end
+
+-- Whether the fence counter of the key has not reached its end. Asked before anything is written.
+local function has_fences(name)
+    return (tonumber(redis.call('GET', key('fence', name))) or 0) < LAST_FENCE
+end
+
+-- The next fence of the key; nil if the counter has reached its end. A grant writes it before everything else: with
+-- full memory Redis refuses it, and nothing has changed.
+local function next_fence(name)
+    return has_fences(name) and redis.call('INCR', key('fence', name)) or nil
+end
+
+-- Writes a lease: what its lock id stands for, then its expiry.
+local function write_lease(lease, expires_at)
+    redis.call(
+        'HSET', key('id', lease.lock_id), 'name', lease.name, 'mode', lease.mode, 'acquired_at_ms', lease.acquired_at,
+        'fence', lease.fence, 'user_key', lease.user_key, 'owner', lease.owner)
+    extend_lease(lease, expires_at)
+end
+
+-- Writes a lease that begins now with this fence, and answers its expiry.
+local function write_grant(lease, fence, ttl)
+    lease.acquired_at, lease.fence = now, fence_text(fence)
+    local expires_at = now + ttl
+    write_lease(lease, expires_at)
+    return expires_at
+end
