@@ -27,7 +27,7 @@ end
 
 for name in pairs(shortened) do
     if redis.call('EXISTS', key('queue', name)) == 1 then
-        wake_whole_front(name)
+        wake(name, WRITER_BEFORE_ALL)
     end
 end
 return answers

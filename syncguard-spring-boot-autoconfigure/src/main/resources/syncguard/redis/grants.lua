@@ -2,9 +2,8 @@
 
 local LAST_FENCE = 900000000000000
 
-local function fence_text(fence)
-    return string.format('%015.0f', fence)
-end
+-- Fences are kept as text of 15 digits, which sorts as the numbers do.
+local FENCE_FORMAT = '%015.0f'
 
 -- Whether the fence counter of the key has not reached its end. Asked before anything is written.
 local function has_fences(name)
@@ -27,7 +26,7 @@ end
 
 -- Writes a lease that begins now with this fence, and answers its expiry.
 local function write_grant(lease, fence, ttl)
-    lease.acquired_at, lease.fence = now, fence_text(fence)
+    lease.acquired_at, lease.fence = now, string.format(FENCE_FORMAT, fence)
     local expires_at = now + ttl
     write_lease(lease, expires_at)
     return expires_at

@@ -3,5 +3,5 @@
 -- include leases
 
 local name = ARGV[1]
-local last = math.max(last_expiry(key('lock', name)) or 0, last_expiry(key('readers', name)) or 0)
+local last = math.max(last_expiry(key('lock', name)), last_expiry(key('readers', name)))
 return last > now - TOLERANCE and 1 or 0

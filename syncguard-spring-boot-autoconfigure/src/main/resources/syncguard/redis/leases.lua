@@ -33,9 +33,9 @@ local function text(number)
     return string.format('%.0f', number)
 end
 
--- The last expiry in the set; nil if the set is empty.
+-- The last expiry in the set; 0 if the set is empty.
 local function last_expiry(set)
-    return tonumber(redis.call('ZREVRANGE', set, 0, 0, 'WITHSCORES')[2])
+    return tonumber(redis.call('ZREVRANGE', set, 0, 0, 'WITHSCORES')[2]) or 0
 end
 
 -- The live lease with this lock id. If there is none: nil, and 'not_found' or 'expired', the latter with its mode.
@@ -65,15 +65,4 @@ local function extend_lease(lease, expires_at)
     redis.call('ZADD', set, expires_at, lease.lock_id)
     -- Readers share a set, which has to outlive the last of them. An exclusive lease is alone in its set.
     redis.call('PEXPIREAT', set, lease.mode == 'SHARED' and last_expiry(set) + TOLERANCE or removed_at)
-end
-
--- Ends the lease with this lock id, without wake-ups. Answers 'released' and the name; or 'expired' or 'not_found'.
-local function end_lease(lock_id)
-    local lease, reason = find_lease(lock_id)
-    if not lease then
-        return reason
-    end
-    redis.call('ZREM', key(LEASES[lease.mode], lease.name), lock_id)
-    redis.call('DEL', key('id', lock_id))
-    return 'released', lease.name
 end

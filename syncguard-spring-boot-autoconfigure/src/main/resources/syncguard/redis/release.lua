@@ -2,6 +2,7 @@
 -- id. Answers 'released', 'left', or why there is nothing to end: 'expired' or 'not_found'.
 
 -- include leases
+-- include releases
 
 local lock_id = ARGV[1]
 
@@ -18,7 +19,7 @@ if outcome == 'not_found' then
     if not left then
         return 'not_found'
     end
-    wake_behind(left.name, left)
+    wake(left.name, left)
     return 'left'
 end
 
@@ -60,6 +61,6 @@ local function hand_over()
 end
 
 if not hand_over() then
-    wake_grantable(name)
+    wake(name, NOBODY)
 end
 return outcome

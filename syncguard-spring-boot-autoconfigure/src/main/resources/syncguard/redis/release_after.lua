@@ -27,5 +27,5 @@ end
 -- include queue
 -- include wake_ups
 
-wake_whole_front(lease.name)
+wake(lease.name, WRITER_BEFORE_ALL)
 return 'released'

@@ -2,21 +2,22 @@
 -- release.lua does. It wakes waiters once for each key, and never hands over.
 
 -- include leases
+-- include releases
 -- include queue
 -- include wake_ups
 
--- By name, for those behind: the earliest arrival that left, and whether only readers left. A lease has no arrival.
+-- By name: the earliest arrival that has left, and whether only readers have.
 local changes = {}
 
-local function note_change(name, arrival, shared)
-    local change = changes[name] or { arrival = math.huge, shared = true }
-    changes[name] = { arrival = math.min(change.arrival, arrival), shared = change.shared and shared }
+local function note_change(name, left)
+    local change = changes[name] or NOBODY
+    changes[name] = { arrival = math.min(change.arrival, left.arrival), shared = change.shared and left.shared }
 end
 
 local function release_one(lock_id)
     local outcome, name = end_lease(lock_id)
     if outcome == 'released' then
-        note_change(name, math.huge, true)
+        note_change(name, NOBODY)
     end
     if outcome ~= 'not_found' then
         return outcome
@@ -25,7 +26,7 @@ local function release_one(lock_id)
     if not left then
         return 'not_found'
     end
-    note_change(left.name, left.arrival, left.shared)
+    note_change(left.name, left)
     return 'left'
 end
 
@@ -34,6 +35,6 @@ for i, lock_id in ipairs(ARGV) do
     answers[i] = release_one(lock_id)
 end
 for name, change in pairs(changes) do
-    wake_behind(name, change)
+    wake(name, change)
 end
 return answers

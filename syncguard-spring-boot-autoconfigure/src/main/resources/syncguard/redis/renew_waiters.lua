@@ -25,16 +25,16 @@ end
 local function note_next_looks(name, looks)
     local expiries = live_expiries(name)
     local written, read = first_lapse(key('lock', name)), first_lapse(key('readers', name))
-    local first_writer, first_entry -- the first expiries in front
+    local first_writer, first_entry = math.huge, math.huge -- the first expiries in front
     for _, entry in ipairs(redis.call('ZRANGE', key('queue', name), 0, -1)) do
         local expires_at = expiries[entry]
         if expires_at and parse_entry(entry).shared then
-            looks[entry] = earlier(written, first_writer)
-            first_entry = earlier(first_entry, expires_at)
+            looks[entry] = math.min(written, first_writer)
+            first_entry = math.min(first_entry, expires_at)
         elseif expires_at then
-            looks[entry] = earlier(earlier(written, read), first_entry)
-            first_writer = earlier(first_writer, expires_at)
-            first_entry = earlier(first_entry, expires_at)
+            looks[entry] = math.min(written, read, first_entry)
+            first_writer = math.min(first_writer, expires_at)
+            first_entry = math.min(first_entry, expires_at)
         end
     end
 end
@@ -57,8 +57,7 @@ end
 
 local answers = {}
 for i = 2, #ARGV do
-    local entry = entries[ARGV[i]]
-    local look = entry and looks[entry]
-    table.insert(answers, look and look - now or 0)
+    local look = looks[entries[ARGV[i]] or ''] or math.huge
+    table.insert(answers, look < math.huge and look - now or 0)
 end
 return answers

@@ -24,26 +24,26 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The library's own connections: one for lock operations, which travel together on it, and one for wake-ups as soon as somebody
- * waits. Neither the application's commands nor its threads can hold them up.
+ * The library's own connections: one for all lock operations, and one for wake-ups from the first waiter on. Neither
+ * commands nor threads of the application delay them.
  */
 final class RedisConnections implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(RedisConnections.class);
 
-    /** So often it connects where the driver cannot tell why it failed. */
+    /** How often it connects when the driver does not know why the connection failed. */
     private static final int ATTEMPTS = 10;
 
-    /** How long a connection that is just being made is waited for when this is closed. */
+    /** How long close() waits for threads that connect. */
     private static final long GRACE_MILLIS = 100;
 
     private final RedisDriver driver;
 
-    /** The attempt to connect that is under way or has worked; from then on the driver connects again by itself. */
+    /** The attempt to connect that is under way or has succeeded. Then the driver reconnects by itself. */
     private final AtomicReference<@Nullable CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>>> attempt =
             new AtomicReference<>();
 
-    /** Who connects at this moment, and when that has ended. */
+    /** The threads that connect at this moment, each with the end of that. */
     private final Map<Thread, CompletableFuture<@Nullable Void>> connecting = new ConcurrentHashMap<>();
 
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -56,8 +56,8 @@ final class RedisConnections implements AutoCloseable {
     }
 
     /**
-     * What runs scripts. Connecting may take several timeouts, at a sentinel and at nodes of a cluster; so a thread of its own
-     * connects, and callers wait for it no longer than so many milliseconds.
+     * The connection that runs scripts. Connecting may take several timeouts, at a sentinel and at the nodes of a
+     * cluster. So another thread connects, and a caller waits for it no longer than its limit, in milliseconds.
      */
     RedisScriptingAsyncCommands<byte[], byte[]> commands(long limit)
             throws InterruptedException, ExecutionException, TimeoutException {
@@ -70,7 +70,7 @@ final class RedisConnections implements AutoCloseable {
         try {
             connector.start();
         } catch (Error ex) {
-            // No thread could be made. Whoever comes next tries again.
+            // No thread could be started. The next caller tries again.
             attempt.set(null);
             mine.completeExceptionally(ex);
             throw ex;
@@ -88,19 +88,19 @@ final class RedisConnections implements AutoCloseable {
         });
     }
 
-    /** For what is asked once. */
+    /** A connection for a single question. */
     RedisConnection connection() {
         return driver.factory().getConnection();
     }
 
     @Override
     public void close() {
-        // Two that end the driver at once may wait for ever for what the other one has ended.
+        // Two threads that close the driver at the same time may wait for each other for ever.
         if (!closed.compareAndSet(false, true)) {
             return;
         }
         awaitConnecting();
-        // The driver would never tell whoever still waits for a connection.
+        // The driver never ends the wait of a thread that still connects.
         connecting.keySet().forEach(Thread::interrupt);
         driver.close();
     }
@@ -109,7 +109,7 @@ final class RedisConnections implements AutoCloseable {
         try {
             mine.complete(asCommands(unlessClosed(this::nativeConnection)));
         } catch (RuntimeException | Error ex) {
-            // Whoever comes next tries again.
+            // The next caller tries again.
             attempt.set(null);
             mine.completeExceptionally(ex);
         }
@@ -132,7 +132,7 @@ final class RedisConnections implements AutoCloseable {
         CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
         connecting.put(Thread.currentThread(), ended);
         try {
-            // Asked after the thread was made known: either close() finds it, or it finds that this is closed.
+            // Asked after the thread was registered: either close() finds the thread, or the thread finds it closed.
             if (closed.get()) {
                 throw new RedisException("The connections are closed");
             }
@@ -143,7 +143,7 @@ final class RedisConnections implements AutoCloseable {
         }
     }
 
-    /** While the driver ends, it forgets a connection that has just begun, and that stays open. */
+    /** A driver that closes forgets a connection that has just begun, which then stays open. */
     private void awaitConnecting() {
         try {
             CompletableFuture.allOf(connecting.values().toArray(CompletableFuture[]::new))

@@ -21,15 +21,14 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The driver, made from the connection details of the application's connection factory: server, credentials, TLS, name and client
- * options are the application's; threads, timeouts and what becomes of a lost connection are the library's own.
+ * The driver, made from the connection details of the application's connection factory: server, credentials, TLS, name
+ * and client options are the application's; threads, timeouts and reconnecting are the library's own.
  *
- * <p>It makes a connection again that was lost, but sends nothing again: an acquisition that is granted twice would be in its own
- * way.
+ * <p>It reconnects, but sends no request again: an acquisition that is granted twice would be in its own way.
  */
 final class RedisDriver implements AutoCloseable {
 
-    /** The pauses before it connects again, at random up to so long. */
+    /** The longest pause before it connects again. Each pause is random. */
     static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private static final int THREADS = 2;
@@ -99,8 +98,8 @@ final class RedisDriver implements AutoCloseable {
     }
 
     /**
-     * A factory that was made from any other kind of configuration, such as static master and replicas, answers a default one,
-     * which means localhost. Only its field tells.
+     * A factory that was made from any other kind of configuration, such as static master and replicas, answers a
+     * default one, which means localhost. Only its field shows that.
      */
     private static boolean isMadeFrom(RedisStandaloneConfiguration details, LettuceConnectionFactory application) {
         return new DirectFieldAccessor(application).getPropertyValue("configuration") == details;
@@ -133,9 +132,9 @@ final class RedisDriver implements AutoCloseable {
                 ? cluster.mutate()
                 : ClusterClientOptions.builder(application);
         return builder.autoReconnect(true)
-                // Also fails what is under way when the connection is lost: the driver would send it again.
+                // Also fails the requests under way when the connection is lost: the driver would send them again.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-                // Whoever waits for an answer knows how long; the driver would keep a timer for each.
+                // Each caller limits its own wait. The driver would start a timer for each request.
                 .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
                 .socketOptions(application
                         .getSocketOptions()

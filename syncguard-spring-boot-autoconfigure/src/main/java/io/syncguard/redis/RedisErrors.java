@@ -15,11 +15,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what an error of Redis or of its driver means for a lock, by the word with which the server begins it.
+ * Translates errors of Redis and of its driver. The code follows from the word with which the server begins its
+ * message.
  */
 final class RedisErrors {
 
-    /** Not only at the beginning: before Redis 7 the error of a command in a script stands behind words of the script. */
+    /** Also behind other words: before Redis 7, the error of a command in a script follows words about the script. */
     private static final Pattern WORD =
             Pattern.compile("\\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF"
                     + "|NOAUTH|WRONGPASS|NOPERM|DENIED|OOM|BUSY|WRONGTYPE|CROSSSLOT)\\b"
@@ -31,19 +32,19 @@ final class RedisErrors {
     private RedisErrors() {}
 
     /**
-     * @param doing what was being done, such as {@code acquiring lock 'order:42'}; without a lock id
+     * @param doing the operation, such as {@code acquiring lock 'order:42'}; without a lock id
      */
     static LockBackendException translate(String doing, Throwable error) {
         LockErrorCode code = codeOf(error);
         return new LockBackendException(code, "Failed while " + doing + ": " + nextStep(code), withoutLockId(error));
     }
 
-    /** For a script that was not sent, because there was no connection. */
+    /** A script that was not sent, because there was no connection. */
     static RequestNotSentException notSent(String doing, Throwable error) {
         return new RequestNotSentException(translate(doing, error));
     }
 
-    /** For an answer that no script gives. */
+    /** An answer that none of the scripts gives. */
     static LockBackendException malformed(String doing, Exception error) {
         return new LockBackendException(
                 LockErrorCode.INTERNAL,
@@ -88,7 +89,7 @@ final class RedisErrors {
                 };
     }
 
-    /** What the server said; a connection attempt that failed hides it in the cause. */
+    /** The message of the server, which may be the cause of a failed connection attempt. */
     private static @Nullable RedisCommandExecutionException answerOf(Throwable error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             if (cause instanceof RedisCommandExecutionException answer) {
@@ -126,11 +127,11 @@ final class RedisErrors {
                 "the server refused the user. Check its password, and its access to the keys and channels of"
                         + " syncguard.redis.key-prefix";
             case INVALID_ARGUMENT ->
-                "the server refused a key. Look for others who use keys of syncguard.redis.key-prefix, and for a cluster in"
-                        + " which that prefix has no hash tag";
+                "the server refused a key. Look for others who use keys of syncguard.redis.key-prefix, and for a"
+                        + " cluster in which that prefix has no hash tag";
             case RATE_LIMITED ->
-                "the server is out of memory or connections, or busy with somebody's script. See maxmemory, maxclients and"
-                        + " SCRIPT KILL";
+                "the server is out of memory or connections, or busy with somebody's script. See maxmemory, maxclients"
+                        + " and SCRIPT KILL";
             case NETWORK_TIMEOUT -> "the server did not answer in time. Look for slow commands, and at the network";
             case ABORTED -> "the thread was interrupted";
             default -> "see the cause";

@@ -7,8 +7,9 @@ import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The event loops of the driver, whose threads are started at once. The driver starts a thread when it is needed first, and that may be
- * when a lost connection is made again. If no thread can be made then, the driver gives the connection up for good.
+ * The event loops of the driver, whose threads are started at once. The driver starts a thread when it is needed first,
+ * and that may be when a lost connection is made again. If no thread can be made then, the driver gives the connection
+ * up for good.
  */
 final class RedisEventLoops implements EventLoopGroupProvider {
 

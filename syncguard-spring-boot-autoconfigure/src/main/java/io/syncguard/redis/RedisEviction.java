@@ -6,7 +6,7 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
- * Warns of a server that throws keys away when its memory is full.
+ * Warns of a server that evicts keys when its memory is full.
  */
 final class RedisEviction {
 
@@ -14,7 +14,7 @@ final class RedisEviction {
 
     private RedisEviction() {}
 
-    /** Asks every node once. Where nobody answers, nothing is said: whoever needs a lock will see. */
+    /** Asks every node once. It ignores an error, which the next lock operation reports. */
     static void warnOf(RedisConnections connections) {
         try (RedisConnection connection = connections.connection()) {
             Properties memory = connection.serverCommands().info("memory");
@@ -35,8 +35,8 @@ final class RedisEviction {
         if (policy.startsWith("allkeys-")) {
             log.warn("With maxmemory-policy " + policy
                     + ", Redis throws away locks and fence counters when its memory is"
-                    + " full: a lock can have two holders, and its fences begin again. Set noeviction, or keep locks in a"
-                    + " Redis of their own");
+                    + " full: a lock can have two holders, and its fences begin again. Set noeviction, or keep locks"
+                    + " in a Redis of their own");
         } else if (policy.startsWith("volatile-")) {
             log.warn("With maxmemory-policy " + policy
                     + ", Redis throws away locks when its memory is full: a lock can have"

@@ -8,9 +8,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Reports fence counters that have begun again. It remembers the last fences that this process was granted, of the keys that the
- * process used last. If a later grant has no larger fence, the server has lost the counter, and stores that compare fences are
- * misled. Threads may share it.
+ * Reports fence counters that have begun again. It remembers the last fences that this process was granted, of the keys
+ * that the process used last. If a later grant has no larger fence, the server has lost the counter, and stores that
+ * compare fences are misled. Threads may share it.
  */
 final class RedisFenceMonitor {
 
@@ -25,8 +25,8 @@ final class RedisFenceMonitor {
     private final Map<String, Long> fences = new LinkedHashMap<>(16, 0.75f, true);
 
     /**
-     * The largest fence of the key that this process knows, or zero. A caller asks before it sends the acquire request, because
-     * answers may overtake each other.
+     * The largest fence of the key that this process knows, or zero. A caller asks before it sends the acquire request,
+     * because answers may overtake each other.
      */
     long lastFence(String key) {
         lock.lock();

@@ -41,7 +41,7 @@ public final class RedisLockBackend implements LockBackend {
     private final Duration waiterTtl;
     private final Time time;
 
-    /** Where this process is woken. Nobody else has this channel. */
+    /** The channel for the wake-ups of this process alone. */
     private final String channel;
 
     /** Set before the first request. */
@@ -215,8 +215,9 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     /**
-     * The server runs the requests of one connection in the order in which they were sent. The rest is for a connection that was
-     * lost: two timeouts until its silence is detected, a pause and a timeout for the next connection, and one for the release.
+     * The server runs the requests of one connection in the order in which they were sent. The rest is for a connection
+     * that was lost: two timeouts until its silence is detected, a pause and a timeout for the next connection, and one
+     * for the release.
      */
     @Override
     public Duration inDoubtPeriod() {

@@ -12,7 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A Lua script of {@code syncguard/redis}, in which each line {@code -- include part} is replaced by that part.
+ * A Lua script of {@code syncguard/redis}, in which each line {@code -- include part} is replaced by that part. Lines
+ * that are comments alone are left out of what the server gets.
  *
  * @param text what the server runs
  * @param digest the SHA-1 of the text, by which the server knows a script that it has run before
@@ -21,10 +22,13 @@ record RedisScript(String text, String digest) {
 
     private static final Pattern INCLUDE = Pattern.compile("^-- include (\\w+)$", Pattern.MULTILINE);
 
+    private static final Pattern COMMENT = Pattern.compile("^ *--.*\\R", Pattern.MULTILINE);
+
     static RedisScript named(String name) {
         String text =
                 INCLUDE.matcher(read(name)).replaceAll(include -> Matcher.quoteReplacement(read(include.group(1))));
-        return new RedisScript(text, sha1(text));
+        String code = COMMENT.matcher(text).replaceAll("");
+        return new RedisScript(code, sha1(code));
     }
 
     private static String read(String name) {

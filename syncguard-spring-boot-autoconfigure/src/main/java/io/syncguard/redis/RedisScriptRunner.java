@@ -17,11 +17,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
 /**
- * Runs scripts, each with one limit for all that it takes: the connection if there is none yet, the script by its digest, and by
- * its text if the server does not know the digest. Threads may share it; their requests travel together on one connection.
+ * Runs scripts, each with one limit for all that it takes: the connection if there is none yet, the script by its
+ * digest, and by its text if the server does not know the digest. Threads may share it; their requests travel together
+ * on one connection.
  *
- * <p>Not by {@code RedisTemplate}, which takes part in a transaction of the caller: within {@code MULTI} nothing is answered
- * before its end.
+ * <p>Not by {@code RedisTemplate}, which takes part in a transaction of the caller: within {@code MULTI} nothing is
+ * answered before its end.
  */
 final class RedisScriptRunner {
 
@@ -37,7 +38,7 @@ final class RedisScriptRunner {
     private final Time time;
 
     /**
-     * @param prefix of every key; it tells the node of a cluster
+     * @param prefix of every key, by which a cluster knows the node
      * @param timeout how long an operation may take, at most
      */
     RedisScriptRunner(RedisConnections connections, String prefix, Duration timeout, Time time) {

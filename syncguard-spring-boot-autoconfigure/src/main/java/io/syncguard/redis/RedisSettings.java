@@ -9,10 +9,10 @@ import java.util.regex.Pattern;
 /**
  * What the Redis backend is set to.
  *
- * @param keyPrefix stands before every key; with a hash tag, such as <code>{syncguard}:</code>, all keys are on one node of a
- *     cluster
+ * @param keyPrefix stands before every key; with a hash tag, such as <code>{syncguard}:</code>, all keys are on one
+ *     node of a cluster
  * @param timeout how long the server may be silent, at most
- * @param waiterTtl how long a place in the queue of a key is kept for a waiter of whom nothing is heard
+ * @param waiterTtl how long a queue entry lives unless its waiter renews it
  */
 public record RedisSettings(String keyPrefix, Duration timeout, Duration waiterTtl) {
 
@@ -27,7 +27,7 @@ public record RedisSettings(String keyPrefix, Duration timeout, Duration waiterT
     /** Far more than a lock operation may take. */
     private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(10);
 
-    /** What Redis hashes alone: the text between the first opening brace and the first closing one behind it. */
+    /** A cluster hashes only the text between the first opening brace and the first closing one behind it. */
     private static final Pattern HASH_TAG = Pattern.compile("[^{]*\\{[^}]+}.*", Pattern.DOTALL);
 
     public RedisSettings {

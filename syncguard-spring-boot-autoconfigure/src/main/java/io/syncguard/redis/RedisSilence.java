@@ -11,12 +11,12 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Ends a connection on which something was written, and nothing at all was read for two timeouts: the system goes on sending for
- * a quarter of an hour before it reports that packets get lost, and looks for a lost peer only where nothing is under way. The
- * driver connects again.
+ * Closes a connection on which something was written and then nothing was read for two timeouts. Then the driver
+ * reconnects. The operating system would send lost packets again for a quarter of an hour before it reports an error,
+ * and its keepalive works only while nothing is under way.
  *
- * <p>Runs in the event loop of its channel. It looks twice, a timeout apart: a process that stood still may run what is due before
- * it reads what has arrived.
+ * <p>Runs in the event loop of its channel. It looks twice, a timeout apart: a process that stood still may run its
+ * timers before it reads what has arrived.
  */
 final class RedisSilence extends ChannelDuplexHandler {
 
@@ -27,10 +27,10 @@ final class RedisSilence extends ChannelDuplexHandler {
     /** Something was written, and nothing read since. */
     private boolean awaiting;
 
-    /** A look has found nothing read for a timeout; the next one that does ends the connection. */
+    /** One look has found that nothing was read for a timeout. A second one closes the connection. */
     private boolean suspected;
 
-    /** One look at most is due. */
+    /** Whether a look is scheduled. At most one is. */
     private boolean looking;
 
     private long since;
@@ -80,7 +80,7 @@ final class RedisSilence extends ChannelDuplexHandler {
         }
     }
 
-    /** The one by which the event loop knows what is due. */
+    /** The clock of the event loop's timers. */
     private static long clock(ChannelHandlerContext ctx) {
         return ctx.executor().ticker().nanoTime();
     }
@@ -89,10 +89,10 @@ final class RedisSilence extends ChannelDuplexHandler {
         Channel channel = ctx.channel();
         log.warn("Redis is silent on a connection, which is closed and made again: " + channel.remoteAddress());
         try {
-            // Resets it. What the system would go on sending must not arrive after what is sent on the next one.
+            // Resets it: data that is still unsent must not arrive after requests on the next connection.
             channel.config().setOption(ChannelOption.SO_LINGER, 0);
         } finally {
-            // From here, not from the other end: TLS would say good-bye first, to whom nothing arrives.
+            // From this handler on, which is in front of TLS: TLS would wait for its closing message to be sent.
             ctx.close();
         }
     }

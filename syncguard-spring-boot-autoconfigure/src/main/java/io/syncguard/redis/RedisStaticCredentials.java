@@ -10,9 +10,9 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
 import org.springframework.util.StringUtils;
 
 /**
- * User and password of the connection details, in a form that the driver takes in its event loop. Otherwise it goes through the
- * common pool for them, where the application may hold it up; and where it may close the connection of a user who was refused
- * before it has noted why.
+ * User and password of the connection details, in a form that the driver takes in its event loop. Otherwise it goes
+ * through the common pool for them, where the application may hold it up; and where it may close the connection of a
+ * user who was refused before it has noted why.
  */
 final class RedisStaticCredentials implements RedisCredentialsProviderFactory {
 

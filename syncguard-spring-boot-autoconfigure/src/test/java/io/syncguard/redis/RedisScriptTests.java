@@ -1,0 +1,48 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.Fence;
+import io.syncguard.spi.LockBackend;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What becomes of the files of the scripts before the server gets them. */
+class RedisScriptTests {
+
+    private final RedisScript acquire = RedisScript.named("acquire");
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "acquire",
+                "renew_waiters",
+                "extend",
+                "rotate",
+                "release",
+                "release_all",
+                "release_after",
+                "is_locked",
+                "lookup"
+            })
+    void a_script_has_its_parts_once_and_no_comments(String name) {
+        assertThat(RedisScript.named(name).text())
+                .containsOnlyOnce("redis.call('TIME')")
+                .doesNotContainPattern("(?m)^\\s*--");
+    }
+
+    @Test
+    void the_numbers_of_the_scripts_are_those_of_the_library() {
+        assertThat(acquire.text())
+                .containsOnlyOnce("local TOLERANCE = " + LockBackend.TOLERANCE_MILLIS + "\n")
+                .containsOnlyOnce("local LAST_FENCE = " + Fence.MAX_VALUE + "\n");
+    }
+
+    @Test
+    void scripts_differ_in_their_digests() {
+        assertThat(acquire.digest())
+                .hasSize(40)
+                .isNotEqualTo(RedisScript.named("release").digest());
+    }
+}
