@@ -12,10 +12,14 @@ import org.springframework.core.env.Environment;
 enum Backend {
 
     /** In the database of a DataSource. */
-    POSTGRES(PostgresLockAutoConfiguration.BACKEND),
+    POSTGRES(Backend.POSTGRES_BEAN),
 
     /** In the Redis of a LettuceConnectionFactory. */
-    REDIS(RedisLockAutoConfiguration.BACKEND);
+    REDIS(Backend.REDIS_BEAN);
+
+    static final String POSTGRES_BEAN = "syncGuardPostgresLockBackend";
+
+    static final String REDIS_BEAN = "syncGuardRedisLockBackend";
 
     private final String bean;
 

@@ -53,9 +53,6 @@ import org.springframework.util.ClassUtils;
 @Import(DatabaseInitializationDependencyConfigurer.class)
 public final class PostgresLockAutoConfiguration {
 
-    /** The name of the bean. */
-    static final String BACKEND = "syncGuardPostgresLockBackend";
-
     private static final Log log = LogFactory.getLog(PostgresLockAutoConfiguration.class);
 
     @Bean
@@ -65,7 +62,7 @@ public final class PostgresLockAutoConfiguration {
     }
 
     /** Made after the application's migrations have run; the schema is there when it is. */
-    @Bean(BACKEND)
+    @Bean(Backend.POSTGRES_BEAN)
     @DependsOnDatabaseInitialization
     PostgresLockBackend syncGuardPostgresLockBackend(
             SyncGuardProperties properties,

@@ -37,12 +37,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 @EnableConfigurationProperties(SyncGuardProperties.class)
 public final class RedisLockAutoConfiguration {
 
-    /** The name of the bean. */
-    static final String BACKEND = "syncGuardRedisLockBackend";
-
     private static final Log log = LogFactory.getLog(RedisLockAutoConfiguration.class);
 
-    @Bean(BACKEND)
+    @Bean(Backend.REDIS_BEAN)
     RedisLockBackend syncGuardRedisLockBackend(
             SyncGuardProperties properties,
             @SyncGuardRedisConnectionFactory ObjectProvider<LettuceConnectionFactory> lockConnections,

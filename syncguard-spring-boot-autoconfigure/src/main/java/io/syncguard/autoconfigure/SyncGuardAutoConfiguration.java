@@ -73,7 +73,7 @@ public final class SyncGuardAutoConfiguration {
     }
 
     @Bean(name = SECOND_MANAGER, defaultCandidate = false)
-    @ConditionalOnBean(name = {PostgresLockAutoConfiguration.BACKEND, RedisLockAutoConfiguration.BACKEND})
+    @ConditionalOnBean(name = {Backend.POSTGRES_BEAN, Backend.REDIS_BEAN})
     LockEngine secondLockManager(
             BeanFactory beans,
             SyncGuardProperties properties,
