@@ -6,11 +6,11 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handles under which a thread works. {@link LockHandle#current()} and nested requests look here; whoever implements
- * {@link LockHandle#bind(Callable) LockHandle.bind} calls {@link #call}.
+ * The handles under which a thread works. {@link LockHandle#current()} and nested requests look here. An implementation
+ * of {@link LockHandle#bind(Callable) LockHandle.bind} calls {@link #call}.
  *
  * <p>A handle is current while a body runs under it and not merely because a thread acquired it: threads are pooled and
- * handles travel, so that "acquired here" would let two tasks share one lock.
+ * handles move between threads, so two tasks would otherwise share one lock.
  */
 public final class CurrentLocks {
 

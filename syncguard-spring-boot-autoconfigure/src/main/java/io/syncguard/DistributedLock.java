@@ -7,8 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Runs a method under a distributed lock: only one caller at a time, of all processes that use the same database; or with
- * {@link LockMode#SHARED} many readers, and no writer among them.
+ * Runs a method under a distributed lock: only one caller at a time, of all processes that use the same database; or
+ * with {@link LockMode#SHARED} many readers, and no writer among them.
  *
  * <pre>{@code
  * @DistributedLock(name = "order", key = "#orderId", ttl = "30s")
@@ -16,36 +16,43 @@ import java.lang.annotation.Target;
  * }</pre>
  *
  * <p>It works on methods of Spring beans that are called from outside, on classes (then on each public method) and on
- * interfaces, and as a meta-annotation. The lock is taken before a transaction of the same method begins and released after
- * it has ended. A method that returns a {@code CompletionStage} or {@code Future} keeps the lock until that is done.
+ * interfaces, and as a meta-annotation. The lock is taken before a transaction of the same method begins and released
+ * after it has ended. A method that returns a {@code CompletionStage} or {@code Future} keeps the lock until that is
+ * done.
  *
- * <p>A mistake in it fails the start of the application, with a message that names class, method and attribute. {@code ttl},
- * {@code waitTime} and {@code holdAtLeast} are texts such as {@code 30s}, {@code 500ms} or {@code PT1M}; these,
- * {@code name} and {@code lockManager} may contain <code>${placeholders}</code>.
+ * <p>A mistake in it fails the start of the application, with a message that names class, method and attribute.
+ * {@code ttl}, {@code waitTime} and {@code holdAtLeast} are texts such as {@code 30s}, {@code 500ms} or {@code PT1M};
+ * these, {@code name} and {@code lockManager} may contain <code>${placeholders}</code>.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 public @interface DistributedLock {
 
-    /** Constant first part of the key, and the name in meters. This or {@link #key()} is required; with both, the key is {@code name:key}. */
+    /**
+     * Constant first part of the key, and the name in meters. This or {@link #key()} is required; with both, the key is
+     * {@code name:key}.
+     */
     String name() default "";
 
     /**
      * SpEL for the key, over the arguments ({@code #orderId}, {@code #p0}), {@code #root.method}, {@code #root.args},
-     * {@code #root.target}, {@code #root.targetClass} and beans ({@code @tenant.id}); a constant stands in quotes. {@code null}
-     * or blank is refused at the call. A collection or array locks all its keys, in a fixed order and within one wait time, or
-     * none.
+     * {@code #root.target}, {@code #root.targetClass} and beans ({@code @tenant.id}); a constant stands in quotes.
+     * {@code null} or blank is refused at the call. A collection or array locks all its keys, in a fixed order and
+     * within one wait time, or none.
      */
     String key() default "";
 
     /** How long the lock lives without a heartbeat: 1 ms to 365 days; default {@code syncguard.ttl}. */
     String ttl() default "";
 
-    /** How long to wait for the lock; {@code 0s} is one attempt, which passes nobody who waits. Default {@code syncguard.wait-time}, with {@link OnContention#SKIP} one attempt. */
+    /**
+     * How long to wait for the lock; {@code 0s} is one attempt, which does not pass those who wait. Default
+     * {@code syncguard.wait-time}, with {@link OnContention#SKIP} one attempt.
+     */
     String waitTime() default "";
 
-    /** How the grant stands beside others of the key: alone, or beside other shared ones. */
+    /** Whether the lock excludes all others of the key, or only exclusive ones. */
     LockMode mode() default LockMode.EXCLUSIVE;
 
     /** Whether the lease is extended every third of the ttl while the method runs. */
@@ -58,8 +65,8 @@ public @interface DistributedLock {
     OnLost onLost() default OnLost.INTERRUPT;
 
     /**
-     * Keeps the key taken for this long after the grant, without keeping a thread, and no longer if the work is done by then: for
-     * scheduled jobs on skewed clocks.
+     * The key stays locked for at least this long after the grant, even if the work ends earlier. No thread waits for
+     * that. For scheduled jobs on machines whose clocks differ.
      */
     String holdAtLeast() default "";
 
@@ -67,8 +74,8 @@ public @interface DistributedLock {
     String condition() default "";
 
     /**
-     * The {@link LockManager} that grants the lock, by its qualifier or the name of its bean: of two backends in one application,
-     * {@code postgres} or {@code redis}. The primary one when nothing is said.
+     * The {@link LockManager} that grants the lock, by its qualifier or the name of its bean: of two backends in one
+     * application, {@code postgres} or {@code redis}. Default: the primary one.
      */
     String lockManager() default "";
 }

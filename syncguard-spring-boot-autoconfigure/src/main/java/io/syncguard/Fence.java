@@ -6,7 +6,7 @@ import java.util.Locale;
  * The number of a grant. It grows with each grant of a key and is never used again, so that a store which remembers the
  * largest one it has seen can refuse the late write of a holder that lost its lock.
  *
- * <p>Fences of one key are comparable; those of different keys have nothing to do with each other.
+ * <p>Only fences of the same key can be compared.
  *
  * @param value from 1 to {@value #MAX_VALUE}
  */

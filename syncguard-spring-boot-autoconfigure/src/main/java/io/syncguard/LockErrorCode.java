@@ -5,7 +5,10 @@ package io.syncguard;
  */
 public enum LockErrorCode {
 
-    /** The server cannot be reached, is starting, stopping or read-only, or gave up on a transaction. Trying again later may succeed. */
+    /**
+     * The server cannot be reached, is starting, stopping or read-only, or gave up on a transaction. Trying again later
+     * may succeed.
+     */
     SERVICE_UNAVAILABLE,
 
     /** The server refused the credentials, or the user lacks a privilege. */
@@ -14,7 +17,10 @@ public enum LockErrorCode {
     /** A key, lock id, ttl or setting is outside its limits. Nothing was sent, or the server refused a value. */
     INVALID_ARGUMENT,
 
-    /** The tables or functions are missing or of an older version. The message names the property or the script that mends it. */
+    /**
+     * The tables or functions are missing or of an older version. The message names the property or the script that
+     * mends it.
+     */
     SCHEMA_MISSING,
 
     /** The server or the connection pool has no capacity left. */
@@ -26,7 +32,7 @@ public enum LockErrorCode {
     /** The wait time is over and somebody else still holds the key: {@link LockNotAcquiredException}. */
     ACQUISITION_TIMEOUT,
 
-    /** The lease was lost while it was believed to be held: {@link LockLostException}. */
+    /** The lease ended before its holder released it: {@link LockLostException}. */
     LOST,
 
     /** The caller was interrupted, or the application is shutting down. */

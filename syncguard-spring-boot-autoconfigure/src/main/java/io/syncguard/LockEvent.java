@@ -4,11 +4,11 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that happened to a lock, as a {@link LockListener} is told.
+ * An event of a lock, for {@link LockListener}.
  *
- * @param name the bounded name of the request, fit for a metric tag
- * @param key the key; not bounded, so never a metric tag
- * @param mode how the grant stands beside others
+ * @param name the bounded name of the request, fit for a tag of a meter
+ * @param key the key; not bounded, so never a tag of a meter
+ * @param mode whether the lease excludes others of the key
  * @param backend the name of the backend, such as {@code postgres}
  * @param fence the number of the grant; {@code null} while there is none
  * @param reason why it was refused or lost, or failed because it was lost; {@code null} otherwise

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The holder's view of one grant.
  *
- * <p>A handle belongs to whoever has it, not to a thread: any thread may use it, and several at once.
+ * <p>A handle belongs to no thread: any thread may use it, and several at once.
  *
  * <pre>{@code
  * try (LockHandle lock = locks.tryAcquire(LockRequest.of("order:42"))) {
@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
  */
 public interface LockHandle extends AutoCloseable {
 
-    /** Where a handle stands. It leaves {@link #HELD} once and for ever. */
+    /** The state of a handle. It leaves {@link #HELD} once. */
     enum State {
         /** Nobody else can have been granted the key. */
         HELD,
         /** The lease ended, or could not be confirmed in time. Somebody else may hold the key. */
         LOST,
-        /** Given back by its holder. */
+        /** Released by its holder. */
         RELEASED
     }
 
@@ -38,17 +38,20 @@ public interface LockHandle extends AutoCloseable {
     /** The key, normalised. */
     String key();
 
-    /** The secret of this grant: whoever knows it may extend and release the lock. Never log it. */
+    /** The secret of this lease: it permits to extend and release the lock. Never log it. */
     String lockId();
 
-    /** The number of this grant, to be sent along with writes to stores that check it: the last that {@link #rotateFence} took. */
+    /**
+     * The number of this grant, to be sent along with writes to stores that check it: the last that
+     * {@link #rotateFence} took.
+     */
     Fence fence();
 
     LockMode mode();
 
     /**
-     * Where this handle stands, judged by a local monotonic clock that was started before the last confirmed request was
-     * sent. No I/O. It says {@link State#HELD} only while the server could not have granted the key to anybody else.
+     * The state by the local monotonic clock: the deadline is one ttl after the last confirmed request was sent. No
+     * I/O. It is {@link State#HELD} only while the server could not have granted the key to anybody else.
      */
     State state();
 
@@ -60,49 +63,49 @@ public interface LockHandle extends AutoCloseable {
     /** The time for which the lock is certain to be held without a further extension; zero when it is not held. */
     Duration remaining();
 
-    /** When the lease ends on the server's clock, as the server said last. For people; {@link #remaining} decides. */
+    /** When the lease ends on the server's clock, by its last answer. For people; {@link #remaining} is what counts. */
     Instant expiresAt();
 
     /**
-     * Sets the time that the lease has left, from now. It may be shorter than before; the heartbeat goes on with the new ttl.
+     * Sets the time that the lease has left, from now. It may be shorter than before; the heartbeat goes on with the
+     * new ttl.
      *
      * @return whether the lock is still held; {@code false} is final
-     * @throws LockBackendException when the server cannot be asked, or its answer was lost: the lock is held until its old
-     *     deadline or the one asked for, whichever is earlier. If nobody knows what became of it, it may reach the server after a
-     *     later one and have the lease end earlier: later extensions then last no longer than this one, as {@link #remaining} says
+     * @throws LockBackendException when the request fails: the lock is held until its old deadline or the requested
+     *     one, whichever is earlier. If the outcome is in doubt, the request may reach the server after a later one and
+     *     end the lease earlier. So later extensions last no longer than this one, as {@link #remaining} shows
      */
     boolean extend(Duration ttl);
 
     /**
-     * Extends the lease by its ttl, and takes the next fence of the key for it, in one step that is durable when it is answered.
-     * {@link #fence()} and lookups answer the new one from then on. For a lock that is kept for long: stores that have seen the
-     * new fence refuse what was sent under an older one and is still on its way.
+     * Extends the lease by its ttl, and takes the next fence of the key for it, in one step that is durable when it is
+     * answered. {@link #fence()} and lookups return the new one from then on. For a lock that is held for long: stores
+     * that have seen the new fence refuse writes that were sent under an older one.
      *
-     * <p>A joined handle does this to the outer hold. Listeners are told of an extension.
+     * <p>On a joined handle it rotates the fence of the shared lease. Listeners receive {@link LockListener#extended}.
      *
      * @return the fence of this lock from now on
      * @throws LockLostException when the lock is not held any more, or turns out not to be
-     * @throws LockBackendException when the server cannot be asked, has no fences left, or its answer was lost: the lock is held
-     *     as before, and under the fence as before. The server may have taken a fence that nobody is told; whatever is sent
-     *     under the one before is in order all the same, because nobody has seen a larger one, and the next rotation leaves
-     *     that number out
-     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when the lock is shared: the order of its fences says who
-     *     was granted the key before whom
+     * @throws LockBackendException when the request fails, or the counter is at its end: the lock is held as before,
+     *     under the same fence. The server may have taken a fence whose answer was lost. Writes under the fence before
+     *     stay valid, because no store has seen a larger one; the next rotation takes a larger number
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when the lock is shared: the fences of shared
+     *     locks show the order of the grants
      */
     Fence rotateFence();
 
     /**
-     * Gives the lock back. Inside a transaction, and while the transaction is open in which the lock was acquired, that
-     * happens when it has ended; until then the handle stays {@link State#HELD}. Interrupts do not keep it from being
-     * sent, and when the server cannot be reached it is sent again in the background until the ttl is over.
+     * Releases the lock. While a transaction is open in which the lock was acquired or this is called, the release is
+     * sent when it has ended; until then the handle stays {@link State#HELD}. An interrupt does not prevent the
+     * release. If the server cannot be reached, the release is repeated in the background until the ttl is over.
      *
-     * @return whether the lock was held until now; {@code false} when it had been lost, or given back before
+     * @return whether the lock was held until now; {@code false} when it had been lost or released before
      */
     boolean release();
 
     /**
-     * Has the callback run once when this handle becomes {@link State#LOST}, at once when it is already. It runs on one of
-     * up to sixteen threads of the library; what it throws is logged.
+     * Registers a callback that runs once when this handle becomes {@link State#LOST}, or at once if it is lost
+     * already. It runs on one of four threads of the library. An exception is logged.
      */
     void onLost(Runnable callback);
 
@@ -115,9 +118,10 @@ public interface LockHandle extends AutoCloseable {
     void close();
 
     /**
-     * The task, to be run under this lock on whatever thread: this handle is the {@link #current() current} one there, nested
-     * requests for its key join it, and a loss interrupts that thread if the request says so: a task that fails because of that
-     * throws {@link LockLostException}, with what it failed with as the cause. The lock is not released.
+     * Binds a task to this lock, to be run on any thread. While it runs, this handle is the {@link #current() current}
+     * one, nested requests for its key join it, and a loss interrupts the thread if the request wants that. A task that
+     * fails because of the interrupt throws {@link LockLostException} with its exception as the cause. The task does
+     * not release the lock.
      */
     <T extends @Nullable Object> Callable<T> bind(Callable<T> task);
 

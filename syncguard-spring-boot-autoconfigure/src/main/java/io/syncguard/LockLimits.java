@@ -8,7 +8,8 @@ import java.util.regex.Pattern;
 /**
  * What a caller may ask for. Every value is checked here and nowhere else, before anything is sent to a server.
  *
- * <p>Threads may share it. Each method returns the value to use, or throws {@link LockException} with {@link LockErrorCode#INVALID_ARGUMENT}.
+ * <p>Threads may share it. Each method returns the value to use, or throws {@link LockException} with
+ * {@link LockErrorCode#INVALID_ARGUMENT}.
  */
 public final class LockLimits {
 
@@ -48,7 +49,9 @@ public final class LockLimits {
         return ttl;
     }
 
-    /** How often a lease with this ttl is extended: every 1 ms to every third of the ttl, so that two more tries fit in. */
+    /**
+     * How often a lease with this ttl is extended: every 1 ms to every third of the ttl, so that two more tries fit in.
+     */
     public static Duration heartbeat(Duration interval, Duration ttl) {
         if (interval.compareTo(Duration.ofMillis(1)) < 0 || interval.compareTo(ttl.dividedBy(3)) > 0) {
             throw invalid("A heartbeat comes every 1 ms at most and every third of the ttl at least: not every "

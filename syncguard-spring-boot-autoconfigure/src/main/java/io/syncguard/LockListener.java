@@ -1,22 +1,24 @@
 package io.syncguard;
 
 /**
- * Is told what happens to the locks of this process. Every bean of this type is.
+ * Receives the events of the locks of this process. Every bean of this type is registered. Many threads call it at
+ * once.
  *
- * <p>Many threads call them at once. What a caller does is told on the caller's thread, and delays this caller alone. What the
- * heartbeat does is told on {@code syncguard-events}, one event after the other, and a loss on {@code syncguard-lost-listener-n}:
- * so a listener that blocks delays its caller and other listeners, and never the heartbeat or a callback of a lost lock. When a
- * hundred statements of the heartbeat are still to be told, further ones are left out with a warning. What a listener throws is
- * logged and changes nothing.
+ * <p>The thread depends on the event. Events of a call arrive on the caller's thread. Events of the heartbeat arrive on
+ * {@code syncguard-events}, one after the other. Losses arrive on {@code syncguard-lost-listener-n}. So a listener that
+ * blocks delays its caller and other listeners, but neither the heartbeat nor the callbacks of a lost lock. If the
+ * events of a hundred statements of the heartbeat wait, further ones are dropped with a warning. An exception of a
+ * listener is logged and changes nothing.
  *
- * <p>No events are: a request that joins an outer hold, and what is done by lock id alone to a lock of another process.
+ * <p>There is no event for a request that joins an outer handle, or for an operation by lock id on a lock of another
+ * process.
  */
 public interface LockListener {
 
-    /** The key was taken at the first attempt, and the caller waits from now on. {@link #waitEnded} follows. */
+    /** The first attempt was not granted, and the caller waits from now on. {@link #waitEnded} follows. */
     default void waitStarted(LockEvent event) {}
 
-    /** The caller waits no longer. What came of it follows: {@link #acquired}, {@link #refused} or {@link #failed}. */
+    /** The caller waits no longer. {@link #acquired}, {@link #refused} or {@link #failed} follows. */
     default void waitEnded(LockEvent event) {}
 
     /** The lock was granted. The time is that from the call to the grant. */
@@ -28,16 +30,19 @@ public interface LockListener {
     /** The lease was extended, by the heartbeat or by hand. */
     default void extended(LockEvent event) {}
 
-    /** The lock was given back while it was held. The time is that from the grant. */
+    /** The lock was released while it was held. The time is that from the grant. */
     default void released(LockEvent event) {}
 
-    /** The lock was lost, for one of the other {@link LockReason reasons}. The time is that from the grant. Told once. */
+    /**
+     * The lock was lost, for one of the other {@link LockReason reasons}. The time is that from the grant. Comes once.
+     */
     default void lost(LockEvent event) {}
 
     /**
-     * The server failed, the caller was interrupted, the application is shutting down, or the ttl was over before the grant
-     * arrived. After a failed extension the lock is still held. After a failed release {@link #released} follows: the handle
-     * has ended, and the key stays taken until the release gets through in the background or the ttl is over.
+     * The server failed, the caller was interrupted, the application is shutting down, or the ttl was over before the
+     * grant arrived. After a failed extension the lock is still held. After a failed release {@link #released} follows:
+     * the handle has ended, and the key stays taken until the release gets through in the background or the ttl is
+     * over.
      */
     default void failed(LockEvent event, LockOperation operation, LockException error) {}
 }

@@ -3,11 +3,11 @@ package io.syncguard;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lease ended while its holder still believed in it: what the body did last may have met another holder's work.
+ * The lease ended before its holder released it: what the body did last may have met another holder's work.
  *
- * <p>Thrown when the body has ended, or instead of starting one. Where the body failed because the loss interrupted it, what it
- * threw is the {@link #getCause() cause}. Where it failed by itself, its own exception is thrown and this one is suppressed
- * beneath it.
+ * <p>Thrown when the body has ended, or instead of starting one. Where the body failed because the loss interrupted it,
+ * what it threw is the {@link #getCause() cause}. Where it failed by itself, its own exception is thrown and this one
+ * is suppressed beneath it.
  */
 public class LockLostException extends LockException {
 

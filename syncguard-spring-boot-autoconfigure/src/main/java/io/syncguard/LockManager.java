@@ -7,8 +7,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Grants locks. What {@link LockTemplate} and {@link DistributedLock} work with; use it directly where a lock does not end
- * where a block ends. Threads may share it.
+ * Grants locks, for {@link LockTemplate} and {@link DistributedLock}. Use it directly if a lock outlives a block of
+ * code. Threads may share it.
  *
  * <p>Every method throws {@link LockException} with {@link LockErrorCode#INVALID_ARGUMENT} for a value outside
  * {@link LockLimits}, before anything is sent, and {@link LockBackendException} when the server cannot be asked.
@@ -16,74 +16,76 @@ import org.jspecify.annotations.Nullable;
 public interface LockManager {
 
     /**
-     * Acquires the lock, waiting at most the wait time of the request. Callers of one key are served in the order in which they
-     * came, from all processes; shared ones who stand next to each other together.
+     * Acquires the lock, waiting at most the wait time of the request. Callers of one key are served in the order of
+     * their arrival, from all processes. Shared callers next to each other in the queue are granted together.
      *
-     * <p>Where the running thread already works under a lock of this manager with the same key, that hold is joined: no
-     * I/O, the same fence, and releasing the returned handle frees nothing.
+     * <p>If the running thread already works under a lock of this manager with the same key, the request joins that
+     * handle: no I/O, the same fence, and releasing the returned handle does not release the lease.
      *
      * @throws LockNotAcquiredException when the wait time is over
-     * @throws LockLostException when the hold to be joined was lost, or the ttl was over before the grant arrived
-     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when the request is exclusive and the hold to be joined
-     *     shared, and with {@link LockErrorCode#ABORTED} when the thread is interrupted (the flag stays set) or the
-     *     application shuts down
+     * @throws LockLostException when the handle to be joined was lost, or the ttl was over before the grant arrived
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when the request is exclusive and the handle to
+     *     be joined shared, and with {@link LockErrorCode#ABORTED} when the thread is interrupted (the flag stays set)
+     *     or the application shuts down
      */
     LockHandle acquire(LockRequest request);
 
     /**
-     * Acquires the lock with exactly one attempt, whatever the wait time of the request. It takes no place in the queue of the
-     * key, and does not pass those who have one.
+     * Acquires the lock with exactly one attempt, whatever the wait time of the request. It does not queue, and does
+     * not pass those who wait.
      *
-     * @return the handle, or {@code null} when others hold the key or wait for it; try-with-resources skips {@code null}
+     * @return the handle, or {@code null} when others hold the key or wait for it; try-with-resources skips
+     *     {@code null}
      */
     @Nullable
     LockHandle tryAcquire(LockRequest request);
 
-    /** Whether the server knows a live grant of the key. It may be over when the answer arrives. */
+    /** Whether the server knows a live lease of the key. It may be over when the answer arrives. */
     boolean isLocked(String key);
 
-    /** The live grant of the key, for diagnostics. */
+    /** The live lease of the key, for diagnostics. */
     Optional<LockInfo> lookup(String key);
 
-    /** All live grants of the key, for diagnostics. */
+    /** All live leases of the key, for diagnostics. */
     List<LockInfo> holders(String key);
 
-    /** The live grant with this lock id, for diagnostics. */
+    /** The live lease with this lock id, for diagnostics. */
     Optional<LockInfo> lookupById(String lockId);
 
     /**
-     * All live grants of the key with their lock ids, for debugging by hand. Do not log them.
+     * All live leases of the key with their lock ids, for debugging by hand. Do not log them.
      *
      * @see #holders
      */
     List<RawLockInfo> debugLookup(String key);
 
     /**
-     * The live grant with this lock id and its key, for debugging by hand.
+     * The live lease with this lock id and its key, for debugging by hand.
      *
      * @see #lookupById
      */
     Optional<RawLockInfo> debugLookupById(String lockId);
 
-    /** Whether the server knows a live grant with this lock id. */
+    /** Whether the server knows a live lease with this lock id. */
     boolean owns(String lockId);
 
     /**
-     * Releases by lock id alone: for a process that was handed the lock by another. A handle of this process is
+     * Releases by lock id alone: for a process that received the lock id from another. A handle of this process is
      * released as by {@link LockHandle#release()}. The lock of another process is released at once, whatever
-     * transaction is open; a handle there learns it at its next heartbeat, or without one at its deadline: until then
-     * it believes in the lock, and two may work.
+     * transaction is open; a handle there detects it at its next heartbeat, or without one at its deadline.
+     * Until then two may work.
      *
-     * @return whether the grant was live until now. While a transaction of somebody else pins it, the release is sent again in
-     *     the background, for {@code syncguard.ttl} at most
+     * @return whether the lease was live until now. While a transaction of somebody else pins it, the release is sent
+     *     again in the background, for {@code syncguard.ttl} at most
      */
     boolean release(String lockId);
 
     /**
      * Extends by lock id alone: the lease ends one ttl from now. A handle of this process is extended as by
-     * {@link LockHandle#extend}; for others there is no heartbeat. Do not shorten what a handle in another process believes in.
+     * {@link LockHandle#extend}; for others there is no heartbeat. Do not shorten the lease of a handle in another
+     * process.
      *
-     * @return the new end of the lease on the server's clock; empty when the grant is not live any more
+     * @return the new end of the lease on the server's clock; empty when the lease is not live any more
      */
     Optional<Instant> extend(String lockId, Duration ttl);
 }

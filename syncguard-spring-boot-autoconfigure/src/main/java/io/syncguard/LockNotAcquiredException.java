@@ -5,10 +5,11 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody else held the key, or was there first, until the wait time was over. A normal outcome of contention, not a fault.
+ * Somebody else held the key, or was there first, until the wait time was over. A normal outcome of contention, not a
+ * fault.
  *
- * <p>It says by whom, as the server knew it when it refused for the last time. That is for people: it may be over by now, so
- * decide nothing by it.
+ * <p>It names the holder that the server answered last. That is for people, not for decisions: the holder may have
+ * changed.
  */
 public class LockNotAcquiredException extends LockException {
 
@@ -19,7 +20,7 @@ public class LockNotAcquiredException extends LockException {
     private final @Nullable Instant heldSince;
     private final Duration waited;
 
-    /** One that does not know by whom, as a test may want it. */
+    /** Without a holder, for tests. */
     public LockNotAcquiredException(String key, String message) {
         this(key, null, null, Duration.ZERO, message);
     }
@@ -39,14 +40,15 @@ public class LockNotAcquiredException extends LockException {
     }
 
     /**
-     * The label of who holds the key: by default the application, the process and the host. Of several who share it, the one whose
-     * lease ends last. {@code null} where it has none, and where nobody is in the way but those who wait in front.
+     * The label of the holder: by default the application, the process and the host. Of several who share the key, the
+     * one whose lease ends last. {@code null} if the holder has no label, and if nobody holds the key but others wait
+     * in front.
      */
     public @Nullable String owner() {
         return owner;
     }
 
-    /** When that one was granted the key, on the server's clock; {@code null} where nobody holds it who is in the way. */
+    /** When the holder was granted the key, on the server's clock; {@code null} if others only wait in front. */
     public @Nullable Instant heldSince() {
         return heldSince;
     }

@@ -1,7 +1,7 @@
 package io.syncguard;
 
 /**
- * What was asked of the server when it failed.
+ * The operation that failed.
  */
 public enum LockOperation {
     ACQUIRE,

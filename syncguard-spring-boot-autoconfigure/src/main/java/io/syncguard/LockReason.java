@@ -8,12 +8,15 @@ public enum LockReason {
     /** Refused: others held the key, or waited for it. */
     LOCKED,
 
-    /** Lost: the lease was over, by the holder's own deadline or by the server's clock. */
+    /** Lost: the lease lapsed, by the local deadline or by the server's clock. */
     EXPIRED,
 
-    /** Lost: the server has no such lease, because it was released by its lock id, or deleted, or the key is somebody else's. */
+    /**
+     * Lost: the server has no such lease, because it was released by its lock id, or deleted, or the key was granted to
+     * somebody else.
+     */
     NOT_FOUND,
 
-    /** Lost: it was still held when the application had shut down, and was taken away. */
+    /** Lost: it was still held at the end of the shutdown, which released it. */
     SHUTDOWN
 }

@@ -13,13 +13,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the bounded name under which meters count it, {@value #UNNAMED} unless {@link #named given}; never a key
  * @param key what is protected: see {@link LockLimits#key}
- * @param mode how a grant stands beside others of the key
- * @param ttl how long a grant lives without an extension; {@code null} for {@code syncguard.ttl}
- * @param waitTime how long the caller is ready to wait, zero for one attempt; {@code null} for {@code syncguard.wait-time}
+ * @param mode whether the lock excludes all others of the key
+ * @param ttl how long a lease lives without an extension; {@code null} for {@code syncguard.ttl}
+ * @param waitTime how long the caller is ready to wait, zero for one attempt; {@code null} for
+ *     {@code syncguard.wait-time}
  * @param heartbeat whether the lease is extended while it is held
  * @param heartbeatInterval how often, at most a third of the ttl; {@code null} for every third of the ttl
  * @param onLost how a body that runs under the lock learns that it was lost
- * @param holdAtLeast the key stays taken for this long after the grant, even when it is released earlier, and is free then
+ * @param holdAtLeast the key stays locked for at least this long after the grant, even if it is released earlier
  * @param owner the label that lookups show, for people; {@code null} for {@code syncguard.owner}
  */
 public record LockRequest(
@@ -72,7 +73,7 @@ public record LockRequest(
                 name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
     }
 
-    /** The same for a grant that lives beside other shared ones: to read what exclusive holders write. */
+    /** The same in mode {@link LockMode#SHARED}: to read what exclusive holders write. */
     public LockRequest shared() {
         return new LockRequest(
                 name, key, LockMode.SHARED, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
@@ -89,10 +90,10 @@ public record LockRequest(
     }
 
     /**
-     * The lease is extended that often, so that its holder learns of a loss sooner and more tries fit into a ttl.
+     * The lease is extended that often: its holder detects a loss sooner, and more attempts fit into a ttl.
      *
-     * @param interval from 1 ms to a third of the ttl; where the lock is to live for {@code syncguard.ttl} that is looked at when
-     *     it is acquired. In a nested request for a hold that is extended less often, it counts for that hold
+     * @param interval from 1 ms to a third of the ttl. If the ttl is {@code syncguard.ttl}, that is checked when the
+     *     lock is acquired. A nested request shortens the interval of the lease that it joins
      */
     public LockRequest heartbeat(Duration interval) {
         return new LockRequest(name, key, mode, ttl, waitTime, true, interval, onLost, holdAtLeast, owner);
@@ -113,7 +114,7 @@ public record LockRequest(
                 name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
     }
 
-    /** The same under a label of its own for people who look at the locks. Nothing is decided by it. */
+    /** The same with this label of the holder, for people. */
     public LockRequest owner(String owner) {
         return new LockRequest(
                 name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);

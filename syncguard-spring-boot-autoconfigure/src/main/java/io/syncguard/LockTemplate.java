@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
  * Receipt receipt = locks.execute("order:" + id, lock -> payments.charge(id, lock.fence()));
  * }</pre>
  *
- * <p>The lock ends when the body returns. A body that hands its work to other threads {@link LockHandle#bind binds} it and
- * waits for it, or uses {@link DistributedLock} on a method that returns a future.
+ * <p>The lock ends when the body returns. A body that hands its work to other threads {@link LockHandle#bind binds} it
+ * and waits for it, or uses {@link DistributedLock} on a method that returns a future.
  *
- * <p>Each method throws what {@link LockManager#acquire} throws before the body runs, what the body throws unwrapped, also
- * when it is a checked exception, and {@link LockLostException} when the lock was lost while the body ran. Where both
- * happen, the body's exception is thrown and the other is suppressed beneath it; but a body that fails only because the loss
- * interrupted it ({@link InterruptedException}, an exception caused by one, or what I/O throws in its place) has its exception as
- * the cause of the {@code LockLostException}, and the thread's interrupt flag is down.
+ * <p>Each method throws what {@link LockManager#acquire} throws before the body runs, what the body throws unwrapped,
+ * also when it is a checked exception, and {@link LockLostException} when the lock was lost while the body ran. Where
+ * both happen, the body's exception is thrown and the other is suppressed beneath it; but a body that fails only
+ * because the loss interrupted it ({@link InterruptedException}, an exception caused by one, or what I/O throws in its
+ * place) has its exception as the cause of the {@code LockLostException}, and the thread's interrupt flag is down.
  */
 public final class LockTemplate {
 
@@ -78,8 +78,8 @@ public final class LockTemplate {
         try {
             lock.close();
         } catch (LockLostException lost) {
-            // Told once: a body that the loss interrupted, or one within under the same lock, has thrown it already.
-            if (!(failure instanceof LockLostException told && told.key().equals(lost.key()))) {
+            // Thrown once: a body that the loss interrupted has thrown it already, or a nested one under the same lock.
+            if (!(failure instanceof LockLostException thrown && thrown.key().equals(lost.key()))) {
                 failure.addSuppressed(lost);
             }
         } catch (RuntimeException ex) {
@@ -95,7 +95,7 @@ public final class LockTemplate {
         }
     }
 
-    /** Lets a checked exception through without a wrapper: the compiler, not the JVM, tells the two kinds apart. */
+    /** Throws a checked exception without a wrapper: only the compiler distinguishes the two kinds. */
     @SuppressWarnings("unchecked")
     private static <E extends Throwable> E unchecked(Throwable failure) throws E {
         throw (E) failure;

@@ -1,7 +1,7 @@
 package io.syncguard;
 
 /**
- * What an annotated method does when the key is still held by somebody else at the end of the wait time.
+ * What an annotated method does if others held the key until the end of the wait time.
  */
 public enum OnContention {
 
@@ -9,8 +9,8 @@ public enum OnContention {
     THROW,
 
     /**
-     * Leaves the body out and returns nothing: {@code null}, an empty {@code Optional}, collection, map or array, zero or
-     * {@code false} for a primitive, and a completed future of these for a future.
+     * Leaves the body out and returns nothing: {@code null}, an empty {@code Optional}, collection, map or array, zero
+     * or {@code false} for a primitive, and a completed future of these for a future.
      */
     SKIP
 }

@@ -8,6 +8,9 @@ public enum OnLost {
     /** The thread that runs the body is interrupted; a future that the body returned is cancelled. */
     INTERRUPT,
 
-    /** Only {@link LockHandle#onLost callbacks}, {@link LockHandle#state()} and listeners tell. */
+    /**
+     * The body is not interrupted. {@link LockHandle#onLost Callbacks}, {@link LockHandle#state()} and listeners report
+     * the loss.
+     */
     NOTIFY
 }

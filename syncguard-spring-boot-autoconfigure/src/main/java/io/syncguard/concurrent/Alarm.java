@@ -7,9 +7,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * One daemon thread that runs one task whenever its time has come. The task answers when it wants to run next; anybody may
- * ask for an earlier time. Nothing runs, and nothing wakes up, while there is nothing to do. For the engine, and for backends
- * that have something to do in the background.
+ * One daemon thread that runs one task whenever its time has come. The task answers when it wants to run next; anybody
+ * may ask for an earlier time. Nothing runs, and nothing wakes up, while there is nothing to do. For the engine, and
+ * for backends that have something to do in the background.
  */
 public final class Alarm implements AutoCloseable {
 

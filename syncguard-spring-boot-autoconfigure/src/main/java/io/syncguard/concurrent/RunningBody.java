@@ -12,8 +12,8 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 
 /**
- * A thread that runs a body under a lock and is to be interrupted when the lock is lost, but not a moment after the body. For the
- * engine, and for leaders that step down.
+ * A thread that runs a body under a lock and is to be interrupted when the lock is lost, but not a moment after the
+ * body. For the engine, and for leaders that step down.
  */
 public final class RunningBody {
 
@@ -48,8 +48,8 @@ public final class RunningBody {
     }
 
     /**
-     * Whether the running thread failed because of the interrupt that it got from here, and not by itself or by an interrupt of
-     * somebody else. A loss that the body tells itself needs no other.
+     * Whether the running thread failed because of the interrupt that it got from here, and not by itself or by an
+     * interrupt of somebody else. A loss that the body tells itself needs no other.
      */
     public synchronized boolean explains(Throwable failure) {
         return interrupted
@@ -59,8 +59,8 @@ public final class RunningBody {
     }
 
     /**
-     * Called by the thread itself. Takes our flag down if the body left it up: the loss is told by an exception from here
-     * on, and a flag would only break the next thing that this thread does.
+     * Called by the thread itself. Takes our flag down if the body left it up: the loss is told by an exception from
+     * here on, and a flag would only break the next thing that this thread does.
      *
      * @return whether this body was interrupted: its flag may have hidden that of a body around it
      */

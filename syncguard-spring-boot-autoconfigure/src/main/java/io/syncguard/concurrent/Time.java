@@ -6,8 +6,8 @@ import java.util.concurrent.locks.Condition;
 /**
  * The only place that reads a clock or blocks for a time; tests pass one that they move by hand.
  *
- * <p>The clock is monotonic and starts near zero, so that two readings compare with {@code <} and {@link #NEVER} is later
- * than all of them.
+ * <p>The clock is monotonic and starts near zero, so that two readings compare with {@code <} and {@link #NEVER} is
+ * later than all of them.
  */
 public interface Time {
 

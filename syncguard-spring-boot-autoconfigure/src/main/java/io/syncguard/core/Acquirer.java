@@ -21,14 +21,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>A lock id is made for the acquisition.
- *   <li>The clock is read, then the request is sent. An error ends the acquisition. If the outcome is in doubt, the lock id is
- *       released in the background.
+ *   <li>The clock is read, then the request is sent. An error ends the acquisition. If the outcome is in doubt, the
+ *       lock id is released in the background.
  *   <li>A grant counts until one ttl after the clock was read.
- *   <li>An attempt that begins at the deadline or later is the last one and does not queue. So the last attempt happens at the
- *       deadline, and a wait time of zero means one attempt.
- *   <li>After any other attempt the caller has a queue entry. It sleeps until it is woken or the deadline has come, and tries again,
- *       unless a release has handed it the key. The queue entry is deleted when the acquisition ends in any other way than by an
- *       answer.
+ *   <li>An attempt that begins at the deadline or later is the last one and does not queue. So the last attempt happens
+ *       at the deadline, and a wait time of zero means one attempt.
+ *   <li>After any other attempt the caller has a queue entry. It sleeps until it is woken or the deadline has come, and
+ *       tries again, unless a release has handed it the key. The queue entry is deleted when the acquisition ends in
+ *       any other way than by an answer.
  * </ol>
  */
 final class Acquirer {

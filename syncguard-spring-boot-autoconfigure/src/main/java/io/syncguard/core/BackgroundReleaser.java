@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sends releases that no caller waits for, and repeats each until it got through or is of no use any more.
  *
- * <p>The thread {@code syncguard-release} sends those that are due in one statement, or one per {@value #CHUNK}, on a connection for
- * which callers do not compete.
+ * <p>The thread {@code syncguard-release} sends those that are due in one statement, or one per {@value #CHUNK}, on a
+ * connection for which callers do not compete.
  */
 final class BackgroundReleaser implements AutoCloseable {
 
@@ -63,8 +63,8 @@ final class BackgroundReleaser implements AutoCloseable {
     }
 
     /**
-     * Releases what a request in doubt may have acquired. "Not found" is no final answer before the end of the in-doubt period: the
-     * request may still take effect.
+     * Releases what a request in doubt may have acquired. "Not found" is no final answer before the end of the in-doubt
+     * period: the request may still take effect.
      */
     void releaseInDoubt(String lockId) {
         add(new Pending(lockId, null, result -> result == ReleaseResult.RELEASED, backend.inDoubtPeriod()));
@@ -76,8 +76,9 @@ final class BackgroundReleaser implements AutoCloseable {
     }
 
     /**
-     * Sends everything that is left once more, on the thread of the caller: together, and then one by one what failed together. No
-     * statement begins after the in-doubt period: with a server that is away, each takes a network timeout.
+     * Sends everything that is left once more, on the thread of the caller: together, and then one by one what failed
+     * together. No statement begins after the in-doubt period: with a server that is away, each takes a network
+     * timeout.
      */
     void flush() {
         long deadline = time.nanoTime() + backend.inDoubtPeriod().toNanos();
@@ -145,8 +146,8 @@ final class BackgroundReleaser implements AutoCloseable {
     }
 
     /**
-     * A release that has not got through. The background thread writes its fields, and the thread that stops the engine; a release
-     * that both send does no harm.
+     * A release that has not got through. The background thread writes its fields, and the thread that stops the
+     * engine; a release that both send does no harm.
      */
     private final class Pending {
 

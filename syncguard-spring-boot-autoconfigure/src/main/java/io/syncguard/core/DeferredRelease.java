@@ -1,8 +1,8 @@
 package io.syncguard.core;
 
 /**
- * When the release of one handle is sent: after its holder has released it, and after the end of the transactions in which it was
- * acquired and released. Threads may share it.
+ * When the release of one handle is sent: after its holder has released it, and after the end of the transactions in
+ * which it was acquired and released. Threads may share it.
  */
 final class DeferredRelease {
 

@@ -14,7 +14,8 @@ import java.time.Duration;
  * @param owner the label of this process in the lock table, for people
  * @param ttl for requests that name none
  * @param waitTime for requests that name none
- * @param firstRetry while wake-ups do not arrive, the longest pause before a waiter is looked at first; it doubles each time
+ * @param firstRetry while wake-ups do not arrive, the longest pause before a waiter is looked at first; it doubles each
+ *     time
  * @param longestRetry the longest of these pauses
  * @param shutdownTimeout how long {@link LockEngine#close} waits for bodies to end before it releases their locks
  */

@@ -9,8 +9,8 @@ import io.syncguard.LockRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins a nested request to the handle that the running thread already has for its key. Otherwise the thread would wait for itself.
- * Threads may share it.
+ * Joins a nested request to the handle that the running thread already has for its key. Otherwise the thread would wait
+ * for itself. Threads may share it.
  */
 final class HandleJoiner {
 

@@ -17,9 +17,10 @@ import org.apache.commons.logging.LogFactory;
 /**
  * Extends all leases that are due, on the thread {@code syncguard-heartbeat}.
  *
- * <p>It sends one statement per tick, or one per {@value #CHUNK} leases. A lease that is due soon is extended along with the others, so
- * that leases which were acquired at different times share their statements from the first tick on. A tick that failed is repeated
- * sooner. A lease that the server no longer knows is lost. The others go on in each case.
+ * <p>It sends one statement per tick, or one per {@value #CHUNK} leases. A lease that is due soon is extended along
+ * with the others, so that leases which were acquired at different times share their statements from the first tick on.
+ * A tick that failed is repeated sooner. A lease that the server no longer knows is lost. The others go on in each
+ * case.
  */
 final class Heartbeat implements AutoCloseable {
 
@@ -119,7 +120,10 @@ final class Heartbeat implements AutoCloseable {
         }
     }
 
-    /** Warns once per outage, and only of leases that can still be saved: the loss of the others is a warning of its own. */
+    /**
+     * Warns once per outage, and only of leases that can still be saved: the loss of the others is a warning of its
+     * own.
+     */
     private void failed(List<LeaseExtension> extensions, LockBackendException error) {
         failures++;
         List<Lease> leases = extensions.stream().map(LeaseExtension::lease).toList();

@@ -12,12 +12,12 @@ import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a holder knows of its lease: whether it is held, until when, and under which fence. It ends once, released or lost. Threads may
- * share it. It knows nobody above it: its loss calls a hook.
+ * What a holder knows of its lease: whether it is held, until when, and under which fence. It ends once, released or
+ * lost. Threads may share it. It knows nobody above it: its loss calls a hook.
  *
- * <p>The holder may act until the deadline: one ttl after the moment <em>before the last confirmed request was sent</em>, on the local
- * monotonic clock. The server's lease ends later, by the time that the request travelled, and the store keeps the key from others for
- * a tolerance more.
+ * <p>The holder may act until the deadline: one ttl after the moment <em>before the last confirmed request was
+ * sent</em>, on the local monotonic clock. The server's lease ends later, by the time that the request travelled, and
+ * the store keeps the key from others for a tolerance more.
  */
 final class Lease {
 
@@ -45,7 +45,10 @@ final class Lease {
     /** Written under the monitor. Read by all. */
     private volatile Phase phase = Phase.HELD;
 
-    /** One extension at a time, so that answers do not overtake each other. The open {@link LeaseExtension} has the permit. */
+    /**
+     * One extension at a time, so that answers do not overtake each other. The open {@link LeaseExtension} has the
+     * permit.
+     */
     private final Semaphore extensions = new Semaphore(1);
 
     /** Written under the permit, as all that follows. Read by all. */
@@ -55,8 +58,8 @@ final class Lease {
     private volatile Fence fence;
 
     /**
-     * The longest time for which a confirmation counts: the shortest ttl of the extensions that are in doubt. One of them may reach
-     * the server after any later one, and end the lease so long from then on.
+     * The longest time for which a confirmation counts: the shortest ttl of the extensions that are in doubt. One of
+     * them may reach the server after any later one, and end the lease so long from then on.
      */
     private Duration countsAtMost = LockLimits.MAX_DURATION;
 
@@ -146,8 +149,8 @@ final class Lease {
     }
 
     /**
-     * The confirmation that an extension would bring which is sent now. If it is shorter, it counts from here on: the request may take
-     * effect and its answer be lost.
+     * The confirmation that an extension would bring which is sent now. If it is shorter, it counts from here on: the
+     * request may take effect and its answer be lost.
      *
      * @param ttl {@code null} for that of the lease
      */

@@ -31,7 +31,9 @@ final class LeaseBodies {
         bodies.remove(body);
     }
 
-    /** Whether the interrupt of one of them, which may be around another one on the same thread, explains the failure. */
+    /**
+     * Whether the interrupt of one of them, which may be around another one on the same thread, explains the failure.
+     */
     boolean explain(Throwable failure) {
         return bodies.stream().anyMatch(body -> body.explains(failure));
     }

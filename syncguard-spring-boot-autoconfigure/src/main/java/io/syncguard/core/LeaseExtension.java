@@ -8,8 +8,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An extension of a lease that is under way, from its request to its answer. While it is open, every other extension of the lease
- * waits. Used by one thread, which closes it.
+ * An extension of a lease that is under way, from its request to its answer. While it is open, every other extension of
+ * the lease waits. Used by one thread, which closes it.
  */
 final class LeaseExtension implements AutoCloseable {
 

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * All leases that this process holds, and the thread {@code syncguard-watch}, which detects that a deadline has passed.
  *
- * <p>The thread does no I/O, so that a silent server cannot delay it. It wakes up at the earliest deadline that it saw. Heartbeats
- * have moved that on by then, so it wakes up about once per ttl, however many leases there are.
+ * <p>The thread does no I/O, so that a silent server cannot delay it. It wakes up at the earliest deadline that it saw.
+ * Heartbeats have moved that on by then, so it wakes up about once per ttl, however many leases there are.
  */
 final class LeaseMonitor implements AutoCloseable {
 

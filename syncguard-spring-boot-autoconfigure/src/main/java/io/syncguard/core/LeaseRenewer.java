@@ -17,8 +17,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Extends leases when their holders ask, on their threads, and takes the next fence. A locked row is tried again for half a second.
- * Threads may share it.
+ * Extends leases when their holders ask, on their threads, and takes the next fence. A locked row is tried again for
+ * half a second. Threads may share it.
  */
 final class LeaseRenewer {
 

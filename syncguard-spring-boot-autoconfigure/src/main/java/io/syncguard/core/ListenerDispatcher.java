@@ -25,15 +25,20 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Informs listeners of events, and runs the callbacks for a loss. An exception of one does not reach the others. Threads may share it.
+ * Informs listeners of events, and runs the callbacks for a loss. An exception of one does not reach the others.
+ * Threads may share it.
  *
  * <p>Events of the heartbeat and of losses are dispatched on threads that nothing waits for: {@code syncguard-events},
- * {@code syncguard-lost-n} for callbacks, and {@code syncguard-lost-listener-n} for listeners. The last two are apart, so that a
- * listener that blocks does not delay a callback. All threads are made with the engine: a loss may come when none can be made.
+ * {@code syncguard-lost-n} for callbacks, and {@code syncguard-lost-listener-n} for listeners. The last two are apart,
+ * so that a listener that blocks does not delay a callback. All threads are made with the engine: a loss may come when
+ * none can be made.
  */
 final class ListenerDispatcher implements AutoCloseable {
 
-    /** How many statements of the heartbeat, of up to {@value Heartbeat#CHUNK} leases each, may wait for their events to be dispatched. */
+    /**
+     * How many statements of the heartbeat, of up to {@value Heartbeat#CHUNK} leases each, may wait for their events to
+     * be dispatched.
+     */
     static final int MAX_PENDING = 100;
 
     private static final Log log = LogFactory.getLog(LockListener.class);
@@ -101,7 +106,9 @@ final class ListenerDispatcher implements AutoCloseable {
         dispatch(lease, (listener, event) -> listener.failed(event, operation, error));
     }
 
-    /** A loss: the log at once, callbacks and listeners on their threads. Nothing that fails here reaches the caller. */
+    /**
+     * A loss: the log at once, callbacks and listeners on their threads. Nothing that fails here reaches the caller.
+     */
     void lost(Lease lease, LockReason reason, String explanation, List<Runnable> callbacks) {
         Shielded.log(() -> losses.warn(
                 "Lost lock '" + lease.key() + "' after " + lease.held().toMillis() + " ms: " + explanation));
@@ -135,8 +142,8 @@ final class ListenerDispatcher implements AutoCloseable {
 
     private static void leaveOut(ThreadPoolExecutor executor) {
         if (!executor.isShutdown()) {
-            log.warn(
-                    "Lock listeners are too slow: events of the heartbeat are left out, which changes nothing for the locks");
+            log.warn("Lock listeners are too slow: events of the heartbeat are left out, which changes nothing for the"
+                    + " locks");
         }
     }
 

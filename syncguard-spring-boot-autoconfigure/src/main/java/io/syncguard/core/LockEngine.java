@@ -21,12 +21,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The lock manager of one backend. It wires the rooms of the engine, delegates, starts and stops.
  *
- * <p>A lease passes the rooms in one direction: {@link Acquirer} gets a grant, {@link LeaseMonitor} watches the deadline of the
- * {@link Lease}, {@link Heartbeat} and {@link LeaseRenewer} extend it, {@link LockReleaser} ends it, {@link ListenerDispatcher} informs
- * the listeners. The application has a {@link LeaseHandle}.
+ * <p>A lease passes the rooms in one direction: {@link Acquirer} gets a grant, {@link LeaseMonitor} watches the
+ * deadline of the {@link Lease}, {@link Heartbeat} and {@link LeaseRenewer} extend it, {@link LockReleaser} ends it,
+ * {@link ListenerDispatcher} informs the listeners. The application has a {@link LeaseHandle}.
  *
- * <p>Threads may share it. Its own are daemons: {@code syncguard-waiters}, {@code syncguard-watch}, {@code syncguard-heartbeat},
- * {@code syncguard-release}, and those of the dispatcher. All are made with the engine.
+ * <p>Threads may share it. Its own are daemons: {@code syncguard-waiters}, {@code syncguard-watch},
+ * {@code syncguard-heartbeat}, {@code syncguard-release}, and those of the dispatcher. All are made with the engine.
  */
 public final class LockEngine implements LockManager, AutoCloseable {
 
@@ -153,8 +153,9 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     /**
-     * Grants no more locks, waits up to the shutdown timeout for those that are held to be released, with heartbeats going
-     * on, and releases what is left: its holders learn that they lost it. Callers who wait for a lock are aborted.
+     * Grants no more locks, waits up to the shutdown timeout for those that are held to be released, with heartbeats
+     * going on, and releases what is left: its holders learn that they lost it. Callers who wait for a lock are
+     * aborted.
      */
     public void stop() {
         grantsLocks = false;

@@ -12,8 +12,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Releases locks on the caller's thread. It ignores interrupts, whenever they come. A release that does not get through goes on in the
- * {@link BackgroundReleaser}. Threads may share it.
+ * Releases locks on the caller's thread. It ignores interrupts, whenever they come. A release that does not get through
+ * goes on in the {@link BackgroundReleaser}. Threads may share it.
  */
 final class LockReleaser {
 
@@ -94,8 +94,8 @@ final class LockReleaser {
     }
 
     /**
-     * A pool gives no connection to an interrupted thread, and an interrupt may break the connection of a virtual one. So the flag
-     * is down while the release is sent, and a release that was broken by an interrupt is sent again.
+     * A pool gives no connection to an interrupted thread, and an interrupt may break the connection of a virtual one.
+     * So the flag is down while the release is sent, and a release that was broken by an interrupt is sent again.
      */
     private static ReleaseResult uninterrupted(Supplier<ReleaseResult> release) {
         boolean interrupted = false;

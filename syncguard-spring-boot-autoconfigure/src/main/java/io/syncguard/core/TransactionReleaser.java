@@ -8,9 +8,9 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Releases handles, but not before the transactions have ended in which they were acquired or released: the next holder must see
- * what was written under them. Until then a request for the same key by a thread in such a transaction joins the handle. Otherwise
- * the thread would wait for itself.
+ * Releases handles, but not before the transactions have ended in which they were acquired or released: the next holder
+ * must see what was written under them. Until then a request for the same key by a thread in such a transaction joins
+ * the handle. Otherwise the thread would wait for itself.
  */
 final class TransactionReleaser {
 
@@ -18,8 +18,9 @@ final class TransactionReleaser {
     private final LockReleaser releaser;
 
     /**
-     * By the thread in whose transaction a handle was acquired or released, once for each of the two. That thread writes it, and the
-     * one that ends the transaction, which may be another: nothing may stay behind with a pooled thread.
+     * By the thread in whose transaction a handle was acquired or released, once for each of the two. That thread
+     * writes it, and the one that ends the transaction, which may be another: nothing may stay behind with a pooled
+     * thread.
      */
     private final ConcurrentMap<Thread, Collection<LeaseHandle>> handles = new ConcurrentHashMap<>();
 

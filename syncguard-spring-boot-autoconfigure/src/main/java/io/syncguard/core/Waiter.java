@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One caller who waits for a lock, from before its first request until it waits no longer.
  *
- * <p>It sleeps on the caller's thread. Wake-ups and the safety poll of {@link WaiterRegistry} notify it on other threads.
+ * <p>It sleeps on the caller's thread. Wake-ups and the safety poll of {@link WaiterRegistry} notify it on other
+ * threads.
  */
 final class Waiter implements AutoCloseable {
 
@@ -67,8 +68,8 @@ final class Waiter implements AutoCloseable {
     }
 
     /**
-     * The next request, while there is time to wait. It has a number of its own. Wake-ups for earlier requests do not count any
-     * more: this request finds what they report, and a new queue entry has nothing to do with the one before.
+     * The next request, while there is time to wait. It has a number of its own. Wake-ups for earlier requests do not
+     * count any more: this request finds what they report, and a new queue entry has nothing to do with the one before.
      */
     AcquireRequest nextRequest() {
         long next = waiters.add(this);
@@ -84,8 +85,8 @@ final class Waiter implements AutoCloseable {
     }
 
     /**
-     * The time before the last request was sent that confirmed the queue entry. A grant that a release made of the entry is
-     * younger.
+     * The time before the last request was sent that confirmed the queue entry. A grant that a release made of the
+     * entry is younger.
      */
     long confirmedAt() {
         return confirmedAt;

@@ -22,9 +22,10 @@ import org.apache.commons.logging.LogFactory;
 /**
  * The waiters of this process. Each has a queue entry and sleeps until it is woken.
  *
- * <p>The backend wakes those who can be granted their key. The thread {@code syncguard-waiters} detects what no wake-up reports: a
- * lapsed lease, a dead waiter in front, a lost wake-up. This safety poll is one statement for all waiters that are due, or one per
- * {@value #CHUNK}, and renews their queue entries. While wake-ups do not arrive it comes more often.
+ * <p>The backend wakes those who can be granted their key. The thread {@code syncguard-waiters} detects what no wake-up
+ * reports: a lapsed lease, a dead waiter in front, a lost wake-up. This safety poll is one statement for all waiters
+ * that are due, or one per {@value #CHUNK}, and renews their queue entries. While wake-ups do not arrive it comes more
+ * often.
  */
 final class WaiterRegistry implements WakeUpListener, AutoCloseable {
 

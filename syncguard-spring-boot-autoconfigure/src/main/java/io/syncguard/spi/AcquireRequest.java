@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param owner a label for people
  * @param handOver whether a release may grant the key to the queue entry directly
  * @param queued whether an earlier attempt got a queue entry, which may be a lease by now
- * @param waiter the number that wake-ups name, new for each attempt of a caller who waits; {@code null} for one who does not wait,
- *     or no longer
+ * @param waiter the number that wake-ups name, new for each attempt of a caller who waits; {@code null} for one who
+ *     does not wait, or no longer
  */
 public record AcquireRequest(
         String key,

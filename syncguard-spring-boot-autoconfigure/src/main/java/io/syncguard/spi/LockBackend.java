@@ -10,15 +10,16 @@ import java.util.Optional;
  * A store that grants locks. Each operation is one attempt, atomic on the server, in one round trip, and outside of any
  * transaction of the caller. Many threads may call at once. A call blocks for one network timeout at most.
  *
- * <p>The server's clock judges expiry. A lease is live until {@value #TOLERANCE_MILLIS} ms after its end: a holder stops at the
- * end by its own clock, so it knows of the loss before anybody else is granted the key.
+ * <p>The server's clock judges expiry. A lease is live until {@value #TOLERANCE_MILLIS} ms after its end: a holder
+ * stops at the end by its own clock, so it knows of the loss before anybody else is granted the key.
  *
- * <p>Contention is an answer. Every failure is a {@link LockBackendException}. With the codes {@code SERVICE_UNAVAILABLE},
- * {@code NETWORK_TIMEOUT}, {@code ABORTED} and {@code INTERNAL} the outcome is in doubt, and the engine releases what may have
- * been granted. With any other code, and with a {@link RequestNotSentException}, nothing was done.
+ * <p>Contention is an answer. Every failure is a {@link LockBackendException}. With the codes
+ * {@code SERVICE_UNAVAILABLE}, {@code NETWORK_TIMEOUT}, {@code ABORTED} and {@code INTERNAL} the outcome is in doubt,
+ * and the engine releases what may have been granted. With any other code, and with a {@link RequestNotSentException},
+ * nothing was done.
  *
- * <p>Threads of the engine send the operations that take a list, one thread for each operation. These operations keep leases and
- * queues in order for all callers, so they use connections for which callers do not compete.
+ * <p>Threads of the engine send the operations that take a list, one thread for each operation. These operations keep
+ * leases and queues in order for all callers, so they use connections for which callers do not compete.
  */
 public interface LockBackend extends AutoCloseable {
 
@@ -29,45 +30,47 @@ public interface LockBackend extends AutoCloseable {
     String name();
 
     /**
-     * Grants the key if no live lease conflicts with the request, and no conflicting waiter is in front of it. Two requests
-     * conflict unless both are shared.
+     * Grants the key if no live lease conflicts with the request, and no conflicting waiter is in front of it. Two
+     * requests conflict unless both are shared.
      *
-     * <p>Otherwise a request with a {@link AcquireRequest#waiter waiter} is {@link AcquireResult.Queued queued}: it gets a queue
-     * entry behind all others, or its own entry is renewed. A request without a waiter is refused, and its queue entry is
-     * deleted if it has one. Such a refusal writes nothing where there was no entry and the first look found the key taken.
+     * <p>Otherwise a request with a {@link AcquireRequest#waiter waiter} is {@link AcquireResult.Queued queued}: it
+     * gets a queue entry behind all others, or its own entry is renewed. A request without a waiter is refused, and its
+     * queue entry is deleted if it has one. Such a refusal writes nothing where there was no entry and the first look
+     * found the key taken.
      *
-     * <p>A hand-over may have granted the key to the queue entry meanwhile. The answer is that grant then, with a whole ttl from
-     * now on.
+     * <p>A hand-over may have granted the key to the queue entry meanwhile. The answer is that grant then, with a whole
+     * ttl from now on.
      */
     AcquireResult acquire(AcquireRequest request);
 
     /**
-     * Ends the lease with this lock id, or deletes its queue entry, and never touches another one. Then the key is handed over:
-     * granted at once to the first waiter, if that one wants it exclusively and {@link AcquireRequest#handOver} allows it. The
-     * lease of a hand-over ends one {@link #waiterTtl} from now. Otherwise all who can be granted the key now are woken.
+     * Ends the lease with this lock id, or deletes its queue entry, and never touches another one. Then the key is
+     * handed over: granted at once to the first waiter, if that one wants it exclusively and
+     * {@link AcquireRequest#handOver} allows it. The lease of a hand-over ends one {@link #waiterTtl} from now.
+     * Otherwise all who can be granted the key now are woken.
      */
     ReleaseResult release(String lockId);
 
     /**
-     * Ends the lease so that the key is free once it was held for this time since its grant, by the server's clock and without
-     * the tolerance; at once if that time is over. The end may be later than the lease had it. Until then lookups show the grant
-     * under a lock id that nobody has, so that nothing can release or extend it. The first waiter is woken because the end has
-     * changed. Nothing is handed over, and a queue entry is left alone.
+     * Ends the lease so that the key is free once it was held for this time since its grant, by the server's clock and
+     * without the tolerance; at once if that time is over. The end may be later than the lease had it. Until then
+     * lookups show the grant under a lock id that nobody has, so that nothing can release or extend it. The first
+     * waiter is woken because the end has changed. Nothing is handed over, and a queue entry is left alone.
      */
     ReleaseResult releaseAfter(String lockId, Duration held);
 
     /**
-     * Does what {@link #release} does for many lock ids in one round trip. The answers come in the order of the request. It
-     * wakes and never hands over.
+     * Does what {@link #release} does for many lock ids in one round trip. The answers come in the order of the
+     * request. It wakes and never hands over.
      */
     List<ReleaseResult> releaseAll(List<String> lockIds);
 
     /**
      * Renews queue entries for another {@link #waiterTtl}, all in one round trip.
      *
-     * @return in the order of the request, how long until it is worth to try again if nothing wakes the waiter. Zero for a waiter
-     *     who can be granted the key now, whose entry is gone, or whose entry may be becoming a lease. Any other answer confirms
-     *     that the entry was there after the request was sent
+     * @return in the order of the request, how long until it is worth to try again if nothing wakes the waiter. Zero
+     *     for a waiter who can be granted the key now, whose entry is gone, or whose entry may be becoming a lease. Any
+     *     other answer confirms that the entry was there after the request was sent
      */
     List<Duration> renewWaiters(List<String> lockIds);
 
@@ -81,9 +84,9 @@ public interface LockBackend extends AutoCloseable {
     boolean isConnected();
 
     /**
-     * Sets the leases with these lock ids to end one ttl from now, all in one round trip. The answers come in the order of the
-     * request. A lapsed lease is not revived, and the fence stays. If a lease ends earlier than before, those who wait for it are
-     * woken.
+     * Sets the leases with these lock ids to end one ttl from now, all in one round trip. The answers come in the order
+     * of the request. A lapsed lease is not revived, and the fence stays. If a lease ends earlier than before, those
+     * who wait for it are woken.
      */
     List<ExtendResult> extend(List<ExtendRequest> requests);
 
@@ -91,9 +94,9 @@ public interface LockBackend extends AutoCloseable {
     ExtendResult extend(ExtendRequest request);
 
     /**
-     * Extends one exclusive lease at the request of its holder, and takes the next fence of its key for it: the answer is
-     * {@link ExtendResult.Rotated}. The change is durable like a grant. Lock id and time of the grant stay, and no waiter is
-     * passed or woken. A shared lease is {@link ExtendResult.NotFound}, and nothing happens to it.
+     * Extends one exclusive lease at the request of its holder, and takes the next fence of its key for it: the answer
+     * is {@link ExtendResult.Rotated}. The change is durable like a grant. Lock id and time of the grant stay, and no
+     * waiter is passed or woken. A shared lease is {@link ExtendResult.NotFound}, and nothing happens to it.
      *
      * @throws LockBackendException with {@code INTERNAL} when no fences are left; the lease is unchanged then
      */
@@ -109,8 +112,8 @@ public interface LockBackend extends AutoCloseable {
     Optional<RawLockInfo> lookupById(String lockId);
 
     /**
-     * How long an {@link #acquire} whose answer was given up may still be granted by the server. The engine goes on releasing it
-     * for that long.
+     * How long an {@link #acquire} whose answer was given up may still be granted by the server. The engine goes on
+     * releasing it for that long.
      */
     Duration inDoubtPeriod();
 

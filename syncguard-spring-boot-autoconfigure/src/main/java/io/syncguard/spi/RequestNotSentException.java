@@ -3,8 +3,8 @@ package io.syncguard.spi;
 import io.syncguard.LockBackendException;
 
 /**
- * The request was not sent, because there was no connection for it. Its outcome is not in doubt, whatever the code: the server did
- * nothing.
+ * The request was not sent, because there was no connection for it. Its outcome is not in doubt, whatever the code: the
+ * server did nothing.
  */
 public final class RequestNotSentException extends LockBackendException {
 

@@ -9,8 +9,8 @@ public interface WakeUpListener {
     void wake(long waiter);
 
     /**
-     * A release has granted the key to the waiter with this number. An unknown number does no harm: the waiter has left and
-     * given the grant back, or its next request finds the grant.
+     * A release has granted the key to the waiter with this number. An unknown number does no harm: the waiter has left
+     * and given the grant back, or its next request finds the grant.
      */
     void handOver(long waiter, AcquireResult.Granted grant);
 

@@ -19,14 +19,14 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Reads the messages that a store sends to the channel of this process, and makes the secrets by which a hand-over is believed.
- * Threads may share it.
+ * Reads the messages that a store sends to the channel of this process, and makes the secrets by which a hand-over is
+ * believed. Threads may share it.
  *
- * <p>A wake-up is the number of a waiter. A hand-over is the number, the secret of that number, and the fence, the beginning and
- * the end of the lease; the times are milliseconds since 1970, and one blank stands between two words.
+ * <p>A wake-up is the number of a waiter. A hand-over is the number, the secret of that number, and the fence, the
+ * beginning and the end of the lease; the times are milliseconds since 1970, and one blank stands between two words.
  *
- * <p>Others may be able to send to the channel. A wake-up of theirs costs a look. A hand-over of theirs would let a waiter act
- * as the holder; so a waiter's queue entry has a secret, which the store sends with the hand-over alone.
+ * <p>Others may be able to send to the channel. A wake-up of theirs costs a look. A hand-over of theirs would let a
+ * waiter act as the holder; so a waiter's queue entry has a secret, which the store sends with the hand-over alone.
  */
 public final class WakeUpMessages {
 
@@ -56,8 +56,8 @@ public final class WakeUpMessages {
     }
 
     /**
-     * The secret of a waiter, 22 characters of base64url, which the store keeps beside the waiter's number. It is the number's
-     * MAC under a key that only this object has: nobody else can compute it, and it need not be stored.
+     * The secret of a waiter, 22 characters of base64url, which the store keeps beside the waiter's number. It is the
+     * number's MAC under a key that only this object has: nobody else can compute it, and it need not be stored.
      */
     public String secretOf(long waiter) {
         try {
