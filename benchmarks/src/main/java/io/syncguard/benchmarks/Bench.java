@@ -1,5 +1,6 @@
 package io.syncguard.benchmarks;
 
+import io.syncguard.embedded.PostgresBinaries;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.time.Duration;
@@ -23,9 +24,8 @@ final class Bench {
 
     /** A PostgreSQL that keeps what it has confirmed. */
     static EmbeddedPostgres startDurable() throws IOException {
-        return EmbeddedPostgres.builder()
+        return PostgresBinaries.builder()
                 .setPGStartupWait(Duration.ofMinutes(1))
-                .setServerConfig("listen_addresses", "127.0.0.1")
                 .setServerConfig("fsync", "on")
                 .setServerConfig("full_page_writes", "on")
                 .setServerConfig("synchronous_commit", "on")

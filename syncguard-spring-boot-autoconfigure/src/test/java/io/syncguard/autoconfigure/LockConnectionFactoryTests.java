@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.testing.OwnRedis;
+import io.syncguard.embedded.OwnRedis;
 import io.syncguard.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

@@ -12,7 +12,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
-import io.syncguard.testing.OwnPostgres;
+import io.syncguard.embedded.OwnPostgres;
 import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package io.syncguard.leader;
 
-import io.syncguard.testing.OwnPostgres;
+import io.syncguard.embedded.OwnPostgres;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.ServerProxy;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package io.syncguard.leader;
 
 import io.lettuce.core.Range;
+import io.syncguard.embedded.OwnRedis;
 import io.syncguard.redis.RedisSettings;
-import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.RedisProxy;
 import io.syncguard.testing.ServerProxy;
 import java.io.IOException;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.concurrent.Time;
+import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.WakeUpListener;
-import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.Arrays;

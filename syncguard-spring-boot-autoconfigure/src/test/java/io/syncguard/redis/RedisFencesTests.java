@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
 import io.syncguard.core.AcquireRequests;
+import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
-import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.List;

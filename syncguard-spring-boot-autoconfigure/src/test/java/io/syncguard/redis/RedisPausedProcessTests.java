@@ -3,11 +3,11 @@ package io.syncguard.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.core.AcquireRequests;
+import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.stress.QueueProcess;
 import io.syncguard.testing.ChildJvm;
-import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import org.awaitility.Awaitility;

@@ -1,10 +1,10 @@
 package io.syncguard.stress;
 
+import io.syncguard.embedded.OwnRedis;
 import io.syncguard.redis.RedisSettings;
 import io.syncguard.stress.HistoryEvent.Kind;
 import io.syncguard.stress.HistoryEvent.Lease;
 import io.syncguard.stress.HistoryEvent.Outcome;
-import io.syncguard.testing.OwnRedis;
 import io.syncguard.testing.RedisProxy;
 import java.util.List;
 import java.util.Random;

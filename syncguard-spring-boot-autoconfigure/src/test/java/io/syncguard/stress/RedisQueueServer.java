@@ -2,8 +2,8 @@ package io.syncguard.stress;
 
 import io.lettuce.core.ClientListArgs;
 import io.lettuce.core.KillArgs;
+import io.syncguard.embedded.OwnRedis;
 import io.syncguard.redis.RedisSettings;
-import io.syncguard.testing.OwnRedis;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.MatchResult;

@@ -2,7 +2,7 @@ package io.syncguard.stress;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
-import io.syncguard.testing.OwnRedis;
+import io.syncguard.embedded.OwnRedis;
 import io.syncguard.testing.RedisProxy;
 import java.io.IOException;
 import java.io.UncheckedIOException;

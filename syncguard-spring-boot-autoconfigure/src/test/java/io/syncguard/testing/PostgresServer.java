@@ -1,5 +1,6 @@
 package io.syncguard.testing;
 
+import io.syncguard.embedded.PostgresBinaries;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -77,7 +78,6 @@ public final class PostgresServer {
     private static String startEmbedded() {
         try {
             EmbeddedPostgres server = PostgresBinaries.builder()
-                    .setServerConfig("listen_addresses", "127.0.0.1")
                     .setServerConfig(SETTINGS[0], SETTINGS[1])
                     .setServerConfig(SETTINGS[2], SETTINGS[3])
                     .start();

@@ -1,5 +1,6 @@
 package io.syncguard.testing;
 
+import io.syncguard.embedded.OwnRedis;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;

@@ -1,4 +1,4 @@
-package io.syncguard.testing;
+package io.syncguard.embedded;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.FileSystemUtils;
 
@@ -37,7 +38,9 @@ public final class OwnPostgres implements AutoCloseable {
     }
 
     public JdbcTemplate jdbc() {
-        return new JdbcTemplate(PostgresServer.dataSource(url()));
+        PGSimpleDataSource dataSource = new PGSimpleDataSource();
+        dataSource.setURL(url());
+        return new JdbcTemplate(dataSource);
     }
 
     /** Where its files are. */
@@ -51,7 +54,6 @@ public final class OwnPostgres implements AutoCloseable {
                     .setPort(port)
                     .setDataDirectory(data)
                     .setCleanDataDirectory(false)
-                    .setServerConfig("listen_addresses", "127.0.0.1")
                     .setServerConfig("fsync", "off")
                     .start();
             port = server.getPort();

@@ -1,17 +1,14 @@
-package io.syncguard.testing;
+package io.syncguard.embedded;
 
 import io.lettuce.core.cluster.SlotHash;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.FileSystemUtils;
@@ -34,10 +31,9 @@ public final class OwnRedisCluster implements AutoCloseable {
                             .toArray());
             meet(nodes.get(i), nodes.subList(0, i));
         }
-        eventually()
-                .until(() -> nodes.stream()
-                        .allMatch(node -> node.commands().clusterInfo().contains("cluster_state:ok")
-                                && node.commands().clusterInfo().contains("cluster_known_nodes:3")));
+        Patience.awaitOrFail(() -> nodes.stream()
+                .allMatch(node -> node.commands().clusterInfo().contains("cluster_state:ok")
+                        && node.commands().clusterInfo().contains("cluster_known_nodes:3")));
     }
 
     public List<OwnRedis> nodes() {
@@ -59,11 +55,10 @@ public final class OwnRedisCluster implements AutoCloseable {
         replicas.add(replica);
         meet(replica, nodes);
         String id = master.commands().clusterMyId();
-        eventually().until(() -> replica.commands().clusterNodes().contains(id));
+        Patience.awaitOrFail(() -> replica.commands().clusterNodes().contains(id));
         replica.commands().clusterReplicate(id);
-        eventually()
-                .until(() -> Stream.concat(nodes.stream(), Stream.of(replica))
-                        .allMatch(node -> node.commands().clusterNodes().contains("slave " + id)));
+        Patience.awaitOrFail(() -> Stream.concat(nodes.stream(), Stream.of(replica))
+                .allMatch(node -> node.commands().clusterNodes().contains("slave " + id)));
         return replica;
     }
 
@@ -87,10 +82,6 @@ public final class OwnRedisCluster implements AutoCloseable {
     /** All of them: to hear of the others from one may take ten seconds. */
     private static void meet(OwnRedis node, List<OwnRedis> others) {
         others.forEach(other -> node.commands().clusterMeet("127.0.0.1", other.port()));
-    }
-
-    private static ConditionFactory eventually() {
-        return Awaitility.await().atMost(Duration.ofMinutes(1));
     }
 
     private OwnRedis node(int number) {

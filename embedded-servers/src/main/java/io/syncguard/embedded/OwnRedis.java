@@ -1,4 +1,4 @@
-package io.syncguard.testing;
+package io.syncguard.embedded;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -14,6 +14,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import redis.embedded.RedisServer;
 import redis.embedded.core.RedisServerBuilder;
 
@@ -29,8 +30,8 @@ public final class OwnRedis implements AutoCloseable {
     private final int port = freePort();
     private final List<String> settings;
     private RedisServer server;
-    private RedisClient client;
-    private RedisCommands<String, String> commands;
+    private @Nullable RedisClient client;
+    private @Nullable RedisCommands<String, String> commands;
 
     /** @param settings lines of its configuration file */
     public OwnRedis(String... settings) {

@@ -1,4 +1,4 @@
-package io.syncguard.testing;
+package io.syncguard.embedded;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.ByteArrayInputStream;
@@ -16,21 +16,23 @@ import org.tukaani.xz.LZMA2Options;
 import org.tukaani.xz.XZOutputStream;
 
 /**
- * The build of PostgreSQL that the tests start: the programs in the directory of the environment variable {@value #DIRECTORY},
+ * The build of PostgreSQL that is started: the programs in the directory of the environment variable {@value #DIRECTORY},
  * such as {@code /usr/lib/postgresql/15/bin}, or those that are embedded.
  */
-final class PostgresBinaries {
+public final class PostgresBinaries {
 
     private static final String DIRECTORY = "SYNCGUARD_TEST_POSTGRES_BIN";
 
     private PostgresBinaries() {}
 
-    static boolean areConfigured() {
+    /** Whether the environment variable names them. */
+    public static boolean areConfigured() {
         return System.getenv(DIRECTORY) != null;
     }
 
-    static EmbeddedPostgres.Builder builder() {
-        EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
+    /** For a server that answers this machine alone. */
+    public static EmbeddedPostgres.Builder builder() {
+        EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder().setServerConfig("listen_addresses", "127.0.0.1");
         return areConfigured()
                 ? builder.setPgBinaryResolver((system, machine) -> archive(Path.of(System.getenv(DIRECTORY))))
                         // The default of a package is a directory that its own user alone may write to.

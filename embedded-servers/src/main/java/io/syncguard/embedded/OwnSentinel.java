@@ -1,4 +1,4 @@
-package io.syncguard.testing;
+package io.syncguard.embedded;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -6,8 +6,6 @@ import io.lettuce.core.sentinel.api.sync.RedisSentinelCommands;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.time.Duration;
-import org.awaitility.Awaitility;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import redis.embedded.RedisSentinel;
@@ -41,9 +39,8 @@ public final class OwnSentinel implements AutoCloseable {
         client = RedisClient.create(
                 RedisURI.Builder.sentinel("127.0.0.1", port, MASTER).build());
         commands = client.connectSentinel().sync();
-        Awaitility.await()
-                .atMost(Duration.ofMinutes(1))
-                .until(() -> commands.master(MASTER).get("num-slaves").equals(String.valueOf(replicas)));
+        Patience.awaitOrFail(
+                () -> String.valueOf(replicas).equals(commands.master(MASTER).get("num-slaves")));
     }
 
     /** What an application has that asks this sentinel for the master. Not started. */

@@ -1,0 +1,58 @@
+package io.syncguard.embedded;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.io.IOException;
+import java.net.URI;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Who starts a shared PostgreSQL, and who stops it.
+ */
+class SharedPostgresTests {
+
+    private static final String NAME = "syncguard-test";
+
+    @Test
+    void theSecondInstanceFindsTheServerOfTheFirstAndTheLastStopsIt() throws Exception {
+        SharedPostgres first = join(0);
+        SharedPostgres second = join(port(first.url()));
+        assertThat(second.url()).isEqualTo(first.url());
+
+        first.close();
+        connect(second).close();
+
+        second.close();
+        assertThatExceptionOfType(SQLException.class)
+                .isThrownBy(() -> connect(second))
+                .withMessageContaining("refused");
+    }
+
+    @Test
+    void aServerOfSomebodyElseIsNeitherUsedNorStopped() throws Exception {
+        try (OwnPostgres stranger = new OwnPostgres()) {
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> join(port(stranger.url())))
+                    .withMessageContaining("set the port");
+            assertThat(stranger.jdbc().queryForObject("SELECT 1", Integer.class))
+                    .isEqualTo(1);
+        }
+    }
+
+    private static SharedPostgres join(int port) throws IOException, SQLException {
+        return SharedPostgres.join(new SharedServer(NAME, port, "set the port to a free one"));
+    }
+
+    private static Connection connect(SharedPostgres postgres) throws SQLException {
+        return DriverManager.getConnection(postgres.url(), postgres.user(), "");
+    }
+
+    private static int port(String jdbcUrl) {
+        return URI.create(jdbcUrl.substring("jdbc:".length())).getPort();
+    }
+}

@@ -1,0 +1,54 @@
+package io.syncguard.embedded;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Who starts a shared Redis, and who stops it.
+ */
+class SharedRedisTests {
+
+    private static final String NAME = "syncguard-test-redis";
+
+    @Test
+    void theSecondInstanceFindsTheServerOfTheFirstAndTheLastStopsIt() throws Exception {
+        SharedRedis first = join(0);
+        int port = first.port();
+
+        SharedRedis second = join(port);
+        assertThat(second.port()).isEqualTo(port);
+
+        first.close();
+        assertThat(isThere(port)).isTrue();
+
+        second.close();
+        assertThat(isThere(port)).isFalse();
+    }
+
+    @Test
+    void aServerOfSomebodyElseIsNeitherUsedNorStopped() {
+        try (OwnRedis stranger = new OwnRedis()) {
+            int port = stranger.port();
+
+            assertThatIllegalStateException().isThrownBy(() -> join(port)).withMessageContaining("set the port");
+            assertThat(isThere(port)).isTrue();
+        }
+    }
+
+    private static SharedRedis join(int port) throws IOException, InterruptedException {
+        return SharedRedis.join(new SharedServer(NAME, port, "set the port to a free one"));
+    }
+
+    private static boolean isThere(int port) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            return socket.isConnected();
+        } catch (IOException ex) {
+            return false;
+        }
+    }
+}

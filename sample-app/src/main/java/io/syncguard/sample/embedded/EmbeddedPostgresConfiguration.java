@@ -1,0 +1,50 @@
+package io.syncguard.sample.embedded;
+
+import io.syncguard.embedded.SharedPostgres;
+import io.syncguard.embedded.SharedServer;
+import java.io.IOException;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Connects the sample to a PostgreSQL of its own where no {@code spring.datasource.url} names another one.
+ */
+@Configuration(proxyBeanMethods = false)
+// There is no "on missing property": no URL has this value, so what matches is the missing property alone.
+@ConditionalOnProperty(name = "spring.datasource.url", havingValue = "embedded", matchIfMissing = true)
+class EmbeddedPostgresConfiguration {
+
+    private static final String REMEDY =
+            "set sample.postgres-port to a free port, or spring.datasource.url to the server" + " that you want to use";
+
+    /** The data source is built on this bean, so Spring closes it after the last connection of the pool is closed. */
+    @Bean
+    SharedPostgres sharedPostgres(@Value("${sample.postgres-port}") int port) throws IOException, SQLException {
+        return SharedPostgres.join(new SharedServer("syncguard-sample", port, REMEDY));
+    }
+
+    @Bean
+    JdbcConnectionDetails jdbcConnectionDetails(SharedPostgres postgres) {
+        return new JdbcConnectionDetails() {
+            @Override
+            public String getJdbcUrl() {
+                return postgres.url();
+            }
+
+            @Override
+            public String getUsername() {
+                return postgres.user();
+            }
+
+            @Override
+            public @Nullable String getPassword() {
+                return null;
+            }
+        };
+    }
+}
