@@ -98,9 +98,11 @@ class DocumentationTests {
 
     private static Iterable<Path> documents() throws IOException {
         try (Stream<Path> docs = Files.list(ROOT.resolve("docs"));
-                Stream<Path> root = Files.list(ROOT)) {
-            return Stream.concat(docs, root)
-                    .filter(file -> file.toString().endsWith(".md"))
+                Stream<Path> root = Files.list(ROOT);
+                Stream<Path> modules = Files.list(ROOT).map(module -> module.resolve("README.md"))) {
+            return Stream.of(docs, root, modules)
+                    .flatMap(each -> each)
+                    .filter(file -> file.toString().endsWith(".md") && Files.isRegularFile(file))
                     .toList();
         }
     }

@@ -1,9 +1,0 @@
-package io.syncguard.leader;
-
-/** Leaders by locks in a Redis that is killed and started again, and remembers what it has answered. */
-class RedisLeadershipStressTests extends LeadershipStressContract {
-
-    RedisLeadershipStressTests() {
-        super(RedisLeadershipServer::new);
-    }
-}

@@ -1,9 +1,0 @@
-package io.syncguard.stress;
-
-/** Locks in PostgreSQL. */
-class PostgresManyLeaversTests extends ManyLeaversContract {
-
-    PostgresManyLeaversTests() {
-        super(new PostgresQueueServer());
-    }
-}

@@ -1,9 +1,0 @@
-package io.syncguard.stress;
-
-/** Locks in PostgreSQL. */
-class PostgresStressTests extends StressContract {
-
-    PostgresStressTests() {
-        super(PostgresStressServer::new);
-    }
-}

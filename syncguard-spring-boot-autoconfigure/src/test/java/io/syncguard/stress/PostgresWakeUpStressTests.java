@@ -1,9 +1,0 @@
-package io.syncguard.stress;
-
-/** Locks in PostgreSQL. */
-class PostgresWakeUpStressTests extends WakeUpStressContract {
-
-    PostgresWakeUpStressTests() {
-        super(new PostgresQueueServer());
-    }
-}

@@ -1,0 +1,161 @@
+package io.syncguard.leader;
+
+import io.syncguard.LockException;
+import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.core.EngineSettings;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.TransactionBoundary;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.testing.ChildJvm;
+import io.syncguard.testing.ThreadShortage;
+import io.syncguard.verification.leadership.LeadershipHistory;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * A process that takes part in an election, and has a thread that asks all the time whether it leads and writes down each proof:
+ * the main class of a {@link ChildJvm}.
+ */
+public final class LeaderProcess {
+
+    public static final String ELECTION = "scheduler";
+
+    /** Short, because somebody has to wait for its end again and again, and a second longer. */
+    public static final Duration TTL = Duration.ofMillis(900);
+
+    private static final LeaderSettings SETTINGS =
+            LeaderSettings.of(TTL).heartbeat(Duration.ofMillis(250)).fenceRotation(Duration.ofMillis(400));
+
+    /** Longer than the ttl: a call that hangs does so beyond its end. */
+    private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(2);
+
+    private static final Duration WAITER_TTL = Duration.ofSeconds(2);
+
+    private static final int STARTS = 10;
+
+    private static final long BETWEEN_PROOFS_NANOS = 500_000;
+
+    private final LeaderMember member;
+    private final OutputStream proofs;
+
+    /** What ended the observer, whose proofs are missing from then on. */
+    private volatile @Nullable Throwable failure;
+
+    /** Of the thread that answers. */
+    private @Nullable ThreadShortage shortage;
+
+    private LeaderProcess(String url, Path proofs) {
+        LockEngine locks =
+                new LockEngine(backend(url), EngineSettings.defaults("member"), TransactionBoundary.NONE, List.of());
+        LeaderElection election = new LeaderElection(locks, "member", Duration.ofSeconds(1));
+        election.start();
+        this.member = election.join(ELECTION, SETTINGS);
+        try {
+            this.proofs = Files.newOutputStream(proofs);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+        Thread observer = new Thread(this::observe, "observer");
+        observer.setDaemon(true);
+        observer.start();
+    }
+
+    /** @param arguments the URL of the server, and the file for the proofs. Takes part from the first question on */
+    public static void main(String[] arguments) throws IOException {
+        // Not before the first question, so that nothing that is logged is an answer.
+        SingletonSupplier<LeaderProcess> process =
+                SingletonSupplier.of(() -> new LeaderProcess(arguments[0], Path.of(arguments[1])));
+        ChildJvm.serve(question -> process.obtain().answer(question));
+    }
+
+    /** On a busy machine the first tries may find no connection in time. */
+    private static LockBackend backend(String url) {
+        for (int tries = 1; ; tries++) {
+            try {
+                return ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, WAITER_TTL);
+            } catch (LockException ex) {
+                if (tries == STARTS) {
+                    throw ex;
+                }
+            }
+        }
+    }
+
+    private String answer(String question) {
+        if (failure != null) {
+            throw new IllegalStateException("Who asked whether it leads got no answer", failure);
+        }
+        return switch (question) {
+            case "now" -> String.valueOf(System.nanoTime());
+            case "leads" -> String.valueOf(member.isLeader());
+            case "resign" -> {
+                member.resign();
+                yield "resigned";
+            }
+            case "short of threads" -> {
+                shortage = ThreadShortage.begin();
+                yield "no thread can be started";
+            }
+            case "enough threads" -> {
+                Objects.requireNonNull(shortage).end();
+                yield "threads can be started";
+            }
+            default -> throw new IllegalArgumentException(question);
+        };
+    }
+
+    private void observe() {
+        try {
+            observeTerms();
+        } catch (RuntimeException | Error ex) {
+            failure = ex;
+            throw ex;
+        }
+    }
+
+    private void observeTerms() {
+        int number = 0;
+        LeaderTerm last = null;
+        while (true) {
+            LeaderTerm term = member.membership().term();
+            if (term != last) {
+                last = term;
+                number++;
+            }
+            if (term != null) {
+                observe(term, number);
+            }
+            LockSupport.parkNanos(BETWEEN_PROOFS_NANOS);
+        }
+    }
+
+    private void observe(LeaderTerm term, int number) {
+        long from = System.nanoTime();
+        boolean leads = member.isLeader() || member.fence().isPresent();
+        long fence = term.fence().value();
+        long until = System.nanoTime();
+        // No term comes again: if it is the same still, it was the one that was asked about.
+        if (leads && member.membership().term() == term) {
+            write(LeadershipHistory.line(number, fence, from, until));
+        }
+    }
+
+    /** Without a buffer: what is written outlives a process that is killed. */
+    private void write(String line) {
+        try {
+            proofs.write(line.getBytes(StandardCharsets.US_ASCII));
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+package io.syncguard.verification;
+
+import static io.syncguard.verification.HistoryEvent.NEVER;
+
+import io.syncguard.verification.HistoryEvent.Kind;
+import io.syncguard.verification.HistoryEvent.Lease;
+import io.syncguard.verification.HistoryEvent.Outcome;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * Finds out what releases made of the places that were taken under one lock id, and puts it into the history as if the waiter
+ * had asked for it: sent when its place was confirmed for the last time, answered when the news came.
+ *
+ * <ul>
+ *   <li>News of a hand-over are a grant of the place that the claim of that number took or kept.
+ *   <li>A claim that is answered a grant older than itself has found it: it was handed over, and is extended.
+ *   <li>A place may have become a grant of which nobody heard, where that is not certain to be wrong.
+ * </ul>
+ *
+ * <p>Who is handed a key and comes too late for it queues again, under the same lock id: one lock id may have several grants, of
+ * which the holder uses the last.
+ */
+final class HandOvers {
+
+    private static final long MILLI = 1_000_000;
+
+    private final List<HistoryEvent> claims;
+    private final List<HistoryEvent> news;
+    private final List<HistoryEvent> others;
+    private final ProcessTimes processes;
+
+    private HandOvers(List<HistoryEvent> ofLock, ProcessTimes processes) {
+        // One that was never sent has found nothing and taken nothing.
+        this.claims = sorted(ofLock, Kind.ACQUIRE).stream()
+                .filter(claim -> claim.outcome() != Outcome.FAILED)
+                .toList();
+        this.news = sorted(ofLock, Kind.HANDED_OVER);
+        this.others = ofLock.stream()
+                .filter(event -> !event.is(Kind.ACQUIRE) && !event.is(Kind.HANDED_OVER))
+                .toList();
+        this.processes = processes;
+    }
+
+    private static List<HistoryEvent> sorted(List<HistoryEvent> events, Kind kind) {
+        return events.stream()
+                .filter(event -> event.is(kind))
+                .sorted(Comparator.comparingLong(HistoryEvent::start))
+                .toList();
+    }
+
+    /**
+     * What belongs to one grant, or to none.
+     *
+     * @param arrivedAt nobody came before this by that request: the first claim that may have taken its place was sent
+     * @param claimedAgainAt the waiter asked for the next one; {@link HistoryEvent#NEVER} in the last part
+     */
+    record Part(List<HistoryEvent> events, long arrivedAt, long claimedAgainAt) {}
+
+    /** The events of one lock id by its grants, in their order. */
+    static List<Part> parts(List<HistoryEvent> ofLock, ProcessTimes processes) {
+        return new HandOvers(ofLock, processes).parts();
+    }
+
+    private List<Part> parts() {
+        List<Part> parts = new ArrayList<>();
+        List<HistoryEvent> part = new ArrayList<>();
+        HistoryEvent first = null;
+        long arrivedAt = claims.isEmpty() ? 0 : claims.get(0).start();
+        for (int i = 0; i < claims.size(); i++) {
+            HistoryEvent claim = claims.get(i);
+            HistoryEvent next = i + 1 < claims.size() ? claims.get(i + 1) : null;
+            part.add(claim);
+            HistoryEvent grant = grant(claim, next);
+            if (grant == null) {
+                continue;
+            }
+            part.add(grant);
+            if (next != null && isSame(grant, next)) {
+                part.add(extension(next));
+                i++;
+            } else if (next != null) {
+                if (next.outcome() == Outcome.UNKNOWN) {
+                    part.add(extension(next));
+                }
+                addOthers(part, first, next);
+                parts.add(new Part(part, arrivedAt, next.start()));
+                part = new ArrayList<>();
+                first = next;
+                arrivedAt = grant.outcome() == Outcome.OK ? next.start() : arrivedAt;
+            }
+        }
+        addOthers(part, first, null);
+        parts.add(new Part(part, arrivedAt, NEVER));
+        return parts;
+    }
+
+    /** What overlaps the claim with which it began anew may have ended something before or after that. */
+    private void addOthers(List<HistoryEvent> part, HistoryEvent first, HistoryEvent next) {
+        long fence = part.stream()
+                .filter(event -> event.is(Kind.HANDED_OVER, Outcome.OK))
+                .mapToLong(event -> event.lease().fence())
+                .findFirst()
+                .orElse(0);
+        for (HistoryEvent event : others) {
+            boolean ends = event.is(Kind.RELEASE) || event.is(Kind.ENDED);
+            boolean isOfAnother = tellsFenceOf(event, next)
+                    || event.lease().fence() != 0 && fence != 0 && event.lease().fence() != fence;
+            if (ends && (overlaps(event, first) || overlaps(event, next))) {
+                part.add(event.answered(event.end(), Outcome.UNKNOWN));
+            } else if ((first == null
+                            || event.start() >= latestEffect(first)
+                            || (event.is(Kind.KEEP) || tellsFenceOf(event, first)) && overlaps(event, first))
+                    && (next == null || event.start() < latestEffect(next) && !isOfAnother)) {
+                part.add(event);
+            }
+        }
+    }
+
+    private static boolean tellsFenceOf(HistoryEvent event, HistoryEvent claim) {
+        return claim != null
+                && event.lease().fence() != 0
+                && event.lease().fence() == claim.lease().fence();
+    }
+
+    private static boolean overlaps(HistoryEvent event, HistoryEvent claim) {
+        return claim != null && event.end() >= claim.start() && event.start() <= latestEffect(claim);
+    }
+
+    private static long latestEffect(HistoryEvent claim) {
+        return claim.outcome() == Outcome.UNKNOWN ? NEVER : claim.end();
+    }
+
+    private HistoryEvent grant(HistoryEvent claim, HistoryEvent next) {
+        if (claim.outcome() != Outcome.QUEUED && claim.outcome() != Outcome.UNKNOWN) {
+            return null;
+        }
+        HistoryEvent told = news.stream()
+                .filter(event -> event.value() == claim.source().number())
+                .findFirst()
+                .orElse(null);
+        if (told != null) {
+            return grant(claim, confirmedAt(claim, next, told.start()), told.end(), Outcome.OK, told.lease());
+        }
+        if (claim.outcome() == Outcome.UNKNOWN) {
+            return null;
+        }
+        long waiterTtl = processes.placeTtlOf(claim.source().process());
+        if (next != null && wasThereBefore(next)) {
+            long at = next.lease().acquiredAt();
+            Lease first = new Lease(next.lease().fence(), waiterTtl, at, at + waiterTtl, false);
+            return grant(claim, confirmedAt(claim, next, NEVER), next.end(), Outcome.OK, first);
+        }
+        return mayHaveBeenHanded(claim, next)
+                ? grant(claim, claim.start(), lastSeen(claim, next), Outcome.UNKNOWN, Lease.ofTtl(waiterTtl))
+                : null;
+    }
+
+    private static HistoryEvent grant(HistoryEvent claim, long sentAt, long end, Outcome outcome, Lease lease) {
+        return new HistoryEvent(
+                Kind.HANDED_OVER,
+                claim.source(),
+                claim.key(),
+                claim.lock(),
+                sentAt,
+                end,
+                outcome,
+                lease,
+                claim.source().number());
+    }
+
+    /** The answer is a lease that is as long as was asked for, from the moment at which the server answers. */
+    private static boolean wasThereBefore(HistoryEvent claim) {
+        return claim.outcome() == Outcome.OK
+                && LeaseHistory.serverTime(claim) > claim.lease().acquiredAt();
+    }
+
+    private static boolean isSame(HistoryEvent grant, HistoryEvent next) {
+        return next.outcome() == Outcome.OK
+                && grant.outcome() == Outcome.OK
+                && next.lease().fence() == grant.lease().fence();
+    }
+
+    private static HistoryEvent extension(HistoryEvent claim) {
+        return new HistoryEvent(
+                Kind.EXTEND,
+                claim.source(),
+                claim.key(),
+                claim.lock(),
+                claim.start(),
+                claim.end(),
+                claim.outcome(),
+                claim.lease(),
+                claim.value());
+    }
+
+    /** Before the last request was sent that was answered that the place is there. */
+    private long confirmedAt(HistoryEvent claim, HistoryEvent next, long before) {
+        return confirmations(claim, next)
+                .filter(keep -> keep.start() < before)
+                .mapToLong(HistoryEvent::start)
+                .reduce(claim.start(), Math::max);
+    }
+
+    private Stream<HistoryEvent> confirmations(HistoryEvent claim, HistoryEvent next) {
+        return during(claim, next).filter(event -> event.is(Kind.KEEP, Outcome.OK));
+    }
+
+    private Stream<HistoryEvent> during(HistoryEvent claim, HistoryEvent next) {
+        return others.stream()
+                .filter(event -> event.end() >= claim.start() && (next == null || event.start() <= next.end()));
+    }
+
+    /**
+     * A grant would have been found by what was asked after it and answered, as long as it was there: until its first lease lapsed,
+     * or somebody else ended it.
+     */
+    private boolean mayHaveBeenHanded(HistoryEvent claim, HistoryEvent next) {
+        long waiterTtl = processes.placeTtlOf(claim.source().process());
+        if (claim.lease().shared() || claim.lease().ttl() < waiterTtl) {
+            return false;
+        }
+        long longest = (waiterTtl + LeaseHistory.TOLERANCE_MILLIS) * MILLI - LeaseHistory.INACCURACY_NANOS;
+        return next != null && next.outcome() == Outcome.UNKNOWN
+                || during(claim, next).anyMatch(event -> showsLease(event, next))
+                || lastSeen(claim, next) == NEVER
+                || lastSeen(claim, next) - confirmedAt(claim, next, NEVER) > longest;
+    }
+
+    private static boolean showsLease(HistoryEvent event, HistoryEvent next) {
+        return event.is(Kind.ENDED)
+                || event.is(Kind.PINNED)
+                || event.is(Kind.LOOKUP, Outcome.OK) && !tellsFenceOf(event, next)
+                || (event.is(Kind.RELEASE) || event.is(Kind.EXTEND))
+                        && (event.mayHaveHappened() || event.outcome() == Outcome.BUSY);
+    }
+
+    /** When the place was asked for again, or was given up. */
+    private long lastSeen(HistoryEvent claim, HistoryEvent next) {
+        long left = during(claim, next)
+                .filter(event -> event.is(Kind.RELEASE, Outcome.LEFT) || event.is(Kind.RELEASE, Outcome.NOT_HELD))
+                .mapToLong(HistoryEvent::end)
+                .min()
+                .orElse(NEVER);
+        return next == null ? left : Math.min(left, next.end());
+    }
+}

@@ -1,0 +1,286 @@
+package io.syncguard.verification;
+
+import static io.syncguard.verification.HistoryEvent.NEVER;
+
+import io.syncguard.verification.HistoryEvent.Kind;
+import io.syncguard.verification.HistoryEvent.Outcome;
+import io.syncguard.verification.Violation.Rule;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.TreeMap;
+
+/**
+ * Judges the history of one key by a model: a fenced lock for readers and writers, with leases by the server's clock and one
+ * queue.
+ *
+ * <ol>
+ *   <li>{@link KeyHistory} puts the events together by lock id, and the grants in the order of their fences.
+ *   <li>{@link LeaseRules} look at each lease by itself and at the first grant after it that conflicts.
+ *   <li>{@link QueueRules} look at who was granted before whom, {@link RefusalRules} at who was refused or had to wait,
+ *       {@link HandOverRules} at what releases handed over, {@link InterruptRules} at what interrupts must not spoil.
+ *   <li>The other rules of the key follow here: fences, grants against the leases before, pins, the clock, effects.
+ * </ol>
+ *
+ * <p>Every rule is on the side of the library where an outcome is unknown: what it reports is wrong for certain.
+ */
+final class HistoryChecker {
+
+    private final ProcessTimes processes;
+    private final List<HistoryEvent> events;
+    private final KeyHistory history;
+    private final List<LeaseHistory> grants;
+    private final List<Violation> violations = new ArrayList<>();
+
+    private HistoryChecker(List<HistoryEvent> events, ProcessTimes processes) {
+        this.events = events;
+        this.processes = processes;
+        this.history = new KeyHistory(events, processes);
+        this.grants = history.grants();
+    }
+
+    /**
+     * @param events those of one key
+     * @param processes that wrote them
+     */
+    static List<Violation> check(List<HistoryEvent> events, ProcessTimes processes) {
+        return new HistoryChecker(events, processes).check();
+    }
+
+    private List<Violation> check() {
+        history.nobodys().forEach(this::nobodysLease);
+        findTakers();
+        LeaseRules rules = new LeaseRules(processes, violations::add);
+        history.leases().values().forEach(rules::check);
+        history.claimedAnew().forEach((claim, lease) -> {
+            // Without an answer nobody was told that it is not there.
+            if (claim.outcome() != Outcome.UNKNOWN) {
+                rules.notMissed(lease, claim);
+            }
+        });
+        findByKey(rules);
+        fencesGrow();
+        gapsAreExplained();
+        grantsWait();
+        new HandOverRules(history, processes, violations::add).check(events);
+        new QueueRules(processes, violations::add).check(history.requests());
+        new RefusalRules(history.leases(), history.requests(), events, violations::add).check(history.requests());
+        new InterruptRules(processes, violations::add).check(events);
+        pinnedLeasesStay();
+        clockIsReadAfterTheLock();
+        joinsHaveTheOuterFence();
+        effectsAreInOrder();
+        return violations;
+    }
+
+    private void nobodysLease(HistoryEvent event) {
+        if (event.is(Kind.HELD)) {
+            report(Rule.BELIEF, "a handle is held of a lease that nobody was granted", event);
+        } else if (event.is(Kind.EXTEND, Outcome.OK)
+                || event.is(Kind.RELEASE, Outcome.OK)
+                || event.is(Kind.LOOKUP, Outcome.OK)) {
+            report(Rule.NOTHING_LEAKS, "there is a lease that nobody was granted", event);
+        }
+    }
+
+    /** The earliest answered grant of a larger fence that conflicts. */
+    private void findTakers() {
+        HistoryEvent earliest = null;
+        HistoryEvent earliestExclusive = null;
+        for (int i = grants.size() - 1; i >= 0; i--) {
+            LeaseHistory lease = grants.get(i);
+            HistoryEvent taker = lease.isShared() ? earliestExclusive : earliest;
+            if (taker != null && taker.lease().fence() > lease.fence()) {
+                lease.takenBy(taker);
+            }
+            earliest = earlier(earliest, lease.acquire());
+            if (!lease.isShared()) {
+                earliestExclusive = earlier(earliestExclusive, lease.acquire());
+            }
+        }
+    }
+
+    private static HistoryEvent earlier(HistoryEvent one, HistoryEvent other) {
+        return one == null || other.end() < one.end() ? other : one;
+    }
+
+    private void findByKey(LeaseRules rules) {
+        TreeMap<Long, LeaseHistory> byAnswer = new TreeMap<>();
+        grants.forEach(lease -> byAnswer.put(lease.acquire().end(), lease));
+        events.stream()
+                .filter(event ->
+                        event.is(Kind.LOOKUP, Outcome.NOT_HELD) && event.lock().isEmpty())
+                .filter(event -> byAnswer.lowerEntry(event.start()) != null)
+                .forEach(event ->
+                        rules.notMissed(byAnswer.lowerEntry(event.start()).getValue(), event));
+    }
+
+    private void fencesGrow() {
+        for (int i = 1; i < grants.size(); i++) {
+            HistoryEvent before = grants.get(i - 1).acquire();
+            HistoryEvent after = grants.get(i).acquire();
+            if (before.lease().fence() == after.lease().fence()) {
+                report(Rule.FENCES, "one fence was granted twice", before, after);
+            } else if (after.end() < before.start()
+                    || after.lease().acquiredAt() < before.lease().acquiredAt()) {
+                report(Rule.FENCES, "a later grant has a smaller fence", after, before);
+            }
+        }
+    }
+
+    /** Each number that is missing was drawn by an acquire of unknown outcome, one for one, at a time at which it can have been. */
+    private void gapsAreExplained() {
+        List<LeaseHistory> unknown = history.leases().values().stream()
+                .filter(lease -> !lease.isGranted())
+                .sorted(Comparator.comparingLong(lease -> lease.acquire().start()))
+                .toList();
+        PriorityQueue<Long> latestEffects = new PriorityQueue<>();
+        int next = 0;
+        HistoryEvent before = null;
+        for (HistoryEvent after : numbered()) {
+            long until = after.is(Kind.COUNTER) ? NEVER : after.end();
+            for (; next < unknown.size() && unknown.get(next).acquire().start() <= until; next++) {
+                latestEffects.add(
+                        unknown.get(next).latestEffect(unknown.get(next).acquire()));
+            }
+            while (before != null && !latestEffects.isEmpty() && latestEffects.peek() < before.start()) {
+                latestEffects.remove();
+            }
+            explain(before, after, latestEffects);
+            before = after;
+        }
+    }
+
+    /** All grants by fence, and the counter at the end of the run. */
+    private List<HistoryEvent> numbered() {
+        List<HistoryEvent> numbered = new ArrayList<>();
+        grants.forEach(lease -> numbered.add(lease.acquire()));
+        events.stream().filter(event -> event.is(Kind.COUNTER)).forEach(numbered::add);
+        return numbered;
+    }
+
+    private void explain(HistoryEvent before, HistoryEvent after, PriorityQueue<Long> latestEffects) {
+        long missing = after.lease().fence()
+                - (before == null ? 0 : before.lease().fence())
+                - (after.is(Kind.COUNTER) ? 0 : 1);
+        HistoryEvent[] between = before == null ? new HistoryEvent[] {after} : new HistoryEvent[] {before, after};
+        if (after.is(Kind.COUNTER) && missing < 0) {
+            report(Rule.FENCES, "the counter is behind the fences that were granted", between);
+        }
+        for (; missing > 0; missing--) {
+            if (latestEffects.poll() == null) {
+                report(Rule.FENCES, "nothing explains a gap of " + missing + " between two fences", between);
+                return;
+            }
+        }
+    }
+
+    /** Each for the one before it that is exclusive and, to be exclusive itself, for all shared ones since that. */
+    private void grantsWait() {
+        List<LeaseHistory> before = new ArrayList<>();
+        for (LeaseHistory next : grants) {
+            before.stream().filter(next::conflictsWith).forEach(lease -> grantWaits(lease, next.acquire()));
+            if (!next.isShared()) {
+                before.clear();
+            }
+            before.add(next);
+        }
+    }
+
+    private void grantWaits(LeaseHistory lease, HistoryEvent next) {
+        boolean mayBeOver = lease.all(Kind.RELEASE).anyMatch(end -> endsBefore(end, next))
+                || lease.all(Kind.ENDED).anyMatch(end -> endsBefore(end, next));
+        long missing = lease.earliestServerEnd(next)
+                + LeaseHistory.TOLERANCE_MILLIS
+                - next.lease().acquiredAt();
+        if (!mayBeOver && missing > 0) {
+            report(
+                    Rule.ONE_LIVE_GRANT,
+                    "a key was granted " + missing + " ms before the lease before it had lapsed",
+                    lease.acquire(),
+                    next);
+        }
+    }
+
+    private static boolean endsBefore(HistoryEvent end, HistoryEvent grant) {
+        return end.mayHaveHappened() && end.start() <= grant.end();
+    }
+
+    private void pinnedLeasesStay() {
+        events.stream().filter(event -> event.is(Kind.PINNED)).forEach(pin -> {
+            LeaseHistory pinned = history.leases().get(pin.lock());
+            if (pinned == null || !pinned.isGranted()) {
+                return;
+            }
+            pinned.all(Kind.RELEASE, Outcome.OK)
+                    .filter(release -> isWithin(release, pin))
+                    .forEach(release -> report(Rule.PINNED_STAYS, "a pinned lease was released", pin, release));
+            grants.stream()
+                    .filter(lease -> lease.fence() > pinned.fence() && lease.conflictsWith(pinned))
+                    .filter(lease -> isWithin(lease.acquire(), pin))
+                    .forEach(lease -> report(Rule.PINNED_STAYS, "a pinned lease was taken over", pin, lease.acquire()));
+        });
+    }
+
+    private static boolean isWithin(HistoryEvent event, HistoryEvent window) {
+        return event.start() > window.start() && event.end() < window.end();
+    }
+
+    private void clockIsReadAfterTheLock() {
+        events.stream()
+                .filter(event -> event.is(Kind.SERIALISED))
+                .forEach(locked -> grants.stream()
+                        .map(LeaseHistory::acquire)
+                        .filter(grant -> grant.start() > locked.start() && grant.start() < locked.end())
+                        .filter(grant ->
+                                grant.lease().acquiredAt() < locked.lease().acquiredAt())
+                        .forEach(grant -> report(
+                                Rule.CLOCK_AFTER_LOCK,
+                                "a grant is older than the lock that it waited for",
+                                locked,
+                                grant)));
+    }
+
+    private void joinsHaveTheOuterFence() {
+        events.stream()
+                .filter(event -> event.is(Kind.JOINED) && event.lease().fence() != event.value())
+                .filter(event -> !hadReleased(event))
+                .forEach(event -> report(Rule.JOIN, "a nested request has another fence than the outer one", event));
+    }
+
+    /** Another thread of the process has the lock id and had given the outer one back: nothing was left to join. */
+    private boolean hadReleased(HistoryEvent joined) {
+        LeaseHistory outer = history.leases().get(joined.lock());
+        return outer != null
+                && outer.all(Kind.RELEASE).anyMatch(release -> outer.isOwn(release) && release.start() < joined.end());
+    }
+
+    private void effectsAreInOrder() {
+        Map<Long, LeaseHistory> byFence = new HashMap<>();
+        grants.forEach(lease -> byFence.put(lease.fence(), lease));
+        HistoryEvent largest = null;
+        for (HistoryEvent effect : events.stream()
+                .filter(event -> event.is(Kind.EFFECT) && event.outcome() != Outcome.REFUSED)
+                .sorted(Comparator.comparingLong(HistoryEvent::value))
+                .toList()) {
+            LeaseHistory lease = byFence.get(effect.lease().fence());
+            boolean late =
+                    largest != null && effect.lease().fence() < largest.lease().fence();
+            if (late && effect.outcome() == Outcome.OK && (lease == null || !lease.wasTouchedByOthers())) {
+                report(
+                        Rule.EFFECTS,
+                        "a holder that was held after its write wrote after its successor",
+                        largest,
+                        effect);
+            }
+            largest = late ? largest : effect;
+        }
+    }
+
+    private void report(Rule rule, String what, HistoryEvent... events) {
+        violations.add(Violation.of(rule, what, events));
+    }
+}

@@ -1,0 +1,414 @@
+package io.syncguard.verification;
+
+import io.syncguard.verification.HistoryEvent.Kind;
+import io.syncguard.verification.HistoryEvent.Lease;
+import io.syncguard.verification.HistoryEvent.Outcome;
+import io.syncguard.verification.HistoryEvent.Source;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Random;
+
+/**
+ * The model itself, played at random in its own time: a few readers and writers that want one key, a server that acts
+ * somewhere between question and answer, and answers that get lost. What it writes keeps the contract, unless it is played
+ * with a bug.
+ */
+final class HistorySimulator {
+
+    private static final long MILLI = 1_000_000;
+    private static final int CLIENTS = 5;
+
+    /** What the server does wrong, or a client. */
+    enum Bug {
+        NONE,
+        READERS_PASS_WAITING_WRITERS,
+        WRITERS_PASS_EACH_OTHER,
+        WRITERS_IGNORE_READERS,
+        READERS_IGNORE_WRITERS,
+        TRIES_PASS_WHO_WAITS,
+        RELEASE_OF_A_READER_FREES_ALL,
+        READERS_STOP_READERS,
+        THE_LAST_QUEUES_FIRST,
+        THE_LAST_IS_HANDED_THE_KEY,
+        FIRST_LEASES_COUNT_FROM_THE_NEWS
+    }
+
+    private final Random random;
+    private final Bug bug;
+    private final SimulatedServer server;
+    private final List<HistoryEvent> events = new ArrayList<>();
+    private final PriorityQueue<Step> steps = new PriorityQueue<>(Comparator.comparingLong(Step::at));
+
+    /** The time of the step that runs. */
+    private long clock;
+
+    /** What those do when they are woken who sleep, by lock id. */
+    private final Map<String, Runnable> sleepers = new HashMap<>();
+
+    /** Who asked, by lock id. */
+    private final Map<String, Client> clients = new HashMap<>();
+
+    /** The number of the last claim, by lock id. */
+    private final Map<String, Long> lastClaims = new HashMap<>();
+
+    /** When the last request was sent that was answered that a place is there, by lock id. */
+    private final Map<String, Long> confirmed = new HashMap<>();
+
+    private long numberOfWrites;
+    private int locks;
+    private boolean stopping;
+
+    private HistorySimulator(long seed, Bug bug) {
+        this.random = new Random(seed);
+        this.bug = bug;
+        this.server = new SimulatedServer(bug);
+    }
+
+    /** The events of this many steps of a key. */
+    static List<HistoryEvent> simulate(long seed, int steps) {
+        return simulate(seed, steps, Bug.NONE);
+    }
+
+    static List<HistoryEvent> simulate(long seed, int steps, Bug bug) {
+        return new HistorySimulator(seed, bug).simulate(steps);
+    }
+
+    /** What happens at a time, in milliseconds. */
+    private record Step(long at, Runnable action) {}
+
+    /** What a client holds, or believes to; nothing where the lock is empty. */
+    private static final class Client {
+        final String process;
+        String lock = "";
+        boolean shared;
+        long fence;
+        long deadline;
+
+        Client(String process) {
+            this.process = process;
+        }
+    }
+
+    private List<HistoryEvent> simulate(int count) {
+        for (int i = 0; i < CLIENTS; i++) {
+            Client client = new Client("p" + i % 2);
+            later(0, random.nextInt(20), () -> next(client, clock));
+        }
+        for (int i = 0; !steps.isEmpty(); i++) {
+            // What was asked is answered; nothing new begins.
+            stopping = i >= count;
+            steps.remove().action().run();
+        }
+        HistoryEvent end = event("test", Kind.COUNTER, "", clock + 1000);
+        events.add(end.answered(end.start(), Outcome.OK).with(Lease.ofFence(server.counter())));
+        return events;
+    }
+
+    private void next(Client client, long now) {
+        loseIfOver(client, now);
+        if (stopping) {
+            return;
+        }
+        int what = random.nextInt(100);
+        if (what < 15) {
+            lookAtKey(client, now);
+        } else if (what < 18) {
+            endByHand(client, now);
+        } else if (client.lock.isEmpty()) {
+            acquire(client, now);
+        } else if (what < 35) {
+            believe(client, now);
+            again(client, now + 1);
+        } else if (what < 50) {
+            extend(client, now);
+        } else if (what < 60 && !client.shared) {
+            write(client, now);
+        } else if (what < 65) {
+            // Abandoned: the lease lapses.
+            client.lock = "";
+            again(client, now);
+        } else if (what < 70) {
+            // Paused for longer than any lease is kept from others, in the middle of its work.
+            later(now, 1500 + random.nextInt(1500), () -> {
+                if (client.shared) {
+                    next(client, clock);
+                } else {
+                    write(client, clock);
+                }
+            });
+        } else {
+            release(client, client.lock, now);
+        }
+    }
+
+    private void later(long now, long delay, Runnable action) {
+        long at = now + delay;
+        steps.add(new Step(at, () -> {
+            clock = at;
+            action.run();
+        }));
+    }
+
+    private void again(Client client, long now) {
+        later(now, 1 + random.nextInt(40), () -> next(client, clock));
+    }
+
+    private void acquire(Client client, long start) {
+        client.shared = random.nextInt(100) < 60;
+        boolean handed = random.nextInt(100) < 40;
+        long ttl = handed ? SimulatedServer.WAITER_TTL + random.nextInt(1000) : 20 + random.nextInt(600);
+        String lock = "lock" + ++locks;
+        clients.put(lock, client);
+        claim(client, lock, ttl, handed || random.nextInt(100) < 70, start);
+    }
+
+    private void claim(Client client, String lock, long ttl, boolean waits, long start) {
+        boolean shared = client.shared;
+        HistoryEvent asked = event(client.process, Kind.ACQUIRE, lock, start)
+                .with(Lease.ofTtl(ttl).shared(shared));
+        lastClaims.put(lock, asked.source().number());
+        long travels = random.nextInt(5);
+        if (random.nextInt(100) < (waits ? 1 : 5)) {
+            events.add(asked.answered((start + travels) * MILLI, Outcome.UNKNOWN));
+            if (random.nextBoolean()) {
+                // It arrives long after its client has given up.
+                later(start, travels + random.nextInt(200), () -> answer(asked, waits));
+            }
+            later(start, travels + random.nextInt(300), () -> release(client, lock, clock));
+            return;
+        }
+        later(start, travels, () -> {
+            long end = clock + random.nextInt(5);
+            Outcome outcome = answer(asked, waits);
+            if (outcome == Outcome.OK) {
+                SimulatedServer.Row row = server.row(lock);
+                client.lock = lock;
+                client.fence = row.fence();
+                client.deadline = start + ttl;
+                events.add(asked.answered(end * MILLI, outcome)
+                        .with(new Lease(row.fence(), ttl, row.acquiredAt(), row.expiresAt(), shared)));
+                again(client, end);
+            } else {
+                events.add(asked.answered(end * MILLI, outcome).with(5000));
+                if (outcome == Outcome.QUEUED) {
+                    confirmed.put(lock, start);
+                    sleep(client, lock, ttl, end);
+                } else {
+                    again(client, end);
+                }
+            }
+        });
+    }
+
+    /** Until it is woken or looks for itself, gives up, or has its place kept; now and then for too long. */
+    private void sleep(Client client, String lock, long ttl, long from) {
+        int what = random.nextInt(100);
+        if (stopping || what < 5) {
+            release(client, lock, from + 1);
+        } else if (what < 15) {
+            later(from, random.nextInt(40), () -> claim(client, lock, ttl, false, clock));
+        } else if (what < 40) {
+            keep(client, lock, ttl, from + 1);
+        } else {
+            later(from, 0, () -> {
+                boolean tooLong = what < 42;
+                sleepers.put(
+                        lock,
+                        tooLong ? () -> keep(client, lock, ttl, clock) : () -> claim(client, lock, ttl, true, clock));
+                later(clock, tooLong ? SimulatedServer.WAITER_TTL + 1000 : random.nextInt(2000), () -> wake(lock));
+            });
+        }
+    }
+
+    private void keep(Client client, String lock, long ttl, long start) {
+        HistoryEvent asked = event(client.process, Kind.KEEP, lock, start);
+        later(start, random.nextInt(5), () -> {
+            long end = clock + random.nextInt(5);
+            if (server.keep(lock, clock)) {
+                events.add(asked.answered(end * MILLI, Outcome.OK));
+                confirmed.put(lock, start);
+                sleep(client, lock, ttl, end);
+            } else {
+                events.add(asked.answered(end * MILLI, Outcome.NOT_HELD));
+                claim(client, lock, ttl, true, end + 1);
+            }
+        });
+    }
+
+    private void wake(String lock) {
+        Runnable claim = sleepers.remove(lock);
+        if (claim != null) {
+            claim.run();
+        }
+    }
+
+    /** Those who can go on, most of the time. */
+    private void wake() {
+        for (String lock : server.whoCanGoOn(clock)) {
+            if (random.nextInt(100) < 95) {
+                later(clock, random.nextInt(10), () -> wake(lock));
+            }
+        }
+    }
+
+    private Outcome answer(HistoryEvent asked, boolean waits) {
+        Outcome outcome = server.claim(asked, waits, clock);
+        if (outcome == Outcome.REFUSED) {
+            wake();
+        }
+        return outcome;
+    }
+
+    /** The news may get lost. */
+    private void handOver() {
+        SimulatedServer.Place place = server.handOver(clock);
+        if (place != null && random.nextInt(100) < 95) {
+            SimulatedServer.Row row = server.row(place.lock());
+            later(clock, random.nextInt(10), () -> tell(place, row));
+        }
+    }
+
+    /** Who sleeps believes it, unless it is of an earlier claim; who is just asking will find it. */
+    private void tell(SimulatedServer.Place place, SimulatedServer.Row row) {
+        Client client = clients.get(place.lock());
+        HistoryEvent news = event(client.process, Kind.HANDED_OVER, place.lock(), clock);
+        events.add(news.answered(news.start(), Outcome.OK)
+                .with(new Lease(row.fence(), SimulatedServer.WAITER_TTL, row.acquiredAt(), row.expiresAt(), false))
+                .with(place.claim()));
+        Runnable sleeper = sleepers.get(place.lock());
+        if (sleeper == null || place.claim() != lastClaims.get(place.lock())) {
+            return;
+        }
+        sleepers.remove(place.lock());
+        boolean late = bug == Bug.FIRST_LEASES_COUNT_FROM_THE_NEWS;
+        long deadline = (late ? clock : confirmed.get(place.lock())) + SimulatedServer.WAITER_TTL;
+        if (clock < deadline) {
+            client.lock = place.lock();
+            client.shared = false;
+            client.fence = row.fence();
+            client.deadline = deadline;
+            believe(client, clock);
+            again(client, clock);
+        } else {
+            sleeper.run();
+        }
+    }
+
+    private void extend(Client client, long start) {
+        String lock = client.lock;
+        long ttl = 20 + random.nextInt(600);
+        HistoryEvent asked = event(client.process, Kind.EXTEND, lock, start).with(Lease.ofTtl(ttl));
+        boolean answerIsLost = random.nextInt(100) < 5;
+        later(start, random.nextInt(5), () -> {
+            long end = clock + random.nextInt(5);
+            boolean live = server.extend(lock, ttl, clock);
+            if (answerIsLost) {
+                client.deadline = Math.min(client.deadline, start + ttl);
+                events.add(asked.answered(end * MILLI, Outcome.UNKNOWN));
+            } else if (live && end < client.deadline) {
+                client.deadline = start + ttl;
+                events.add(asked.answered(end * MILLI, Outcome.OK)
+                        .with(Lease.extended(ttl, server.row(lock).expiresAt())));
+            } else {
+                events.add(
+                        live
+                                ? asked.answered(end * MILLI, Outcome.OK)
+                                        .with(Lease.extended(
+                                                ttl, server.row(lock).expiresAt()))
+                                : asked.answered(end * MILLI, Outcome.NOT_HELD));
+                lose(client, end);
+            }
+            again(client, end);
+        });
+    }
+
+    private void release(Client client, String lock, long start) {
+        HistoryEvent asked = event(client.process, Kind.RELEASE, lock, start);
+        boolean holds = client.lock.equals(lock);
+        long fence = client.fence;
+        client.lock = "";
+        boolean answerIsLost = random.nextInt(100) < 5;
+        later(start, random.nextInt(5), () -> {
+            long end = clock + random.nextInt(5);
+            Outcome outcome = server.release(lock, clock);
+            if (outcome == Outcome.OK) {
+                handOver();
+            }
+            wake();
+            events.add(asked.answered(end * MILLI, answerIsLost ? Outcome.UNKNOWN : outcome));
+            if (holds && outcome == Outcome.OK) {
+                HistoryEvent given = event(client.process, Kind.GIVEN_BACK, lock, start);
+                events.add(given.answered(end * MILLI, Outcome.OK).with(Lease.ofFence(fence)));
+            }
+            again(client, end);
+        });
+    }
+
+    /** As people do. */
+    private void endByHand(Client client, long start) {
+        for (String lock : server.live(clock)) {
+            server.end(lock);
+            HistoryEvent ended = event("people", Kind.ENDED, lock, start);
+            events.add(ended.answered((start + 1) * MILLI, Outcome.OK));
+        }
+        wake();
+        again(client, start);
+    }
+
+    private void lookAtKey(Client client, long start) {
+        HistoryEvent asked = event(client.process, Kind.LOOKUP, "", start);
+        later(start, random.nextInt(5), () -> {
+            long end = clock + random.nextInt(5);
+            List<String> live = server.live(clock);
+            if (live.isEmpty()) {
+                events.add(asked.answered(end * MILLI, Outcome.NOT_HELD));
+            } else {
+                String lock = live.get(random.nextInt(live.size()));
+                SimulatedServer.Row row = server.row(lock);
+                events.add(asked.ofLock(lock)
+                        .answered(end * MILLI, Outcome.OK)
+                        .with(new Lease(row.fence(), 0, row.acquiredAt(), row.expiresAt(), row.shared())));
+            }
+            again(client, end);
+        });
+    }
+
+    private void write(Client client, long start) {
+        HistoryEvent asked =
+                event(client.process, Kind.EFFECT, client.lock, start).with(Lease.ofFence(client.fence));
+        later(start, random.nextInt(5), () -> {
+            long number = ++numberOfWrites;
+            boolean held = clock < client.deadline;
+            events.add(asked.answered(clock * MILLI, held ? Outcome.OK : Outcome.NOT_HELD)
+                    .with(number));
+            again(client, clock);
+        });
+    }
+
+    private void believe(Client client, long now) {
+        HistoryEvent held = event(client.process, Kind.HELD, client.lock, now);
+        events.add(held.answered(now * MILLI, Outcome.OK).with((client.deadline - now) * MILLI));
+    }
+
+    private void loseIfOver(Client client, long now) {
+        if (!client.lock.isEmpty() && now >= client.deadline) {
+            lose(client, now);
+        }
+    }
+
+    private void lose(Client client, long now) {
+        HistoryEvent lost = event(client.process, Kind.LOST, "", now);
+        events.add(lost.answered(now * MILLI, Outcome.OK).with(Lease.ofFence(client.fence)));
+        HistoryEvent seen = event(client.process, Kind.LOSS_SEEN, client.lock, now);
+        events.add(seen.answered(now * MILLI, Outcome.OK));
+        client.lock = "";
+    }
+
+    private HistoryEvent event(String process, Kind kind, String lock, long start) {
+        return HistoryEvent.of(kind, new Source(process, "client", events.size()), "key", lock, start * MILLI);
+    }
+}

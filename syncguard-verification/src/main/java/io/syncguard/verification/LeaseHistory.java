@@ -1,0 +1,255 @@
+package io.syncguard.verification;
+
+import static io.syncguard.verification.HistoryEvent.NEVER;
+
+import io.syncguard.verification.HistoryEvent.Kind;
+import io.syncguard.verification.HistoryEvent.Outcome;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/**
+ * The events of one lock id, and the earliest and latest times that follow from them. What was told is certain; what has an
+ * unknown outcome happened at the worst time for whoever asks.
+ *
+ * <p>Times are nanoseconds of the monotonic clock, but those of methods named after the server: milliseconds of its clock.
+ */
+final class LeaseHistory {
+
+    /** A lease is kept from others for a second after its end. */
+    static final long TOLERANCE_MILLIS = 1000;
+
+    /** The server ends a statement by itself after 1.8 s with the settings of a worker; the rest is for a machine that is busy. */
+    static final long SETTLING_NANOS = 5_000_000_000L;
+
+    private static final String LIBRARY_THREADS = "syncguard-";
+
+    /** The server counts whole milliseconds, and the two clocks do not run equally fast. */
+    static final long INACCURACY_NANOS = 20_000_000L;
+
+    private static final long NANOS = 1_000_000;
+
+    private final HistoryEvent acquire;
+    private final List<HistoryEvent> events;
+    private final ProcessTimes processes;
+
+    /** What may have set the end of the lease: the acquire or hand-over and the extensions, in the order in which they were sent. */
+    private final List<HistoryEvent> settings;
+
+    /** When a later fence had been granted for certain. */
+    private long takenAt = NEVER;
+
+    private HistoryEvent taker;
+
+    LeaseHistory(HistoryEvent acquire, List<HistoryEvent> events, ProcessTimes processes) {
+        this.acquire = acquire;
+        this.events = events;
+        this.processes = processes;
+        this.settings = events.stream()
+                .filter(event -> event.is(Kind.ACQUIRE) || event.is(Kind.HANDED_OVER) || event.is(Kind.EXTEND))
+                .filter(HistoryEvent::mayHaveHappened)
+                .filter(event -> event.outcome() == Outcome.OK || !event.is(Kind.ACQUIRE) || event == acquire)
+                .sorted(Comparator.comparingLong(HistoryEvent::start))
+                .toList();
+    }
+
+    HistoryEvent acquire() {
+        return acquire;
+    }
+
+    boolean isGranted() {
+        return acquire.outcome() == Outcome.OK;
+    }
+
+    boolean isShared() {
+        return acquire.lease().shared();
+    }
+
+    /** Two shared grants may live beside each other. */
+    boolean conflictsWith(LeaseHistory other) {
+        return !isShared() || !other.isShared();
+    }
+
+    long fence() {
+        return acquire.lease().fence();
+    }
+
+    Stream<HistoryEvent> all(Kind kind) {
+        return events.stream().filter(event -> event.is(kind));
+    }
+
+    Stream<HistoryEvent> all(Kind kind, Outcome outcome) {
+        return events.stream().filter(event -> event.is(kind, outcome));
+    }
+
+    /** What certainly set the end of the lease at some time. */
+    Stream<HistoryEvent> confirmedSettings() {
+        return settings.stream().filter(event -> event.outcome() == Outcome.OK);
+    }
+
+    void add(HistoryEvent event) {
+        events.add(event);
+    }
+
+    /** A grant with a larger fence that conflicts. The earliest answer of all of them counts. */
+    void takenBy(HistoryEvent grant) {
+        if (grant.end() < takenAt) {
+            takenAt = grant.end();
+            taker = grant;
+        }
+    }
+
+    long takenAt() {
+        return takenAt;
+    }
+
+    HistoryEvent taker() {
+        return taker;
+    }
+
+    /** Whether anybody but the holder's process may have ended or changed it: the holder learns that later. */
+    boolean wasTouchedByOthers() {
+        return events.stream()
+                .anyMatch(event -> event.is(Kind.ENDED)
+                        || (event.is(Kind.RELEASE) || event.is(Kind.EXTEND))
+                                && event.mayHaveHappened()
+                                && (!isOwn(event) || isByAnotherClient(event)));
+    }
+
+    boolean isOwn(HistoryEvent event) {
+        return event.source().process().equals(acquire.source().process());
+    }
+
+    /** By its lock id, before its holder knew of the grant: the process did not know either that it is its own. */
+    private boolean isByAnotherClient(HistoryEvent event) {
+        String client = event.source().client();
+        return !client.equals(acquire.source().client())
+                && !client.startsWith(LIBRARY_THREADS)
+                && event.start() < firstBelief();
+    }
+
+    private long firstBelief() {
+        return all(Kind.HELD).mapToLong(HistoryEvent::start).min().orElse(NEVER);
+    }
+
+    /** By then it was done, if ever. */
+    long latestEffect(HistoryEvent event) {
+        if (event.outcome() != Outcome.UNKNOWN) {
+            return event.end();
+        }
+        long gaveUp = event.end() == NEVER ? processes.endOf(event.source().process(), event.start()) : event.end();
+        return gaveUp + SETTLING_NANOS;
+    }
+
+    /** The last moment at which the lease may have kept the key from others. */
+    long latestEnd() {
+        long end = Math.min(latestLapse(NEVER), takenAt);
+        for (HistoryEvent event : events) {
+            if (event.is(Kind.RELEASE, Outcome.OK) || event.is(Kind.ENDED, Outcome.OK)) {
+                end = Math.min(end, event.end());
+            }
+        }
+        if (all(Kind.RELEASE, Outcome.BUSY).findAny().isEmpty()) {
+            end = all(Kind.GIVEN_BACK, Outcome.OK)
+                    .filter(processes::wasUndisturbed)
+                    .mapToLong(HistoryEvent::end)
+                    .reduce(end, Math::min);
+        }
+        return end;
+    }
+
+    /** The last moment at which it may have kept the key from others by what was sent before then, if nobody ended it. */
+    long latestLapse(long before) {
+        return effective(NEVER, before, settings)
+                        .mapToLong(event -> latestEffect(event) + event.lease().ttl() * NANOS)
+                        .max()
+                        .orElse(Long.MIN_VALUE / 2)
+                + TOLERANCE_MILLIS * NANOS
+                + INACCURACY_NANOS;
+    }
+
+    /** Whether the server must have known it during the whole of the event. */
+    boolean isLiveThroughout(HistoryEvent during) {
+        return isGranted()
+                && acquire.end() < during.start()
+                && events.stream()
+                        .noneMatch(event -> (event.is(Kind.RELEASE) || event.is(Kind.ENDED))
+                                && event.mayHaveHappened()
+                                && event.start() <= during.end())
+                && earliestLapse(during) > during.end();
+    }
+
+    private long earliestLapse(HistoryEvent during) {
+        return effective(during.start(), during.end(), settings)
+                        .mapToLong(event -> event.start() + event.lease().ttl() * NANOS)
+                        .min()
+                        .orElse(Long.MIN_VALUE / 2)
+                + TOLERANCE_MILLIS * NANOS
+                - INACCURACY_NANOS;
+    }
+
+    /** The last moment at which its own process may believe in it, asked during the event. */
+    long latestBelief(HistoryEvent during) {
+        List<HistoryEvent> own = settings.stream()
+                .filter(event -> event.outcome() == Outcome.OK && isOwn(event))
+                .toList();
+        List<HistoryEvent> ofHolder =
+                own.stream().filter(event -> !isByAnotherClient(event)).toList();
+        // Another client may have extended the handle that was just made, or only the lease.
+        return Stream.concat(
+                        effective(during.start(), during.end(), ofHolder),
+                        own.stream().filter(event -> isByAnotherClient(event) && event.start() <= during.end()))
+                .mapToLong(event -> event.start() + event.lease().ttl() * NANOS)
+                .max()
+                .orElse(Long.MIN_VALUE);
+    }
+
+    /** The earliest end that the lease can have had on the server when the other grant was made. */
+    long earliestServerEnd(HistoryEvent grant) {
+        Predicate<HistoryEvent> before = event -> event.start() <= grant.end();
+        long last = settings.stream()
+                .filter(before.and(event -> event.outcome() == Outcome.OK))
+                .mapToLong(LeaseHistory::serverTime)
+                .max()
+                .orElse(acquire.lease().acquiredAt());
+        long confirmed = settings.stream()
+                .filter(before.and(event -> event.outcome() == Outcome.OK && serverTime(event) == last))
+                .mapToLong(event -> event.lease().expiresAt())
+                .min()
+                .orElse(acquire.lease().expiresAt());
+        return settings.stream()
+                .filter(before.and(event -> event.outcome() == Outcome.UNKNOWN))
+                .mapToLong(event -> acquire.lease().acquiredAt() + event.lease().ttl())
+                .reduce(confirmed, Math::min);
+    }
+
+    /** The end of the lease that the extension found on the server; {@link #NEVER} when that is not certain. */
+    long serverEndBefore(HistoryEvent extension) {
+        boolean certain = settings.stream()
+                .noneMatch(event -> event.outcome() == Outcome.UNKNOWN && event.start() <= extension.end());
+        return !certain
+                ? NEVER
+                : settings.stream()
+                        .filter(event -> event != extension && serverTime(event) <= serverTime(extension))
+                        .max(Comparator.comparingLong(LeaseHistory::serverTime)
+                                .thenComparingLong(event -> event.lease().expiresAt()))
+                        .map(event -> event.lease().expiresAt())
+                        .orElse(NEVER);
+    }
+
+    /** When the server did it: it answers now + ttl. */
+    static long serverTime(HistoryEvent setting) {
+        return setting.lease().expiresAt() - setting.lease().ttl();
+    }
+
+    /** Those that may have been the last one at some moment between the times: sent by then, and not replaced for certain before. */
+    private Stream<HistoryEvent> effective(long from, long to, List<HistoryEvent> settings) {
+        return settings.stream()
+                .filter(event -> event.start() <= to)
+                .filter(event -> settings.stream()
+                        .noneMatch(later -> later.outcome() == Outcome.OK
+                                && later.end() < Math.min(from, to)
+                                && later.start() > latestEffect(event)));
+    }
+}

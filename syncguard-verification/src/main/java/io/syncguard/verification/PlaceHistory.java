@@ -1,0 +1,167 @@
+package io.syncguard.verification;
+
+import static io.syncguard.verification.HistoryEvent.NEVER;
+
+import io.syncguard.verification.HistoryEvent.Kind;
+import io.syncguard.verification.HistoryEvent.Outcome;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The place in the queue that was taken under one lock id: when it was there for certain, and when it may have been there.
+ * Times are nanoseconds of the monotonic clock.
+ */
+final class PlaceHistory {
+
+    private final String lock;
+    private final HandOvers.Part part;
+    private final List<HistoryEvent> claims;
+    private final List<HistoryEvent> events;
+    private final ProcessTimes processes;
+
+    /** How long the place is kept for a waiter of whom nothing is heard. */
+    private final long ttl;
+
+    /** @param part of what happened under the lock id, with at least one claim; a hand-over is like a claim that is granted */
+    PlaceHistory(String lock, HandOvers.Part part, ProcessTimes processes) {
+        this.lock = lock;
+        this.part = part;
+        this.events = part.events().stream()
+                .sorted(Comparator.comparingLong(HistoryEvent::start))
+                .toList();
+        this.claims = this.events.stream()
+                .filter(event -> event.is(Kind.ACQUIRE) || event.is(Kind.HANDED_OVER))
+                .toList();
+        this.processes = processes;
+        this.ttl = processes.placeTtlOf(claims.get(0).source().process()) * 1_000_000;
+    }
+
+    /** One stretch of time in which the place was there for certain, from the answer that said so. */
+    record Stay(PlaceHistory place, HistoryEvent queued, long until) {
+
+        long from() {
+            return queued.end();
+        }
+    }
+
+    String lock() {
+        return lock;
+    }
+
+    boolean isShared() {
+        return claims.get(0).lease().shared();
+    }
+
+    boolean conflictsWith(PlaceHistory other) {
+        return !isShared() || !other.isShared();
+    }
+
+    /** Nobody came before this by that request. */
+    long sentAt() {
+        return part.arrivedAt();
+    }
+
+    List<HistoryEvent> claims() {
+        return claims;
+    }
+
+    Stream<HistoryEvent> all(Kind kind) {
+        return events.stream().filter(event -> event.is(kind));
+    }
+
+    /** The fence of the grant that came of it, {@link HistoryEvent#NEVER} if none did. */
+    long fence() {
+        return claims.stream()
+                .filter(claim -> claim.outcome() == Outcome.OK)
+                .mapToLong(claim -> claim.lease().fence())
+                .findFirst()
+                .orElse(NEVER);
+    }
+
+    /** When it was there for certain, but for the grant itself: it ends with that, too. */
+    List<Stay> stays() {
+        long end = events.stream()
+                .filter(PlaceHistory::mayEnd)
+                .mapToLong(HistoryEvent::start)
+                .reduce(part.claimedAgainAt(), Math::min);
+        List<Stay> stays = new ArrayList<>();
+        HistoryEvent queued = null;
+        long until = 0;
+        for (HistoryEvent event : events) {
+            boolean claimed = event.is(Kind.ACQUIRE, Outcome.QUEUED);
+            if (!claimed && !event.is(Kind.KEEP, Outcome.OK)) {
+                continue;
+            }
+            if (queued != null && event.end() < until) {
+                until = Math.max(until, keptUntil(event));
+            } else if (claimed) {
+                add(stays, queued, Math.min(until, end));
+                queued = event;
+                until = keptUntil(event);
+            }
+        }
+        add(stays, queued, Math.min(until, end));
+        return stays;
+    }
+
+    private void add(List<Stay> stays, HistoryEvent queued, long until) {
+        if (queued != null && queued.end() < until) {
+            stays.add(new Stay(this, queued, until));
+        }
+    }
+
+    /** The server does it after it was asked. */
+    private long keptUntil(HistoryEvent event) {
+        return event.start() + ttl - LeaseHistory.INACCURACY_NANOS;
+    }
+
+    /** A grant is judged by its fence. Who is handed the key and does not hear of it loses the place with the lease. */
+    private static boolean mayEnd(HistoryEvent event) {
+        return event.is(Kind.RELEASE)
+                || event.is(Kind.ENDED)
+                || event.is(Kind.EXTEND) && event.mayHaveHappened()
+                || event.is(Kind.ACQUIRE, Outcome.REFUSED)
+                || event.is(Kind.ACQUIRE, Outcome.UNKNOWN);
+    }
+
+    /** The last moment at which it may have been there; before everything when it never was. */
+    long latestEnd() {
+        long latest = Stream.concat(claims.stream().filter(PlaceHistory::mayQueue), all(Kind.KEEP))
+                .mapToLong(event -> latestEffect(event) + ttl + LeaseHistory.INACCURACY_NANOS)
+                .max()
+                .orElse(Long.MIN_VALUE);
+        if (claims.stream().noneMatch(PlaceHistory::mayQueue)) {
+            return Long.MIN_VALUE;
+        }
+        HistoryEvent last = claims.get(claims.size() - 1);
+        if (last.outcome() == Outcome.UNKNOWN) {
+            return latest;
+        }
+        return events.stream()
+                .filter(event -> event.start() >= last.start() && ends(event))
+                .mapToLong(HistoryEvent::end)
+                .reduce(latest, Math::min);
+    }
+
+    private static boolean mayQueue(HistoryEvent claim) {
+        return claim.outcome() == Outcome.QUEUED || claim.outcome() == Outcome.UNKNOWN;
+    }
+
+    private static boolean ends(HistoryEvent event) {
+        return event.is(Kind.ACQUIRE, Outcome.OK)
+                || event.is(Kind.HANDED_OVER, Outcome.OK)
+                || event.is(Kind.ACQUIRE, Outcome.REFUSED)
+                || event.is(Kind.RELEASE, Outcome.LEFT)
+                || event.is(Kind.RELEASE, Outcome.NOT_HELD);
+    }
+
+    private long latestEffect(HistoryEvent event) {
+        if (event.outcome() != Outcome.UNKNOWN) {
+            return event.end();
+        }
+        long gaveUp = event.end() == NEVER ? processes.endOf(event.source().process(), event.start()) : event.end();
+        return gaveUp + LeaseHistory.SETTLING_NANOS;
+    }
+}

@@ -1,0 +1,58 @@
+package io.syncguard.verification;
+
+import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresTables;
+import io.syncguard.testing.PostgresServer;
+import java.util.List;
+import javax.sql.DataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** A new database with the schema. */
+final class PostgresQueueServer implements QueueServer {
+
+    private static final String END_OF_A_LISTENER = """
+            SELECT pg_terminate_backend(pid) FROM (
+                SELECT pid FROM pg_stat_activity
+                WHERE datname = current_database() AND query LIKE 'LISTEN%' ORDER BY random() LIMIT 1) AS victim
+            """;
+
+    private static final String LOCK_IDS = """
+            SELECT lock_id FROM syncguard_locks
+            UNION SELECT lock_id FROM syncguard_locks_shared
+            UNION SELECT lock_id FROM syncguard_locks_waiters
+            """;
+
+    private final String url = PostgresServer.newDatabaseUrl();
+    private final JdbcTemplate jdbc;
+
+    PostgresQueueServer() {
+        DataSource dataSource = PostgresServer.dataSource(url);
+        new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
+        jdbc = new JdbcTemplate(dataSource);
+    }
+
+    @Override
+    public String url() {
+        return url;
+    }
+
+    @Override
+    public int places(String key) {
+        return jdbc.queryForObject("SELECT count(*) FROM syncguard_locks_waiters WHERE key = ?", Integer.class, key);
+    }
+
+    @Override
+    public List<String> lockIds() {
+        return jdbc.queryForList(LOCK_IDS, String.class);
+    }
+
+    @Override
+    public void endListener() {
+        jdbc.queryForList(END_OF_A_LISTENER);
+    }
+
+    @Override
+    public void close() {
+        // The server goes on for other tests.
+    }
+}

@@ -1,0 +1,88 @@
+package io.syncguard.verification;
+
+import static io.syncguard.verification.HistoryEvent.NEVER;
+
+import io.syncguard.verification.HistoryEvent.Kind;
+import io.syncguard.verification.HistoryEvent.Outcome;
+import io.syncguard.verification.PlaceHistory.Stay;
+import io.syncguard.verification.Violation.Rule;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * What must hold for those who wait for one key: nobody passes somebody whose place was there for certain, from before the
+ * other one asked for the first time until after it was granted.
+ */
+final class QueueRules {
+
+    private final ProcessTimes processes;
+    private final Consumer<Violation> found;
+
+    QueueRules(ProcessTimes processes, Consumer<Violation> found) {
+        this.processes = processes;
+        this.found = found;
+    }
+
+    void check(Collection<PlaceHistory> requests) {
+        List<Stay> stays = requests.stream()
+                .flatMap(request -> request.stays().stream())
+                .sorted(Comparator.comparingLong(Stay::from))
+                .toList();
+        for (PlaceHistory request : requests) {
+            request.claims().stream()
+                    .filter(claim -> claim.outcome() == Outcome.OK)
+                    .forEach(grant -> nobodyIsPassed(request, grant, stays));
+            placeIsGivenUp(request);
+        }
+    }
+
+    private void nobodyIsPassed(PlaceHistory request, HistoryEvent grant, List<Stay> stays) {
+        for (Stay stay : stays) {
+            if (stay.from() >= request.sentAt()) {
+                return;
+            }
+            PlaceHistory passed = stay.place();
+            if (stay.until() > grant.end()
+                    && !passed.lock().equals(request.lock())
+                    && passed.conflictsWith(request)
+                    && passed.fence() > request.fence()) {
+                boolean isNew = request.claims().get(0) == grant;
+                found.accept(Violation.of(
+                        isNew ? Rule.NEWCOMERS_YIELD : Rule.ORDER_OF_ARRIVAL,
+                        isNew ? "a first try passed somebody who waits" : "who came later was granted first",
+                        stay.queued(),
+                        request.claims().get(0),
+                        grant));
+                return;
+            }
+        }
+    }
+
+    private void placeIsGivenUp(PlaceHistory request) {
+        List<HistoryEvent> claims = request.claims().stream()
+                .filter(claim -> claim.is(Kind.ACQUIRE))
+                .toList();
+        HistoryEvent last = claims.get(claims.size() - 1);
+        String process = last.source().process();
+        boolean left = request.all(Kind.RELEASE).anyMatch(release -> release.start() >= last.end());
+        boolean stays =
+                request.all(Kind.KEEP).anyMatch(keep -> outlivedBy(process, keep.start()) < ProcessTimes.GRACE_NANOS);
+        // One that was handed the key, or came too late for that and claimed again.
+        boolean wentOn =
+                request.claims().stream().anyMatch(claim -> claim.is(Kind.HANDED_OVER) && claim.end() != NEVER);
+        if (last.outcome() == Outcome.QUEUED
+                && !wentOn
+                && !left
+                && !stays
+                && outlivedBy(process, last.end()) > ProcessTimes.GRACE_NANOS
+                && !processes.releasesWereStuck(process, last.end(), last.end() + ProcessTimes.GRACE_NANOS)) {
+            found.accept(Violation.of(Rule.NOTHING_LEAKS, "a place in the queue was never given up", last));
+        }
+    }
+
+    private long outlivedBy(String process, long time) {
+        return processes.endOf(process, NEVER) - time;
+    }
+}

@@ -1,0 +1,272 @@
+package io.syncguard.verification;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockMode;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.RequestNotSentException;
+import io.syncguard.spi.WakeUpListener;
+import io.syncguard.verification.HistoryEvent.Kind;
+import io.syncguard.verification.HistoryEvent.Lease;
+import io.syncguard.verification.HistoryEvent.Outcome;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+
+/**
+ * Writes down what the library asks of its store and what that answers, heartbeats and late releases included. What is about
+ * to be asked is written first: of a process that is killed in between, the outcome is unknown. What the store tells of itself,
+ * that a key was handed over, is written before the library hears it.
+ *
+ * <p>A dynamic proxy, so that operations which concern no lease pass unseen.
+ */
+final class RecordedBackend implements BeanPostProcessor {
+
+    /** How many claims are remembered by the numbers of their waiters. */
+    private static final int CLAIMS = 50_000;
+
+    private final HistoryRecorder recorder;
+    private final KnownLocks known;
+
+    /** The latest by the number of the waiter, as they were asked. */
+    private final Map<Long, Asked> claims = Collections.synchronizedMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Asked> eldest) {
+            return size() > CLAIMS;
+        }
+    });
+
+    private record Asked(HistoryEvent event, boolean mayBeHanded) {}
+
+    RecordedBackend(HistoryRecorder recorder, KnownLocks known) {
+        this.recorder = recorder;
+        this.known = known;
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String name) {
+        return bean instanceof LockBackend backend ? recorded(backend) : bean;
+    }
+
+    private LockBackend recorded(LockBackend backend) {
+        InvocationHandler handler = (proxy, method, arguments) -> switch (method.getName()) {
+            case "acquire" -> acquire(backend, method, (AcquireRequest) arguments[0]);
+            case "release" -> release(backend, method, (String) arguments[0]);
+            case "releaseAll" -> releaseAll(backend, method, arguments[0]);
+            case "extend" -> extend(backend, method, arguments[0]);
+            case "connect" -> connect(backend, method, (WakeUpListener) arguments[0]);
+            case "renewWaiters" -> renewWaiters(backend, method, arguments[0]);
+            default -> call(backend, method, arguments);
+        };
+        return (LockBackend)
+                Proxy.newProxyInstance(LockBackend.class.getClassLoader(), new Class<?>[] {LockBackend.class}, handler);
+    }
+
+    private Object acquire(LockBackend backend, Method method, AcquireRequest claim) throws Throwable {
+        known.add(claim.key(), claim.lockId());
+        HistoryEvent asked = begin(Kind.ACQUIRE, claim.lockId())
+                .with(Lease.ofTtl(claim.ttl().toMillis()).shared(claim.mode() == LockMode.SHARED));
+        recorder.write(asked);
+        if (claim.waiter() != null) {
+            claims.put(claim.waiter(), new Asked(asked, claim.handOver()));
+        }
+        try {
+            AcquireResult attempt = (AcquireResult) call(backend, method, claim);
+            recorder.write(answered(asked, attempt));
+            return attempt;
+        } catch (Throwable ex) {
+            recorder.write(asked.answered(System.nanoTime(), outcomeOf(ex)));
+            throw ex;
+        }
+    }
+
+    private static HistoryEvent answered(HistoryEvent asked, AcquireResult attempt) {
+        long now = System.nanoTime();
+        if (attempt instanceof AcquireResult.Granted grant) {
+            return asked.answered(now, Outcome.OK)
+                    .with(new Lease(
+                            grant.fence().value(),
+                            asked.lease().ttl(),
+                            grant.acquiredAt().toEpochMilli(),
+                            grant.expiresAt().toEpochMilli(),
+                            asked.lease().shared()));
+        }
+        return attempt instanceof AcquireResult.Queued queued
+                ? asked.answered(now, Outcome.QUEUED).with(queued.nextLook().toMillis())
+                : asked.answered(now, Outcome.REFUSED)
+                        .with(((AcquireResult.Refused) attempt).timeLeft().toMillis());
+    }
+
+    private Object connect(LockBackend backend, Method method, WakeUpListener engine) throws Throwable {
+        recorder.write(recorder.begin(Kind.PROCESS_STARTED, "main", "", "")
+                .with(backend.waiterTtl().toMillis()));
+        return call(backend, method, new WakeUpListener() {
+            @Override
+            public void wake(long waiter) {
+                engine.wake(waiter);
+            }
+
+            @Override
+            public void handOver(long waiter, AcquireResult.Granted grant) {
+                recorder.write(handedOver(waiter, grant, backend.waiterTtl()));
+                engine.handOver(waiter, grant);
+            }
+
+            @Override
+            public void wakeUpsMissed() {
+                engine.wakeUpsMissed();
+            }
+        });
+    }
+
+    private HistoryEvent handedOver(long waiter, AcquireResult.Granted grant, Duration firstLease) {
+        Asked asked = claims.get(waiter);
+        String client = Thread.currentThread().getName();
+        HistoryEvent news = asked == null
+                ? recorder.begin(Kind.HANDED_OVER, client, "", "of an unknown waiter")
+                : recorder.begin(Kind.HANDED_OVER, client, asked.event.key(), asked.event.lock());
+        return news.answered(news.start(), asked == null || asked.mayBeHanded ? Outcome.OK : Outcome.REFUSED)
+                .with(new Lease(
+                        grant.fence().value(),
+                        firstLease.toMillis(),
+                        grant.acquiredAt().toEpochMilli(),
+                        grant.expiresAt().toEpochMilli(),
+                        false))
+                .with(asked == null ? 0 : asked.event.source().number());
+    }
+
+    private Object release(LockBackend backend, Method method, String lockId) throws Throwable {
+        HistoryEvent asked = begin(Kind.RELEASE, lockId);
+        recorder.write(asked);
+        try {
+            Object outcome = call(backend, method, lockId);
+            recorder.write(asked.answered(System.nanoTime(), outcomeOf((ReleaseResult) outcome)));
+            return outcome;
+        } catch (Throwable ex) {
+            recorder.write(asked.answered(System.nanoTime(), outcomeOf(ex)));
+            throw ex;
+        }
+    }
+
+    private Object releaseAll(LockBackend backend, Method method, Object argument) throws Throwable {
+        List<HistoryEvent> asked = ((List<?>) argument)
+                .stream().map(lockId -> begin(Kind.RELEASE, (String) lockId)).toList();
+        asked.forEach(recorder::write);
+        try {
+            List<?> outcomes = (List<?>) call(backend, method, argument);
+            long now = System.nanoTime();
+            for (int i = 0; i < asked.size(); i++) {
+                recorder.write(asked.get(i).answered(now, outcomeOf((ReleaseResult) outcomes.get(i))));
+            }
+            return outcomes;
+        } catch (Throwable ex) {
+            failed(asked, ex);
+            throw ex;
+        }
+    }
+
+    private static Outcome outcomeOf(ReleaseResult outcome) {
+        return switch (outcome) {
+            case RELEASED -> Outcome.OK;
+            case LEFT -> Outcome.LEFT;
+            case BUSY -> Outcome.BUSY;
+            case EXPIRED, NOT_FOUND -> Outcome.NOT_HELD;
+        };
+    }
+
+    private Object renewWaiters(LockBackend backend, Method method, Object argument) throws Throwable {
+        List<HistoryEvent> asked = ((List<?>) argument)
+                .stream().map(lockId -> begin(Kind.KEEP, (String) lockId)).toList();
+        asked.forEach(recorder::write);
+        try {
+            List<?> nextLooks = (List<?>) call(backend, method, argument);
+            long now = System.nanoTime();
+            for (int i = 0; i < asked.size(); i++) {
+                Duration nextLook = (Duration) nextLooks.get(i);
+                recorder.write(asked.get(i)
+                        .answered(now, nextLook.isZero() ? Outcome.NOT_HELD : Outcome.OK)
+                        .with(nextLook.toMillis()));
+            }
+            return nextLooks;
+        } catch (Throwable ex) {
+            failed(asked, ex);
+            throw ex;
+        }
+    }
+
+    /** Of many leases, or of one. */
+    private Object extend(LockBackend backend, Method method, Object argument) throws Throwable {
+        List<?> extensions = argument instanceof List<?> many ? many : List.of(argument);
+        List<HistoryEvent> asked = extensions.stream()
+                .map(ExtendRequest.class::cast)
+                .map(extension -> begin(Kind.EXTEND, extension.lockId())
+                        .with(Lease.ofTtl(extension.ttl().toMillis())))
+                .toList();
+        asked.forEach(recorder::write);
+        try {
+            Object answer = call(backend, method, argument);
+            List<?> outcomes = answer instanceof List<?> many ? many : List.of(answer);
+            long now = System.nanoTime();
+            for (int i = 0; i < asked.size(); i++) {
+                recorder.write(answered(asked.get(i), outcomes.get(i), now));
+            }
+            return answer;
+        } catch (Throwable ex) {
+            failed(asked, ex);
+            throw ex;
+        }
+    }
+
+    private void failed(List<HistoryEvent> asked, Throwable ex) {
+        long now = System.nanoTime();
+        asked.forEach(each -> recorder.write(each.answered(now, outcomeOf(ex))));
+    }
+
+    private static HistoryEvent answered(HistoryEvent asked, Object outcome, long now) {
+        if (outcome instanceof ExtendResult.Extended extended) {
+            return asked.answered(now, Outcome.OK)
+                    .with(Lease.extended(
+                            asked.lease().ttl(), extended.expiresAt().toEpochMilli()));
+        }
+        return asked.answered(now, outcome instanceof ExtendResult.Busy ? Outcome.BUSY : Outcome.NOT_HELD);
+    }
+
+    /** As {@link LockBackend} says which failures leave it open what was done. */
+    private static Outcome outcomeOf(Throwable ex) {
+        if (ex instanceof RequestNotSentException) {
+            return Outcome.FAILED;
+        }
+        return !(ex instanceof LockBackendException known)
+                ? Outcome.UNKNOWN
+                : switch (known.code()) {
+                    case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, ABORTED, INTERNAL -> Outcome.UNKNOWN;
+                    default -> Outcome.FAILED;
+                };
+    }
+
+    private HistoryEvent begin(Kind kind, String lockId) {
+        return recorder.begin(
+                kind, Thread.currentThread().getName(), known.keyOf(lockId), HistoryRecorder.hash(lockId));
+    }
+
+    private static Object call(LockBackend backend, Method method, Object... arguments) throws Throwable {
+        try {
+            return method.invoke(backend, arguments);
+        } catch (InvocationTargetException ex) {
+            throw ex.getCause();
+        }
+    }
+}

@@ -1,0 +1,228 @@
+package io.syncguard.verification;
+
+import io.syncguard.embedded.OwnRedis;
+import io.syncguard.redis.RedisSettings;
+import io.syncguard.testing.RedisProxy;
+import io.syncguard.verification.HistoryEvent.Kind;
+import io.syncguard.verification.HistoryEvent.Lease;
+import io.syncguard.verification.HistoryEvent.Outcome;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.core.RedisCallback;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.data.redis.core.script.RedisScript;
+import org.springframework.data.redis.core.types.RedisClientInfo;
+
+/**
+ * What happens to the workers in and on the way to Redis, and to the server itself. Whatever it does to a lease, it writes down.
+ */
+final class RedisFaults {
+
+    /** Of the library's connections. Those of the test are not to be killed. */
+    private static final String VICTIMS = "syncguard";
+
+    private static final String CLIENT = "faults";
+    private static final String PREFIX = RedisSettings.KEY_PREFIX;
+    private static final long MILLI = 1_000_000;
+
+    /** Lock id, key and family of one at random, of a hot key if there is one. */
+    private static final RedisScript<List<String>> ANY_LEASE = script("""
+            local sets = {}
+            for _, pattern in ipairs({ 'hot*', '*' }) do
+                for _, family in ipairs({ 'lock:', 'readers:' }) do
+                    for _, set in ipairs(redis.call('KEYS', KEYS[1] .. family .. pattern)) do
+                        table.insert(sets, { set = set, family = family })
+                    end
+                end
+                if #sets > 0 then
+                    local any = sets[1 + ARGV[1] % #sets]
+                    local lock_ids = redis.call('ZRANGE', any.set, 0, -1)
+                    return { lock_ids[1 + ARGV[1] % #lock_ids], string.sub(any.set, #KEYS[1] + #any.family + 1), any.family }
+                end
+            end
+            return {}
+            """);
+
+    /**
+     * Answers whether it ended one that was live: what is left of one that lapsed may have the lock id of somebody who waits again.
+     * Its id stays, as it does when somebody breaks a lock.
+     */
+    private static final RedisScript<Long> END = RedisScript.of("""
+            local time = redis.call('TIME')
+            local lapsed = time[1] * 1000 + math.floor(time[2] / 1000) - 1000
+            local ends = redis.call('ZSCORE', KEYS[1], ARGV[1])
+            if not ends or tonumber(ends) <= lapsed then
+                return 0
+            end
+            if ARGV[2] == 'delete' then
+                redis.call('ZREM', KEYS[1], ARGV[1])
+            else
+                redis.call('ZADD', KEYS[1], lapsed, ARGV[1])
+            end
+            return 1
+            """, Long.class);
+
+    private final OwnRedis server;
+    private final StringRedisTemplate redis;
+    private final RedisProxy proxy;
+    private final HistoryRecorder recorder;
+    private final Random random;
+
+    /** Written by who stops, pauses or ends the server: nobody else asks it for anything meanwhile. */
+    private final ReadWriteLock running = new ReentrantReadWriteLock(true);
+
+    /** Of the thread that disturbs the server. */
+    private boolean restarts;
+
+    RedisFaults(OwnRedis server, StringRedisTemplate redis, RedisProxy proxy, HistoryRecorder recorder, Random random) {
+        this.server = server;
+        this.redis = redis;
+        this.proxy = proxy;
+        this.recorder = recorder;
+        this.random = random;
+    }
+
+    /** One of those that leave the server as it is. */
+    void any() {
+        int what = random.nextInt(100);
+        if (what < 4) {
+            killConnection();
+        } else if (what < 7) {
+            loseReplies();
+        } else if (what < 22) {
+            endLease();
+        } else if (what < 24) {
+            alone(this::pauseWrites);
+        }
+    }
+
+    /** It stands still, or is killed and started again, by turns. */
+    void ofTheServer() {
+        restarts = !restarts;
+        alone(restarts ? this::restart : this::stop);
+    }
+
+    private void alone(Runnable fault) {
+        running.writeLock().lock();
+        try {
+            fault.run();
+        } finally {
+            running.writeLock().unlock();
+        }
+    }
+
+    private void killConnection() {
+        running.readLock().lock();
+        try {
+            List<RedisClientInfo> clients = redis
+                    .<List<RedisClientInfo>>execute((RedisCallback<List<RedisClientInfo>>)
+                            connection -> connection.serverCommands().getClientList())
+                    .stream()
+                    .filter(client -> VICTIMS.equals(client.getName()))
+                    .toList();
+            if (!clients.isEmpty()) {
+                String[] address = clients.get(random.nextInt(clients.size()))
+                        .getAddressPort()
+                        .split(":");
+                redis.killClient(address[0], Integer.parseInt(address[1]));
+            }
+        } catch (DataAccessException ex) {
+            // It has gone by itself.
+        } finally {
+            running.readLock().unlock();
+        }
+    }
+
+    /** Requests get through, their answers do not, and the connections break. */
+    private void loseReplies() {
+        proxy.fallSilent();
+        pause(1, 20);
+        proxy.speakAgain();
+    }
+
+    /** As people break a lock whose holder is stuck. */
+    private void endLease() {
+        running.readLock().lock();
+        try {
+            List<String> lease = redis.execute(ANY_LEASE, List.of(PREFIX), Integer.toString(random.nextInt(1_000_000)));
+            if (lease.isEmpty()) {
+                return;
+            }
+            HistoryEvent ended = recorder.begin(Kind.ENDED, CLIENT, lease.get(1), HistoryRecorder.hash(lease.get(0)));
+            String set = PREFIX + lease.get(2) + lease.get(1);
+            end(ended, set, lease.get(0));
+        } catch (DataAccessException ex) {
+            // None was found, and none was ended.
+        } finally {
+            running.readLock().unlock();
+        }
+    }
+
+    private void end(HistoryEvent ended, String set, String lockId) {
+        String how = random.nextBoolean() ? "delete" : "lapse";
+        try {
+            if (redis.execute(END, List.of(set), lockId, how) == 1) {
+                recorder.write(ended.answered(System.nanoTime(), Outcome.OK));
+            }
+        } catch (DataAccessException ex) {
+            recorder.write(ended.answered(System.nanoTime(), Outcome.UNKNOWN));
+        }
+    }
+
+    /** Whoever wants a key, or anything else that is written, waits for us. */
+    private void pauseWrites() {
+        server.pauseWrites();
+        List<HistoryEvent> paused = Stream.generate(() -> StressClient.randomKey(random))
+                .limit(10)
+                .distinct()
+                .map(key -> recorder.begin(Kind.SERIALISED, CLIENT, key, ""))
+                .toList();
+        try {
+            pause(20, 120);
+            long now = redis.execute((RedisCallback<Long>)
+                    connection -> connection.serverCommands().time());
+            paused.forEach(event ->
+                    recorder.write(event.answered(System.nanoTime(), Outcome.OK).with(new Lease(0, 0, now, 0, false))));
+        } catch (DataAccessException ex) {
+            // Nobody knows until when it was so.
+        } finally {
+            server.goOn();
+        }
+    }
+
+    /** For longer than some leases, and for less time than a request may take. */
+    private void stop() {
+        HistoryEvent stopped = recorder.begin(Kind.STOPPED, CLIENT, "", "");
+        Runnable goOn = server.freeze();
+        pause(20, 700);
+        goOn.run();
+        recorder.write(stopped.answered(System.nanoTime(), Outcome.OK));
+    }
+
+    /** Without a word, and without what it has not answered yet. */
+    private void restart() {
+        HistoryEvent restarted = recorder.begin(Kind.RESTARTED, CLIENT, "", "");
+        server.kill();
+        pause(1, 300);
+        server.start();
+        Awaitility.await()
+                .ignoreExceptions()
+                .until(() -> redis.execute((RedisCallback<String>) connection -> connection.ping()) != null);
+        recorder.write(restarted.answered(System.nanoTime(), Outcome.OK));
+    }
+
+    private void pause(int least, int most) {
+        LockSupport.parkNanos((least + random.nextInt(most - least)) * MILLI);
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static RedisScript<List<String>> script(String text) {
+        return (RedisScript) RedisScript.of(text, List.class);
+    }
+}

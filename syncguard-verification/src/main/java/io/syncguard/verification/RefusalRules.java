@@ -1,0 +1,172 @@
+package io.syncguard.verification;
+
+import io.syncguard.verification.HistoryEvent.Kind;
+import io.syncguard.verification.HistoryEvent.Outcome;
+import io.syncguard.verification.Violation.Rule;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * Nobody is refused or made to wait without a reason: a lease that conflicts may be live or its row locked, or somebody who
+ * conflicts may be waiting in front.
+ */
+final class RefusalRules {
+
+    /** What may be in the way of those who share, and of those who do not. */
+    private final Obstacles ofReaders = new Obstacles();
+
+    private final Obstacles ofWriters = new Obstacles();
+
+    private final Collection<LeaseHistory> leases;
+    private final Consumer<Violation> found;
+
+    RefusalRules(
+            Map<String, LeaseHistory> leases,
+            Collection<PlaceHistory> requests,
+            List<HistoryEvent> events,
+            Consumer<Violation> found) {
+        this.leases = leases.values();
+        this.found = found;
+        leases.forEach((lock, lease) ->
+                addLease(lease.isShared(), lock, lease.acquire().start(), lease.latestEnd()));
+        for (HistoryEvent event : events) {
+            // A lapsed row that somebody has locked stays in the way, and an extension locks before it looks.
+            if (event.is(Kind.PINNING) || event.is(Kind.SWEPT) || event.is(Kind.EXTEND)) {
+                LeaseHistory lease = leases.get(event.lock());
+                addLease(
+                        lease != null && lease.isShared(),
+                        event.lock(),
+                        event.start(),
+                        lease == null ? event.end() : lease.latestEffect(event));
+            }
+        }
+        for (PlaceHistory request : requests) {
+            if (!request.isShared()) {
+                ofReaders.places.add(request.lock(), request.sentAt(), request.latestEnd());
+            }
+            ofWriters.places.add(request.lock(), request.sentAt(), request.latestEnd());
+        }
+        ofReaders.close();
+        ofWriters.close();
+    }
+
+    private void addLease(boolean shared, String lock, long from, long to) {
+        if (!shared) {
+            ofReaders.leases.add(lock, from, to);
+        }
+        ofWriters.leases.add(lock, from, to);
+    }
+
+    void check(Collection<PlaceHistory> requests) {
+        for (PlaceHistory request : requests) {
+            request.claims().stream()
+                    .filter(claim -> claim.outcome() == Outcome.REFUSED || claim.outcome() == Outcome.QUEUED)
+                    .filter(claim -> !mayBeSwept(claim))
+                    .forEach(claim -> justified(request, claim));
+        }
+    }
+
+    private void justified(PlaceHistory request, HistoryEvent refusal) {
+        long arrival = latestArrival(request, refusal);
+        if (!request.isShared() && !ofWriters.mayStop(refusal, arrival)) {
+            found.accept(Violation.of(
+                    Rule.JUSTIFIED_REFUSAL, "nobody had the key, waited for it, or had its row locked", refusal));
+        } else if (request.isShared() && !ofReaders.mayStop(refusal, arrival)) {
+            boolean readers = ofWriters.mayStop(refusal, arrival);
+            found.accept(Violation.of(
+                    readers ? Rule.NEIGHBOURS : Rule.JUSTIFIED_REFUSAL,
+                    readers
+                            ? "nobody but readers was in the way of a reader"
+                            : "nobody had the key, waited for it, or had its row locked",
+                    refusal));
+        }
+    }
+
+    /** Who asked for the first time after that came behind. */
+    private static long latestArrival(PlaceHistory request, HistoryEvent refusal) {
+        return request.stays().stream()
+                .filter(stay -> stay.from() < refusal.start() && refusal.end() < stay.until())
+                .mapToLong(PlaceHistory.Stay::from)
+                .findFirst()
+                .orElse(refusal.end());
+    }
+
+    /** A sweeper of the library, which writes no history, has a lapsed row locked: that refusal leaves less than 100 ms. */
+    private boolean mayBeSwept(HistoryEvent refusal) {
+        return refusal.value() < 100
+                && leases.stream()
+                        .filter(lease -> lease.acquire().start() < refusal.start())
+                        .anyMatch(lease -> lease.takenAt() > refusal.start()
+                                && lease.all(Kind.RELEASE, Outcome.OK).findAny().isEmpty()
+                                && lease.latestLapse(HistoryEvent.NEVER) + 1_000_000_000L < refusal.start());
+    }
+
+    private static final class Obstacles {
+
+        final Stretches leases = new Stretches();
+        final Stretches places = new Stretches();
+
+        void close() {
+            leases.close();
+            places.close();
+        }
+
+        boolean mayStop(HistoryEvent refusal, long arrival) {
+            return leases.latestEndOfOthers(refusal.lock(), refusal.end()) >= refusal.start()
+                    || places.latestEndOfOthers(refusal.lock(), Math.min(arrival, refusal.end())) >= refusal.start();
+        }
+    }
+
+    /** What lasted from one time to another, and whose it was. */
+    private static final class Stretches {
+
+        private final List<Stretch> stretches = new ArrayList<>();
+
+        /** For each start the latest ends of all that began by then. */
+        private final TreeMap<Long, LatestEnds> byStart = new TreeMap<>();
+
+        private record Stretch(String lock, long from, long to) {}
+
+        /** The latest end, and the latest of everybody but that one. */
+        private record LatestEnds(String lock, long end, long endOfOthers) {
+
+            LatestEnds with(Stretch stretch) {
+                if (stretch.lock.equals(lock)) {
+                    return new LatestEnds(lock, Math.max(end, stretch.to), endOfOthers);
+                }
+                return stretch.to > end
+                        ? new LatestEnds(stretch.lock, stretch.to, end)
+                        : new LatestEnds(lock, end, Math.max(endOfOthers, stretch.to));
+            }
+        }
+
+        void add(String lock, long from, long to) {
+            stretches.add(new Stretch(lock, from, to));
+        }
+
+        /** After the last one was added. */
+        void close() {
+            stretches.sort(Comparator.comparingLong(Stretch::from));
+            LatestEnds latest = new LatestEnds("", Long.MIN_VALUE, Long.MIN_VALUE);
+            for (Stretch stretch : stretches) {
+                latest = latest.with(stretch);
+                byStart.put(stretch.from, latest);
+            }
+        }
+
+        /** Of all that began by then and belongs to somebody else. */
+        long latestEndOfOthers(String lock, long startedBy) {
+            Map.Entry<Long, LatestEnds> entry = byStart.floorEntry(startedBy);
+            if (entry == null) {
+                return Long.MIN_VALUE;
+            }
+            LatestEnds latest = entry.getValue();
+            return latest.lock.equals(lock) ? latest.endOfOthers : latest.end;
+        }
+    }
+}

@@ -1,0 +1,190 @@
+package io.syncguard.verification;
+
+import io.syncguard.verification.HistoryEvent.Outcome;
+import io.syncguard.verification.HistorySimulator.Bug;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The server of the model: the leases, the queue and the counter of one key. Times are milliseconds of the model's clock, but those
+ * in leases, which are of the server's.
+ */
+final class SimulatedServer {
+
+    static final long WAITER_TTL = 5000;
+
+    private static final long AHEAD = 1_700_000_000_000L;
+
+    private final Bug bug;
+
+    /** The leases by lock id. */
+    private final Map<String, Row> rows = new LinkedHashMap<>();
+
+    private final List<Place> queue = new ArrayList<>();
+    private long counter;
+
+    SimulatedServer(Bug bug) {
+        this.bug = bug;
+    }
+
+    record Row(boolean shared, long fence, long acquiredAt, long expiresAt) {
+
+        Row until(long end) {
+            return new Row(shared, fence, acquiredAt, end);
+        }
+    }
+
+    /** @param claim the number of the claim that took or kept it last */
+    record Place(String lock, boolean shared, long ttl, long claim, long expiresAt) {
+
+        boolean mayBeHanded() {
+            return !shared && ttl >= WAITER_TTL;
+        }
+
+        Place until(long end) {
+            return new Place(lock, shared, ttl, claim, end);
+        }
+    }
+
+    /** REFUSED also to somebody who gives up a place by that. */
+    Outcome claim(HistoryEvent asked, boolean waits, long now) {
+        String lock = asked.lock();
+        boolean shared = asked.lease().shared();
+        long ttl = asked.lease().ttl();
+        if (extend(lock, ttl, now)) {
+            return Outcome.OK;
+        }
+        int own = place(lock, now);
+        if (isTaken(shared, now) || isBehind(own, shared)) {
+            if (waits) {
+                queue(own, new Place(lock, shared, ttl, asked.source().number(), now + WAITER_TTL));
+                return Outcome.QUEUED;
+            }
+            leave(own);
+            return Outcome.REFUSED;
+        }
+        leave(own);
+        rows.keySet().removeIf(other -> !isLive(other, now));
+        grant(lock, shared, ttl, now);
+        return Outcome.OK;
+    }
+
+    private void queue(int own, Place place) {
+        if (own >= 0) {
+            queue.set(own, place);
+        } else {
+            queue.add(bug == Bug.THE_LAST_QUEUES_FIRST ? 0 : queue.size(), place);
+        }
+    }
+
+    private boolean leave(int own) {
+        return own >= 0 && queue.remove(own) != null;
+    }
+
+    private void grant(String lock, boolean shared, long ttl, long now) {
+        rows.put(lock, new Row(shared, ++counter, AHEAD + now, AHEAD + now + ttl));
+    }
+
+    boolean keep(String lock, long now) {
+        int own = place(lock, now);
+        if (own >= 0) {
+            queue.set(own, queue.get(own).until(now + WAITER_TTL));
+        }
+        return own >= 0;
+    }
+
+    boolean extend(String lock, long ttl, long now) {
+        boolean live = isLive(lock, now);
+        if (live) {
+            rows.put(lock, rows.get(lock).until(AHEAD + now + ttl));
+        }
+        return live;
+    }
+
+    /** A lease is released, or a place given up. */
+    Outcome release(String lock, long now) {
+        if (!isLive(lock, now)) {
+            return leave(place(lock, now)) ? Outcome.LEFT : Outcome.NOT_HELD;
+        }
+        if (bug == Bug.RELEASE_OF_A_READER_FREES_ALL && rows.get(lock).shared) {
+            rows.clear();
+        }
+        rows.remove(lock);
+        return Outcome.OK;
+    }
+
+    /** To the first who waits, if that one may be handed the key and nothing else is in the way; else {@code null}. */
+    Place handOver(long now) {
+        dropLapsedPlaces(now);
+        if (queue.isEmpty() || !rows.isEmpty()) {
+            return null;
+        }
+        Place first = queue.get(bug == Bug.THE_LAST_IS_HANDED_THE_KEY ? queue.size() - 1 : 0);
+        if (!first.mayBeHanded()) {
+            return null;
+        }
+        queue.remove(first);
+        grant(first.lock, false, WAITER_TTL, now);
+        return first;
+    }
+
+    void end(String lock) {
+        rows.remove(lock);
+    }
+
+    /** The lock ids of those who wait and can go on. */
+    List<String> whoCanGoOn(long now) {
+        return queue.stream()
+                .filter(place -> !isTaken(place.shared, now) && !isBehind(queue.indexOf(place), place.shared))
+                .map(Place::lock)
+                .toList();
+    }
+
+    /** The lock ids of live leases. */
+    List<String> live(long now) {
+        return rows.keySet().stream().filter(lock -> isLive(lock, now)).toList();
+    }
+
+    Row row(String lock) {
+        return rows.get(lock);
+    }
+
+    long counter() {
+        return counter;
+    }
+
+    private boolean isTaken(boolean shared, long now) {
+        return live(now).stream()
+                .map(rows::get)
+                .filter(row -> bug != Bug.WRITERS_IGNORE_READERS || shared || !row.shared)
+                .filter(row -> bug != Bug.READERS_IGNORE_WRITERS || !shared || row.shared)
+                .anyMatch(row -> bug == Bug.READERS_STOP_READERS || !shared || !row.shared);
+    }
+
+    /** Whether it would pass somebody who conflicts. */
+    private boolean isBehind(int own, boolean shared) {
+        if (bug == Bug.TRIES_PASS_WHO_WAITS && own < 0) {
+            return false;
+        }
+        return queue.subList(0, own < 0 ? queue.size() : own).stream()
+                .filter(place -> bug != Bug.READERS_PASS_WAITING_WRITERS || !shared)
+                .filter(place -> bug != Bug.WRITERS_PASS_EACH_OTHER || shared || place.shared)
+                .anyMatch(place -> !shared || !place.shared);
+    }
+
+    /** Where it stands, among those whose places have not lapsed; negative without a place. */
+    private int place(String lock, long now) {
+        dropLapsedPlaces(now);
+        return queue.stream().map(Place::lock).toList().indexOf(lock);
+    }
+
+    private void dropLapsedPlaces(long now) {
+        queue.removeIf(place -> place.expiresAt <= now);
+    }
+
+    private boolean isLive(String lock, long now) {
+        return rows.containsKey(lock) && rows.get(lock).expiresAt > AHEAD + now - LeaseHistory.TOLERANCE_MILLIS;
+    }
+}

@@ -1,0 +1,299 @@
+package io.syncguard.verification;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockManager;
+import io.syncguard.LockMode;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import io.syncguard.OnLost;
+import io.syncguard.verification.HistoryEvent.Kind;
+import io.syncguard.verification.HistoryEvent.Lease;
+import io.syncguard.verification.HistoryEvent.Outcome;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * One thread that uses locks in all ways at random, and writes down what it is told. What the library asks of the server is
+ * written by {@link RecordedBackend}.
+ */
+final class StressClient implements Runnable {
+
+    /** In a worker's output it fails the run. */
+    static final String UNEXPECTED = "unexpected in a client: ";
+
+    static final long LONGEST_TTL_MILLIS = 3000;
+
+    /** Most leases are short, so that some lapse in use. */
+    static final long[] TTLS_MILLIS = {40, 120, 300, 300, 800, 800, 2000, LONGEST_TTL_MILLIS};
+
+    /** Hot keys get new names now and then, so that no key has a history without an end. */
+    private static final long HOT_KEY_NANOS = 30_000_000_000L;
+
+    private static final int MOST_MILLIS_AFTER_FAILURE = 100;
+
+    private static final long MILLI = 1_000_000;
+
+    private final LockTemplate template;
+    private final LockManager locks;
+    private final TransactionTemplate transactions;
+    private final StressDatabase database;
+    private final StressStranger stranger;
+    private final HistoryRecorder recorder;
+    private final Random random;
+    private final long end;
+
+    StressClient(
+            LockTemplate template,
+            TransactionTemplate transactions,
+            StressDatabase database,
+            StressStore store,
+            HistoryRecorder recorder,
+            KnownLocks known,
+            Random random,
+            long end) {
+        this.template = template;
+        this.locks = template.manager();
+        this.transactions = transactions;
+        this.database = database;
+        this.stranger = new StressStranger(template.manager(), store, recorder, known, random);
+        this.recorder = recorder;
+        this.random = random;
+        this.end = end;
+    }
+
+    @Override
+    public void run() {
+        while (System.nanoTime() < end) {
+            try {
+                next();
+            } catch (LockBackendException ex) {
+                // A server that is disturbed. While it is away nobody hammers at it.
+                pause(MOST_MILLIS_AFTER_FAILURE);
+            } catch (LockException | DataAccessException | TransactionException ex) {
+                // Contention, a lost lock, an interrupt or a database that is disturbed: as it is to be here.
+            } catch (OutOfMemoryError ex) {
+                // A pool that needs a thread gets none just now.
+                pause(MOST_MILLIS_AFTER_FAILURE);
+            } catch (RuntimeException | Error ex) {
+                System.out.println(UNEXPECTED + ex);
+                ex.printStackTrace(System.out);
+            } finally {
+                Thread.interrupted();
+            }
+        }
+    }
+
+    /** A key that everybody wants, one that some want, or one of many. */
+    static String randomKey(Random random) {
+        int kind = random.nextInt(100);
+        return kind < 35 ? hotKey(random) : kind < 60 ? "warm-" + random.nextInt(24) : "cold-" + random.nextInt(3000);
+    }
+
+    private static String hotKey(Random random) {
+        return "hot-" + random.nextInt(4) + "-" + System.nanoTime() / HOT_KEY_NANOS;
+    }
+
+    private void next() {
+        int what = random.nextInt(100);
+        if (what < 22) {
+            String line = (chance(60) ? "line-" : "hot-line-") + System.nanoTime() / HOT_KEY_NANOS;
+            for (int i = random.nextInt(10); i >= 0 && System.nanoTime() < end; i--) {
+                lineUp(line);
+            }
+        } else if (what < 45) {
+            template.executeWithoutResult(request().waitTime(someMillis(chance(20) ? 2500 : 150)), this::use);
+        } else if (what < 55) {
+            tryToUse();
+        } else if (what < 62) {
+            useWithExtensions();
+        } else if (what < 67) {
+            useInTransaction();
+        } else if (what < 70) {
+            useBeyondTheEnd();
+        } else if (what < 73) {
+            abandon();
+        } else if (what < 97) {
+            stranger.next();
+        } else {
+            template.tryExecute(request(), lock -> {
+                use(lock);
+                return lock.fence();
+            });
+        }
+    }
+
+    /** Most are ready to wait there, and nobody keeps a lock for long: it is handed from one to the next. */
+    private void lineUp(String key) {
+        LockRequest request = LockRequest.of(key)
+                .ttl(Duration.ofMillis(TTLS_MILLIS[2 + random.nextInt(TTLS_MILLIS.length - 2)]))
+                .waitTime(someMillis(chance(80) ? 2500 : 20))
+                .onLost(random.nextBoolean() ? OnLost.INTERRUPT : OnLost.NOTIFY);
+        request = chance(10) ? request.shared() : request;
+        template.executeWithoutResult(chance(10) ? request.noHeartbeat() : request, this::use);
+    }
+
+    private LockRequest request() {
+        LockRequest request = LockRequest.of(randomKey(random))
+                .ttl(Duration.ofMillis(TTLS_MILLIS[random.nextInt(TTLS_MILLIS.length)]))
+                .onLost(random.nextBoolean() ? OnLost.INTERRUPT : OnLost.NOTIFY);
+        request = chance(45) ? request.shared() : request;
+        return chance(25) ? request.noHeartbeat() : request;
+    }
+
+    private void tryToUse() {
+        LockHandle lock = locks.tryAcquire(request());
+        if (lock != null) {
+            watch(lock);
+            isHeld(lock);
+            use(lock);
+            giveBack(lock);
+            if (chance(20)) {
+                giveBack(lock);
+            }
+            isHeld(lock);
+        }
+    }
+
+    private void useWithExtensions() {
+        LockHandle lock = locks.acquire(request().waitTime(someMillis(200)));
+        watch(lock);
+        for (int i = random.nextInt(3); i >= 0; i--) {
+            lock.extend(Duration.ofMillis(TTLS_MILLIS[random.nextInt(TTLS_MILLIS.length)]));
+            isHeld(lock);
+            pause(3);
+        }
+        giveBack(lock);
+    }
+
+    /** The lock must not be part of the transaction, whether that commits or not, and outlives it. */
+    private void useInTransaction() {
+        transactions.executeWithoutResult(status -> {
+            template.executeWithoutResult(request().waitTime(someMillis(50)), this::use);
+            if (chance(50)) {
+                status.setRollbackOnly();
+            }
+        });
+    }
+
+    /** Like a process that was paused too long: it works on until it looks, on a hot key until others have had it. */
+    private void useBeyondTheEnd() {
+        boolean beyondAll = chance(40);
+        LockRequest request = request().ttl(Duration.ofMillis(40)).noHeartbeat();
+        LockHandle lock = locks.tryAcquire(beyondAll ? request.key(hotKey(random)) : request);
+        if (lock != null) {
+            watch(lock);
+            long until = System.nanoTime() + (beyondAll ? 1100 + random.nextInt(400) : random.nextInt(100)) * MILLI;
+            while (System.nanoTime() < until) {
+                isHeld(lock);
+                pause(10);
+                Thread.interrupted();
+            }
+            write(lock, chance(50));
+            giveBack(lock);
+        }
+    }
+
+    private void abandon() {
+        LockHandle lock = locks.tryAcquire(request().ttl(someMillis(300)).noHeartbeat());
+        if (lock != null) {
+            watch(lock);
+        }
+    }
+
+    private void use(LockHandle lock) {
+        isHeld(lock);
+        if (chance(25)) {
+            write(lock, chance(50));
+        }
+        if (chance(10)) {
+            lock.bind(() -> join(lock)).run();
+        }
+        if (chance(50)) {
+            pause(4);
+        }
+        if (chance(10)) {
+            lock.extend(Duration.ofMillis(TTLS_MILLIS[random.nextInt(TTLS_MILLIS.length)]));
+        }
+        isHeld(lock);
+    }
+
+    /** Only what runs under the outer lock is nested. */
+    private void join(LockHandle outer) {
+        HistoryEvent asked = begin(Kind.JOINED, outer);
+        LockHandle inner = locks.acquire(outer.request().waitTime(Duration.ZERO));
+        recorder.write(asked.answered(System.nanoTime(), Outcome.OK)
+                .with(Lease.ofFence(inner.fence().value()))
+                .with(outer.fence().value()));
+        isHeld(inner);
+        inner.release();
+    }
+
+    /** A write like those of a body, and a look whether the lock is held after it. Who shares a lock does not write. */
+    private void write(LockHandle lock, boolean guarded) {
+        if (lock.request().mode() == LockMode.SHARED) {
+            return;
+        }
+        HistoryEvent asked =
+                begin(Kind.EFFECT, lock).with(Lease.ofFence(lock.fence().value()));
+        Optional<Long> number = guarded
+                ? database.guardedEffect(lock.key(), lock.fence().value())
+                : Optional.of(database.unguardedEffect(lock.key(), lock.fence().value()));
+        Outcome outcome = isHeld(lock) ? Outcome.OK : Outcome.NOT_HELD;
+        HistoryEvent answered = asked.answered(System.nanoTime(), number.isEmpty() ? Outcome.REFUSED : outcome);
+        recorder.write(number.map(answered::with).orElse(answered));
+    }
+
+    private void giveBack(LockHandle lock) {
+        HistoryEvent asked = begin(Kind.GIVEN_BACK, lock);
+        boolean wasHeld = lock.release();
+        recorder.write(asked.answered(System.nanoTime(), wasHeld ? Outcome.OK : Outcome.NOT_HELD));
+    }
+
+    private void watch(LockHandle lock) {
+        lock.onLost(() -> {
+            HistoryEvent lost = recorder.begin(Kind.LOST, "callback", lock.key(), "");
+            recorder.write(lost.answered(lost.start(), Outcome.OK)
+                    .with(Lease.ofFence(lock.fence().value())));
+        });
+    }
+
+    private boolean isHeld(LockHandle lock) {
+        HistoryEvent asked = begin(Kind.HELD, lock);
+        long left = lock.remaining().toNanos();
+        if (left > 0) {
+            recorder.write(asked.answered(System.nanoTime(), Outcome.OK).with(left));
+        } else if (lock.state() == LockHandle.State.LOST) {
+            HistoryEvent seen = begin(Kind.LOSS_SEEN, lock);
+            recorder.write(seen.answered(System.nanoTime(), Outcome.OK));
+        }
+        return left > 0;
+    }
+
+    private HistoryEvent begin(Kind kind, LockHandle lock) {
+        return recorder.begin(kind, client(), lock.key(), HistoryRecorder.hash(lock.lockId()));
+    }
+
+    private static String client() {
+        return Thread.currentThread().getName();
+    }
+
+    private boolean chance(int percent) {
+        return random.nextInt(100) < percent;
+    }
+
+    private Duration someMillis(int most) {
+        return Duration.ofMillis(1 + random.nextInt(most));
+    }
+
+    /** The load itself, not a wait for anything. An interrupt ends it, as it ends what bodies wait for. */
+    private void pause(int mostMillis) {
+        LockSupport.parkNanos(random.nextLong(mostMillis * MILLI));
+    }
+}

@@ -1,0 +1,43 @@
+package io.syncguard.verification;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What came of a run.
+ *
+ * @param counts events by kind and outcome
+ * @param operations calls with an answer
+ * @param seconds from the first start of a process to the last end
+ * @param secondsOfChecking that the checker took after that
+ * @param effects writes stamped with a fence
+ * @param lateGuarded those that came after one with a larger fence although a guard refuses that
+ * @param lateUnguarded those that came late because nobody refused them: what paused holders do without a guard
+ * @param leasesWithoutEnd leases that last longer than any ttl
+ * @param complaints of the workers
+ */
+record StressReport(
+        StressSettings settings,
+        List<Violation> violations,
+        Map<String, Long> counts,
+        long operations,
+        long seconds,
+        long secondsOfChecking,
+        long effects,
+        long lateGuarded,
+        long lateUnguarded,
+        long leasesWithoutEnd,
+        List<String> complaints) {
+
+    long count(String kindAndOutcome) {
+        return counts.getOrDefault(kindAndOutcome, 0L);
+    }
+
+    @Override
+    public String toString() {
+        return "stress with -Dsyncguard.stress.seed=" + settings.seed() + ": " + operations + " operations of "
+                + settings.workers() + " processes in " + seconds + " s, checked in " + secondsOfChecking + " s; "
+                + violations.size() + " violations; " + effects + " writes, " + lateUnguarded
+                + " of the unguarded ones late; " + counts;
+    }
+}

@@ -1,0 +1,31 @@
+package io.syncguard.verification;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+
+/**
+ * How long and how hard: for a build unless system properties {@code syncguard.stress.*} say otherwise.
+ *
+ * @param seed of all random choices. The same one makes the same choices, though not at the same times
+ * @param seconds of work, after the processes have started
+ * @param workers processes
+ * @param clients threads of each
+ */
+public record StressSettings(long seed, int seconds, int workers, int clients) {
+
+    /** The settings of this run. */
+    public static StressSettings fromSystemProperties() {
+        return new StressSettings(
+                Long.getLong("syncguard.stress.seed", new Random().nextInt(Integer.MAX_VALUE)),
+                Integer.getInteger("syncguard.stress.seconds", 13),
+                Integer.getInteger("syncguard.stress.workers", 3),
+                Integer.getInteger("syncguard.stress.clients", 4));
+    }
+
+    /** Makes a directory for the files of one run, in {@code target}; several may have the same seed. */
+    public Path newDirectory(String of) throws IOException {
+        return Files.createTempDirectory(Files.createDirectories(Path.of("target", of)), seed + "-");
+    }
+}

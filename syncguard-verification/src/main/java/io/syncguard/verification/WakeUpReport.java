@@ -1,0 +1,70 @@
+package io.syncguard.verification;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What came of the work of one or several processes that only wake-ups keep going.
+ *
+ * @param stuck threads that have not done their work
+ * @param handedOver grants to callers who had waited, of which they were told
+ * @param fetched grants that callers who had waited claimed
+ * @param gaveUp callers whose wait time was over
+ * @param interrupted callers who were interrupted
+ * @param shortened leases that were made to end early
+ * @param failed calls that failed in any other way
+ * @param longestWaitMillis the longest wait of those who neither gave up nor were interrupted
+ * @param longestCalmWaitMillis the longest on the calm key, where no lease ends early either
+ */
+record WakeUpReport(
+        int stuck,
+        int handedOver,
+        int fetched,
+        int gaveUp,
+        int interrupted,
+        int shortened,
+        int failed,
+        long longestWaitMillis,
+        long longestCalmWaitMillis) {
+
+    /** Something of everything that is to be seen. */
+    boolean isEnough() {
+        return handedOver > 100 && fetched > 100 && gaveUp > 0 && interrupted > 0 && shortened > 0;
+    }
+
+    String toLine() {
+        return stuck + " " + handedOver + " " + fetched + " " + gaveUp + " " + interrupted + " " + shortened + " "
+                + failed + " " + longestWaitMillis + " " + longestCalmWaitMillis;
+    }
+
+    static WakeUpReport ofLine(String line) {
+        int[] numbers =
+                Arrays.stream(line.split(" ")).mapToInt(Integer::parseInt).toArray();
+        return new WakeUpReport(
+                numbers[0],
+                numbers[1],
+                numbers[2],
+                numbers[3],
+                numbers[4],
+                numbers[5],
+                numbers[6],
+                numbers[7],
+                numbers[8]);
+    }
+
+    static WakeUpReport sum(List<WakeUpReport> reports) {
+        return reports.stream()
+                .reduce(
+                        new WakeUpReport(0, 0, 0, 0, 0, 0, 0, 0, 0),
+                        (one, other) -> new WakeUpReport(
+                                one.stuck + other.stuck,
+                                one.handedOver + other.handedOver,
+                                one.fetched + other.fetched,
+                                one.gaveUp + other.gaveUp,
+                                one.interrupted + other.interrupted,
+                                one.shortened + other.shortened,
+                                one.failed + other.failed,
+                                Math.max(one.longestWaitMillis, other.longestWaitMillis),
+                                Math.max(one.longestCalmWaitMillis, other.longestCalmWaitMillis)));
+    }
+}

@@ -1,0 +1,127 @@
+package io.syncguard.verification.leadership;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+
+/**
+ * The proofs that members wrote down, and what they must never show.
+ *
+ * <p>A proof says: at some moment between these two, this member could prove to lead, in this term and under this fence. Both
+ * moments are readings of {@link System#nanoTime}, which is one clock for all processes of a Linux machine. The moment itself is
+ * not known, so the rules count on no more than that it lies between the two:
+ *
+ * <ol>
+ *   <li>A member leads from its first proof of a term to its last. Of two terms, of whatever members, one must have been able to
+ *       end before the other began: its last proof begins before the first one of the other ends.
+ *   <li>A later term has larger fences than all terms before it.
+ *   <li>Within a term fences do not become smaller.
+ * </ol>
+ */
+public final class LeadershipHistory {
+
+    /**
+     * What is known of a term.
+     *
+     * @param began when its first proof was complete: it led at this time, or before it
+     * @param ended when its last proof began: it led at this time, or after it
+     */
+    record Term(String member, int number, long began, long ended, long firstFence, long lastFence) {
+
+        private Term and(Term later) {
+            return new Term(member, number, began, later.ended, firstFence, later.lastFence);
+        }
+
+        private boolean mayBeBefore(Term other) {
+            return ended <= other.began;
+        }
+
+        private boolean hasSmallerFencesThan(Term other) {
+            return lastFence < other.firstFence;
+        }
+    }
+
+    private final Map<String, Term> terms = new LinkedHashMap<>();
+    private final List<String> violations = new ArrayList<>();
+    private long proofs;
+
+    /** Adds a proof; those of one term in the order in which they were made. */
+    void add(String member, int term, long fence, long from, long until) {
+        proofs++;
+        terms.merge(member + " " + term, new Term(member, term, until, from, fence, fence), (before, proof) -> {
+            if (fence < before.lastFence) {
+                violations.add("Fence " + fence + " after a larger one in " + before);
+            }
+            return before.and(proof);
+        });
+    }
+
+    /** The line of a file that says the same. */
+    public static String line(int term, long fence, long from, long until) {
+        return term + " " + fence + " " + from + " " + until + "\n";
+    }
+
+    /** Adds the proofs of a member. The last line of a process that was killed may be torn, and is left out then. */
+    void read(String member, Path file) {
+        try {
+            String text = Files.readString(file);
+            try (Stream<String> lines =
+                    text.substring(0, text.lastIndexOf('\n') + 1).lines()) {
+                lines.map(line -> line.split(" "))
+                        .forEach(words -> add(
+                                member,
+                                Integer.parseInt(words[0]),
+                                Long.parseLong(words[1]),
+                                Long.parseLong(words[2]),
+                                Long.parseLong(words[3])));
+            }
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    List<String> violations() {
+        List<String> all = new ArrayList<>(violations);
+        List<Term> each = terms();
+        for (int i = 0; i < each.size(); i++) {
+            for (int j = i + 1; j < each.size(); j++) {
+                compare(each.get(i), each.get(j), all);
+            }
+        }
+        return all;
+    }
+
+    private static void compare(Term one, Term other, List<String> violations) {
+        boolean oneFirst = one.mayBeBefore(other);
+        boolean otherFirst = other.mayBeBefore(one);
+        if (!oneFirst && !otherFirst) {
+            violations.add("Two leaders at the same time: " + one + " and " + other);
+        } else if (!(oneFirst && one.hasSmallerFencesThan(other)) && !(otherFirst && other.hasSmallerFencesThan(one))) {
+            violations.add("Fences do not grow: " + one + " and " + other);
+        }
+    }
+
+    List<Term> terms() {
+        return List.copyOf(terms.values());
+    }
+
+    long proofs() {
+        return proofs;
+    }
+
+    /** How long after a moment somebody could prove to lead in a new term. */
+    OptionalLong nanosToNextTerm(long moment) {
+        return terms.values().stream()
+                .mapToLong(Term::began)
+                .filter(began -> began > moment)
+                .map(began -> began - moment)
+                .min();
+    }
+}

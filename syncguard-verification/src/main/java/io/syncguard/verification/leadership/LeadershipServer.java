@@ -1,0 +1,32 @@
+package io.syncguard.verification.leadership;
+
+import io.syncguard.testing.ServerProxy;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** The server in which the members of a run keep their lock. */
+interface LeadershipServer extends AutoCloseable {
+
+    /** Makes the server of a run. */
+    @FunctionalInterface
+    interface Starter {
+
+        /** @param directory for files, which is deleted after a run that found nothing */
+        LeadershipServer start(Path directory) throws IOException;
+    }
+
+    /** One more way there. */
+    ServerProxy newProxy();
+
+    /** How many live members wait to lead. */
+    int waiters();
+
+    /** Ends it. It remembers what it has answered. */
+    void stop();
+
+    /** Starts it again. */
+    void start();
+
+    @Override
+    void close() throws IOException;
+}

@@ -1,0 +1,111 @@
+package io.syncguard.verification;
+
+import static io.syncguard.verification.HistoryEvent.Outcome.BUSY;
+import static io.syncguard.verification.HistoryEvent.Outcome.FAILED;
+import static io.syncguard.verification.HistoryEvent.Outcome.LEFT;
+import static io.syncguard.verification.HistoryEvent.Outcome.OK;
+import static io.syncguard.verification.HistoryEvent.Outcome.QUEUED;
+import static io.syncguard.verification.HistoryEvent.Outcome.REFUSED;
+import static io.syncguard.verification.HistoryEvent.Outcome.UNKNOWN;
+import static io.syncguard.verification.HistoryScript.accepts;
+import static io.syncguard.verification.HistoryScript.held;
+import static io.syncguard.verification.HistoryScript.rejects;
+import static io.syncguard.verification.HistoryScript.script;
+
+import io.syncguard.verification.Violation.Rule;
+import org.junit.jupiter.api.Test;
+
+/** The checker rejects each history in which an interrupt spoils what it must not, and accepts those that only look like it. */
+class InterruptRulesTests {
+
+    @Test
+    void a_release_that_says_true_and_was_interrupted() {
+        rejects(
+                Rule.RELEASED_WHEN_SAID,
+                "was not released by then",
+                script().undisturbed(0, 1000)
+                        .grant("one", 1, 0, 1000)
+                        .taking(10)
+                        .gaveBack("one", 10)
+                        .taking(1)
+                        .release("one", 12, UNKNOWN)
+                        .release("one", 40, OK));
+    }
+
+    @Test
+    void a_lease_that_is_in_the_store_after_it_was_given_back() {
+        rejects(
+                Rule.RELEASED_WHEN_SAID,
+                "is in the store after",
+                script().undisturbed(0, 1000)
+                        .grant("one", 1, 0, 1000)
+                        .release("one", 10, OK)
+                        .gaveBack("one", 10)
+                        .seen("one", 20));
+    }
+
+    @Test
+    void a_thread_that_is_refused_for_its_own_leftover() {
+        rejects(
+                Rule.JUSTIFIED_REFUSAL,
+                "nobody had the key",
+                script().undisturbed(0, 1000)
+                        .grant("one", 1, 0, 1000)
+                        .release("one", 10, UNKNOWN)
+                        .gaveBack("one", 10)
+                        .acquire("two", 20, 100, REFUSED)
+                        .release("one", 30, OK));
+    }
+
+    @Test
+    void an_interrupted_acquire_whose_place_stays() {
+        rejects(
+                Rule.INTERRUPTS,
+                "left something behind",
+                held().undisturbed(0, 5000)
+                        .by("b")
+                        .queue("waiter", 10)
+                        .aborted("waiter", 20, OK)
+                        .seen("waiter", 2030));
+    }
+
+    @Test
+    void an_interrupted_acquire_that_ends_in_another_way() {
+        rejects(
+                Rule.INTERRUPTS,
+                "neither as interrupted nor with the flag",
+                held().by("b").queue("waiter", 10).aborted("waiter", 20, FAILED));
+    }
+
+    @Test
+    void accepts_a_release_and_an_interrupted_acquire_that_leave_nothing() {
+        accepts(held().undisturbed(0, 5000)
+                .by("b")
+                .acquire("waiter", 10, 100, QUEUED)
+                .seen("waiter", 15)
+                .aborted("waiter", 20, OK)
+                .seen("waiter", 22)
+                .release("waiter", 30, LEFT)
+                .by("a")
+                .release("holder", 40, OK)
+                .gaveBack("holder", 40));
+    }
+
+    @Test
+    void accepts_a_release_that_is_sent_again_because_somebody_has_the_row_locked() {
+        accepts(held().undisturbed(0, 1000)
+                .release("holder", 10, BUSY)
+                .gaveBack("holder", 10)
+                .seen("holder", 20)
+                .release("holder", 30, OK));
+    }
+
+    @Test
+    void accepts_a_release_that_fails_while_the_server_is_disturbed() {
+        accepts(held().undisturbed(0, 5)
+                .release("holder", 10, UNKNOWN)
+                .gaveBack("holder", 10)
+                .seen("holder", 20)
+                .release("holder", 30, OK));
+    }
+}
