@@ -14,7 +14,7 @@ import net.jqwik.api.constraints.LongRange;
 /**
  * Fences are ordered as their numbers are, and as their texts are, whoever made those where.
  */
-class AnyFenceTests {
+class FencePropertyTests {
 
     private static final long MAX = 900_000_000_000_000L;
 

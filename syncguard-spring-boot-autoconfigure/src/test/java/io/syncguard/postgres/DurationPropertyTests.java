@@ -34,7 +34,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 /**
  * Whatever duration a caller hands in, the server counts exactly that, or it is refused before anything is sent.
  */
-class AnyDurationTests {
+class DurationPropertyTests {
 
     private static final AtomicInteger NUMBER = new AtomicInteger();
 

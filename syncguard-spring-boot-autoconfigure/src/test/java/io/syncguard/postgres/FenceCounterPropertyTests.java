@@ -20,7 +20,7 @@ import net.jqwik.api.lifecycle.BeforeContainer;
 /**
  * Wherever a counter stands, the next grant takes the next fence, and nothing is granted beyond the last.
  */
-class AnyFenceCounterTests {
+class FenceCounterPropertyTests {
 
     private static CountedPostgres postgres;
     private static LockEngine locks;

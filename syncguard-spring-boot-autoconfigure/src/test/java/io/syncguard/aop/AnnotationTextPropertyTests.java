@@ -25,7 +25,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
  * Whatever text stands behind the placeholders of an annotation, the method is locked as it says, or the mistake is refused
  * at the start and the message says where it is.
  */
-class AnyAnnotationTextTests {
+class AnnotationTextPropertyTests {
 
     @Property
     void a_ttl_is_understood_or_refused(@ForAll(supplier = Durations.Any.class) Duration ttl) {

@@ -38,7 +38,7 @@ import net.jqwik.api.lifecycle.BeforeContainer;
  * Whatever text a caller hands in as a key, it is one lock, the same for each of its spellings and for no other key, or it is
  * refused before anything is sent.
  */
-class AnyKeyTests {
+class KeyPropertyTests {
 
     /** Each line: spellings that are one text to Unicode. */
     private static final List<List<String>> SPELLINGS = List.of(

@@ -34,7 +34,7 @@ import net.jqwik.api.lifecycle.BeforeContainer;
 /**
  * Whatever names somebody gives the tables, everything works under them, or they are refused before there is a connection.
  */
-class AnyTableNamesTests {
+class TableNamesPropertyTests {
 
     private static final String LOCK_ID = "the_lock_id_of_a_grant";
     private static final String READER = "the_lock_id_of_another";
@@ -117,7 +117,7 @@ class AnyTableNamesTests {
                 .withChars("abcxyzABCXYZ_0189")
                 .ofMinLength(1)
                 .ofMaxLength(48)
-                .filter(AnyTableNamesTests::isLegal);
+                .filter(TableNamesPropertyTests::isLegal);
         Arbitrary<String> longest = letters.map(text -> (text + "_".repeat(48)).substring(0, 48));
         Arbitrary<String> table = Arbitraries.oneOf(letters, longest, Arbitraries.of(WORDS));
         return Combinators.combine(Arbitraries.of("", "", "", "public.", "shop.", "SHOP.", "values."), table)
@@ -169,7 +169,7 @@ class AnyTableNamesTests {
 
     private static boolean isLegal(String name) {
         String[] parts = name.split("\\.", -1);
-        return parts.length <= 2 && Arrays.stream(parts).allMatch(AnyTableNamesTests::isPlain);
+        return parts.length <= 2 && Arrays.stream(parts).allMatch(TableNamesPropertyTests::isPlain);
     }
 
     private static boolean isPlain(String part) {

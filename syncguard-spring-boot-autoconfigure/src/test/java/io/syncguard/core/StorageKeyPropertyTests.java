@@ -25,7 +25,7 @@ import net.jqwik.api.constraints.IntRange;
 /**
  * Storage keys are what their rule says, for any prefix and limit: never too long, and different for different keys.
  */
-class AnyStorageKeyTests {
+class StorageKeyPropertyTests {
 
     @Property
     void a_storage_key_is_what_the_rule_says_and_never_too_long(

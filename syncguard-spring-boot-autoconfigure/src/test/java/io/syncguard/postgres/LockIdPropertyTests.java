@@ -30,7 +30,7 @@ import net.jqwik.api.lifecycle.BeforeContainer;
  * Whatever text a caller hands in as a lock id, it opens the one lock that it was made for, or nothing, or it is refused
  * before anything is sent and without being shown.
  */
-class AnyLockIdTests {
+class LockIdPropertyTests {
 
     private static final String ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
@@ -96,7 +96,7 @@ class AnyLockIdTests {
     /** Well-formed ones, those that nearly are, and any other text. */
     @Provide
     Arbitrary<String> texts() {
-        Arbitrary<String> wellFormed = characters().list().ofSize(22).map(AnyLockIdTests::join);
+        Arbitrary<String> wellFormed = characters().list().ofSize(22).map(LockIdPropertyTests::join);
         Arbitrary<String> tooMuch = Arbitraries.of(
                 "\n", "\r", "\r\n", "\u0085", "\u2028", "\u2029", " ", "\u0000", "=", "==", "A", "\u200b");
         Arbitrary<String> lookAlike = Arbitraries.of(
@@ -111,7 +111,7 @@ class AnyLockIdTests {
                         2,
                         Combinators.combine(wellFormed, lookAlike, place)
                                 .as((id, odd, at) -> id.substring(0, at) + odd + id.substring(at + 1))),
-                Tuple.of(1, characters().list().ofMaxSize(30).map(AnyLockIdTests::join)),
+                Tuple.of(1, characters().list().ofMaxSize(30).map(LockIdPropertyTests::join)),
                 Tuple.of(2, new Texts.Any().get()));
     }
 
