@@ -2,31 +2,26 @@ package io.syncguard.leader;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.syncguard.testing.ChildJvm;
+import io.syncguard.testing.ThreadShortage;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledOnOs;
-import org.junit.jupiter.api.condition.OS;
 
 /** Locks and elections in a JVM that can make no thread: what the others of these tests play, in earnest. */
-@EnabledOnOs(OS.LINUX)
 class ThreadShortageTests {
 
-    private static final int STACK_MEGABYTES = 256;
-
-    /** Twice what the threads of the JVM and of two members take. */
-    private static final int MEGABYTES = 64 * STACK_MEGABYTES + 3_000;
-
-    private final ChildJvm process = ChildJvm.startShortOfThreads(MEGABYTES, STACK_MEGABYTES, ThreadShortage.class);
+    private final ChildJvm process = ChildJvm.start(ElectionProcess.class);
 
     @BeforeEach
     void exhaust() {
+        assumeTrue(ThreadShortage.isPossible(), "Only Linux with prlimit can take the threads of a process");
         assertThat(process.ask("join")).isEqualTo("joined");
         awaitNews("one elected 1", "one works");
-        assertThat(process.ask("exhaust")).isEqualTo("exhausted");
+        process.takeThreads("exhaust");
         assertThat(process.ask("make a thread")).isEqualTo("none can be made");
     }
 
@@ -65,7 +60,7 @@ class ThreadShortageTests {
     @Test
     void a_join_fails_and_works_when_there_are_threads_again() {
         assertThat(process.ask("join another")).startsWith("joined: false, unable to create native thread");
-        process.ask("recover");
+        process.giveThreads("recover");
 
         await().atMost(Duration.ofSeconds(30))
                 .until(() -> process.ask("join another").equals("joined: true"));

@@ -45,34 +45,22 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts a class whose {@code main} calls {@link #serve}. */
     public static ChildJvm start(Class<?> main, String... arguments) {
-        return start(List.of(), List.of(), main, arguments);
-    }
-
-    /**
-     * Starts it in little address space, of which each thread takes much: it can run out of threads. Linux only.
-     *
-     * @param stackMegabytes for each thread
-     */
-    public static ChildJvm startShortOfThreads(int megabytes, int stackMegabytes, Class<?> main) {
-        return start(
-                List.of("bash", "-c", "ulimit -v " + megabytes * 1024 + " && exec \"$@\"", "bash"),
-                // The JVM warns of each thread that it cannot make, on the output that the answers take.
-                List.of("-Xss" + stackMegabytes + "m", "-Xlog:disable"),
-                main);
-    }
-
-    private static ChildJvm start(List<String> shell, List<String> options, Class<?> main, String... arguments) {
         // Surefire may have started this JVM on a jar that only names the class path.
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        List<String> command = new ArrayList<>(shell);
-        command.addAll(List.of(
+        List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-Xmx128m",
-                ThreadShortage.jvmOption()));
-        command.addAll(options);
-        command.addAll(List.of("-cp", classPath, main.getName()));
+                ThreadShortage.jvmOption(),
+                // The JVM warns of each thread that it cannot start. By default it does so on the output of the
+                // answers,
+                // where a warning would be taken for the answer, and each answer for that to the next question.
+                "-Xlog:disable",
+                "-Xlog:all=warning:stderr",
+                "-cp",
+                classPath,
+                main.getName()));
         command.addAll(List.of(arguments));
         try {
             Path errors = Files.createTempFile("child-", ".log");

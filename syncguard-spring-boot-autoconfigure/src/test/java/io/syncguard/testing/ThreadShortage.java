@@ -91,6 +91,18 @@ public final class ThreadShortage {
         throw new IllegalStateException("A thousand threads could be started");
     }
 
+    /** In the child: whether a thread can be started. It ends at once. */
+    public static boolean isOver() {
+        try {
+            Thread thread = new Thread(() -> {}, "trial");
+            thread.setDaemon(true);
+            thread.start();
+            return true;
+        } catch (OutOfMemoryError ex) {
+            return false;
+        }
+    }
+
     /** In the child. The parent lifts the limit. */
     public void end() {
         enough.countDown();

@@ -9,21 +9,18 @@ import io.syncguard.core.InMemoryLockBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.testing.ChildJvm;
+import io.syncguard.testing.ThreadShortage;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 
-/** A process that can make no more threads, with two members of an election. To be started by a test. */
-final class ThreadShortage {
+/** A process with two members of an election and some locks, all in memory: the main class of a {@link ChildJvm}. */
+final class ElectionProcess {
 
     private static final String NAME = "scheduler";
-
-    /** For what is no thread: classes, compiled code, memory of the JVM itself. */
-    private static final int RESERVE_MEGABYTES = 128;
 
     private final InMemoryLockBackend.Store store =
             new InMemoryLockBackend.Store(() -> Time.SYSTEM.nanoTime() / 1_000_000);
@@ -32,20 +29,16 @@ final class ThreadShortage {
     private final LeaderElection one = election("one", locks);
     private final LeaderElection two = election("two", engine());
     private final AtomicReference<LockHandle> lost = new AtomicReference<>();
-    private final CountDownLatch idle = new CountDownLatch(1);
+
+    /** Of the thread that answers. */
+    private ThreadShortage shortage;
 
     public static void main(String[] arguments) throws IOException {
-        ThreadShortage process = new ThreadShortage();
-        ChildJvm.serve(question -> {
-            try {
-                return process.answer(question);
-            } catch (InterruptedException ex) {
-                throw new IllegalStateException(ex);
-            }
-        });
+        ElectionProcess process = new ElectionProcess();
+        ChildJvm.serve(process::answer);
     }
 
-    private String answer(String question) throws InterruptedException {
+    private String answer(String question) {
         return switch (question) {
             case "join" -> {
                 one.join(NAME).runWhileLeader(term -> news.add("one works"));
@@ -57,8 +50,11 @@ final class ThreadShortage {
                 lost.get().onLost(() -> news.add("callback of a loss"));
                 yield "joined";
             }
-            case "exhaust" -> exhaust();
-            case "make a thread" -> startThread(0) == null ? "none can be made" : "made";
+            case "exhaust" -> {
+                shortage = ThreadShortage.begin();
+                yield "exhausted";
+            }
+            case "make a thread" -> ThreadShortage.isOver() ? "made" : "none can be made";
             case "resign" -> {
                 (one.isLeader(NAME) ? one : two).member(NAME).resign();
                 yield "resigned";
@@ -74,7 +70,7 @@ final class ThreadShortage {
             }
             case "join another" -> join();
             case "recover" -> {
-                idle.countDown();
+                shortage.end();
                 yield "recovers";
             }
             case "news" -> news.stream().sorted().collect(Collectors.joining(", "));
@@ -87,34 +83,6 @@ final class ThreadShortage {
             return "joined: " + one.join("another").isJoined();
         } catch (OutOfMemoryError ex) {
             return "joined: " + one.member("another").isJoined() + ", " + ex.getMessage();
-        }
-    }
-
-    /** Takes all that is left for threads but the reserve, which is too small for one. */
-    private String exhaust() throws InterruptedException {
-        CountDownLatch reserved = new CountDownLatch(1);
-        Thread reserve = new Thread(null, () -> await(reserved), "reserve", RESERVE_MEGABYTES * 1024L * 1024);
-        reserve.setDaemon(true);
-        reserve.start();
-        int made = 0;
-        for (long stack = 1 << 30; stack >= 1 << 23; stack /= 2) {
-            while (startThread(stack) != null) {
-                made++;
-            }
-        }
-        reserved.countDown();
-        reserve.join();
-        return made > 0 ? "exhausted" : "nothing was left";
-    }
-
-    private Thread startThread(long stack) {
-        Thread thread = new Thread(null, () -> await(idle), "idle", stack);
-        thread.setDaemon(true);
-        try {
-            thread.start();
-            return thread;
-        } catch (OutOfMemoryError ex) {
-            return null;
         }
     }
 
@@ -142,13 +110,5 @@ final class ThreadShortage {
         election.start();
         election.define(NAME, LeaderSettings.of(Duration.ofSeconds(3)).fenceRotation(Duration.ZERO), engine);
         return election;
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-        }
     }
 }
