@@ -32,7 +32,7 @@ class PostgresRaceStressTests {
 
     private final long seed = System.nanoTime();
     private final AtomicLong lockIds = new AtomicLong();
-    private final LeaseHistory history = new LeaseHistory();
+    private final RaceHistory history = new RaceHistory();
     private PostgresRace race;
 
     @BeforeEach
@@ -142,7 +142,7 @@ class PostgresRaceStressTests {
 
     /** As a heartbeat does: several at once, in no order, also such that are released or taken over just now. */
     private void extendSome(Random random) {
-        List<LeaseHistory.Lease> some = recent(random, 6);
+        List<RaceHistory.Lease> some = recent(random, 6);
         if (some.isEmpty()) {
             return;
         }
@@ -157,7 +157,7 @@ class PostgresRaceStressTests {
     }
 
     private void releaseOne(Random random) {
-        for (LeaseHistory.Lease lease : recent(random, 1)) {
+        for (RaceHistory.Lease lease : recent(random, 1)) {
             if (race.backend.release(lease.lockId) == ReleaseResult.RELEASED) {
                 lease.released();
             }
@@ -166,7 +166,7 @@ class PostgresRaceStressTests {
 
     /** As a guarded commit does: while the row is pinned, nobody else is granted the key. */
     private void pinOne(Random random) {
-        for (LeaseHistory.Lease lease : recent(random, 1)) {
+        for (RaceHistory.Lease lease : recent(random, 1)) {
             race.inTransaction(jdbc -> {
                 List<String> fences = jdbc.queryForList(
                         "SELECT fence FROM syncguard_locks WHERE lock_id = ? FOR KEY SHARE",
@@ -185,8 +185,8 @@ class PostgresRaceStressTests {
     }
 
     /** Some of the last grants: most of them are held, some are over. */
-    private List<LeaseHistory.Lease> recent(Random random, int most) {
-        List<LeaseHistory.Lease> last = history.last(12);
+    private List<RaceHistory.Lease> recent(Random random, int most) {
+        List<RaceHistory.Lease> last = history.last(12);
         Collections.shuffle(last, random);
         return last.subList(0, Math.min(last.size(), most));
     }

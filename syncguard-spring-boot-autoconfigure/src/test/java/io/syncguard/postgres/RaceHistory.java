@@ -12,7 +12,7 @@ import java.util.Map;
  * What many clients were told, and whether one server that keeps to the contract could have told it. Times are those of the
  * server's clock, which has to grow with each reading.
  */
-final class LeaseHistory {
+final class RaceHistory {
 
     private static final long TOLERANCE = 1000;
 
