@@ -64,7 +64,7 @@ class LockIdSecrecyTests {
     private final TestDatabase database = TestDatabase.withSchema();
     private final PostgresProxy proxy = new PostgresProxy(database.url());
     private final Set<String> lockIds = ConcurrentHashMap.newKeySet();
-    private final Told told = new Told();
+    private final VisibleTexts told = new VisibleTexts();
     private String role;
 
     @BeforeEach
@@ -292,6 +292,6 @@ class LockIdSecrecyTests {
                         "syncguard.postgres.network-timeout=4s",
                         "syncguard.shutdown-timeout=0s")
                 .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
-                .withBean(Told.FailingListener.class, () -> new Told.FailingListener(told));
+                .withBean(VisibleTexts.FailingListener.class, () -> new VisibleTexts.FailingListener(told));
     }
 }

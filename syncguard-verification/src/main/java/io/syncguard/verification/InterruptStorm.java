@@ -42,7 +42,7 @@ final class InterruptStorm implements AutoCloseable {
 
     private final QueueServer server;
     private final HistoryRecorder recorder;
-    private final KnownLocks known = new KnownLocks();
+    private final KnownLockIds known = new KnownLockIds();
     private final LockEngine locks;
     private final AtomicInteger givenBack = new AtomicInteger();
     private final AtomicInteger aborted = new AtomicInteger();

@@ -18,7 +18,7 @@ final class KeyHistory {
     private final ProcessTimes processes;
     private final Map<String, LeaseHistory> leases = new LinkedHashMap<>();
     private final Map<HistoryEvent, LeaseHistory> claimedAnew = new LinkedHashMap<>();
-    private final List<PlaceHistory> requests = new ArrayList<>();
+    private final List<QueueEntryHistory> requests = new ArrayList<>();
     private final List<HistoryEvent> nobodys = new ArrayList<>();
     private final List<LeaseHistory> grants;
 
@@ -45,7 +45,7 @@ final class KeyHistory {
             }
             before = add(isLast ? lock : lock + "/" + leases.size(), part.events());
             if (part.events().stream().anyMatch(event -> event.is(Kind.ACQUIRE))) {
-                requests.add(new PlaceHistory(lock, part, processes));
+                requests.add(new QueueEntryHistory(lock, part, processes));
             }
         }
     }
@@ -86,7 +86,7 @@ final class KeyHistory {
     }
 
     /** All that was asked for, granted or not. */
-    List<PlaceHistory> requests() {
+    List<QueueEntryHistory> requests() {
         return requests;
     }
 

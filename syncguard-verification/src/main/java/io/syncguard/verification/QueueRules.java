@@ -4,7 +4,7 @@ import static io.syncguard.verification.HistoryEvent.NEVER;
 
 import io.syncguard.verification.HistoryEvent.Kind;
 import io.syncguard.verification.HistoryEvent.Outcome;
-import io.syncguard.verification.PlaceHistory.Stay;
+import io.syncguard.verification.QueueEntryHistory.Stay;
 import io.syncguard.verification.Violation.Rule;
 import java.util.Collection;
 import java.util.Comparator;
@@ -25,12 +25,12 @@ final class QueueRules {
         this.found = found;
     }
 
-    void check(Collection<PlaceHistory> requests) {
+    void check(Collection<QueueEntryHistory> requests) {
         List<Stay> stays = requests.stream()
                 .flatMap(request -> request.stays().stream())
                 .sorted(Comparator.comparingLong(Stay::from))
                 .toList();
-        for (PlaceHistory request : requests) {
+        for (QueueEntryHistory request : requests) {
             request.claims().stream()
                     .filter(claim -> claim.outcome() == Outcome.OK)
                     .forEach(grant -> nobodyIsPassed(request, grant, stays));
@@ -38,12 +38,12 @@ final class QueueRules {
         }
     }
 
-    private void nobodyIsPassed(PlaceHistory request, HistoryEvent grant, List<Stay> stays) {
+    private void nobodyIsPassed(QueueEntryHistory request, HistoryEvent grant, List<Stay> stays) {
         for (Stay stay : stays) {
             if (stay.from() >= request.sentAt()) {
                 return;
             }
-            PlaceHistory passed = stay.place();
+            QueueEntryHistory passed = stay.place();
             if (stay.until() > grant.end()
                     && !passed.lock().equals(request.lock())
                     && passed.conflictsWith(request)
@@ -60,7 +60,7 @@ final class QueueRules {
         }
     }
 
-    private void placeIsGivenUp(PlaceHistory request) {
+    private void placeIsGivenUp(QueueEntryHistory request) {
         List<HistoryEvent> claims = request.claims().stream()
                 .filter(claim -> claim.is(Kind.ACQUIRE))
                 .toList();

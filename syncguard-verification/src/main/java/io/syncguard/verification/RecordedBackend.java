@@ -37,7 +37,7 @@ final class RecordedBackend implements BeanPostProcessor {
     private static final int CLAIMS = 50_000;
 
     private final HistoryRecorder recorder;
-    private final KnownLocks known;
+    private final KnownLockIds known;
 
     /** The latest by the number of the waiter, as they were asked. */
     private final Map<Long, Asked> claims = Collections.synchronizedMap(new LinkedHashMap<>() {
@@ -51,7 +51,7 @@ final class RecordedBackend implements BeanPostProcessor {
 
     private record Asked(HistoryEvent event, boolean mayBeHanded) {}
 
-    RecordedBackend(HistoryRecorder recorder, KnownLocks known) {
+    RecordedBackend(HistoryRecorder recorder, KnownLockIds known) {
         this.recorder = recorder;
         this.known = known;
     }

@@ -27,7 +27,7 @@ final class RefusalRules {
 
     RefusalRules(
             Map<String, LeaseHistory> leases,
-            Collection<PlaceHistory> requests,
+            Collection<QueueEntryHistory> requests,
             List<HistoryEvent> events,
             Consumer<Violation> found) {
         this.leases = leases.values();
@@ -45,7 +45,7 @@ final class RefusalRules {
                         lease == null ? event.end() : lease.latestEffect(event));
             }
         }
-        for (PlaceHistory request : requests) {
+        for (QueueEntryHistory request : requests) {
             if (!request.isShared()) {
                 ofReaders.places.add(request.lock(), request.sentAt(), request.latestEnd());
             }
@@ -62,8 +62,8 @@ final class RefusalRules {
         ofWriters.leases.add(lock, from, to);
     }
 
-    void check(Collection<PlaceHistory> requests) {
-        for (PlaceHistory request : requests) {
+    void check(Collection<QueueEntryHistory> requests) {
+        for (QueueEntryHistory request : requests) {
             request.claims().stream()
                     .filter(claim -> claim.outcome() == Outcome.REFUSED || claim.outcome() == Outcome.QUEUED)
                     .filter(claim -> !mayBeSwept(claim))
@@ -71,7 +71,7 @@ final class RefusalRules {
         }
     }
 
-    private void justified(PlaceHistory request, HistoryEvent refusal) {
+    private void justified(QueueEntryHistory request, HistoryEvent refusal) {
         long arrival = latestArrival(request, refusal);
         if (!request.isShared() && !ofWriters.mayStop(refusal, arrival)) {
             found.accept(Violation.of(
@@ -88,10 +88,10 @@ final class RefusalRules {
     }
 
     /** Who asked for the first time after that came behind. */
-    private static long latestArrival(PlaceHistory request, HistoryEvent refusal) {
+    private static long latestArrival(QueueEntryHistory request, HistoryEvent refusal) {
         return request.stays().stream()
                 .filter(stay -> stay.from() < refusal.start() && refusal.end() < stay.until())
-                .mapToLong(PlaceHistory.Stay::from)
+                .mapToLong(QueueEntryHistory.Stay::from)
                 .findFirst()
                 .orElse(refusal.end());
     }

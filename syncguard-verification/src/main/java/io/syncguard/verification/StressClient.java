@@ -55,7 +55,7 @@ final class StressClient implements Runnable {
             StressDatabase database,
             StressStore store,
             HistoryRecorder recorder,
-            KnownLocks known,
+            KnownLockIds known,
             Random random,
             long end) {
         this.template = template;

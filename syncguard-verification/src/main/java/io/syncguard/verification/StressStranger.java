@@ -19,10 +19,10 @@ final class StressStranger {
     private final LockManager locks;
     private final StressStore store;
     private final HistoryRecorder recorder;
-    private final KnownLocks known;
+    private final KnownLockIds known;
     private final Random random;
 
-    StressStranger(LockManager locks, StressStore store, HistoryRecorder recorder, KnownLocks known, Random random) {
+    StressStranger(LockManager locks, StressStore store, HistoryRecorder recorder, KnownLockIds known, Random random) {
         this.locks = locks;
         this.store = store;
         this.recorder = recorder;

@@ -69,7 +69,7 @@ final class StressWorker {
      */
     public static void main(String[] arguments) throws Exception {
         HistoryRecorder recorder = new HistoryRecorder(arguments[0], Path.of(arguments[2]));
-        KnownLocks known = new KnownLocks();
+        KnownLockIds known = new KnownLockIds();
         Duration waiterTtl = Duration.ofMillis(Long.parseLong(arguments[5]));
         List<String> properties = new ArrayList<>(List.of(arguments).subList(6, arguments.length));
         properties.add("spring.application.name=" + arguments[0]);
@@ -98,7 +98,7 @@ final class StressWorker {
             ConfigurableApplicationContext application,
             String url,
             HistoryRecorder recorder,
-            KnownLocks known,
+            KnownLockIds known,
             Random random,
             int clients,
             long end)
@@ -153,7 +153,7 @@ final class StressWorker {
 
     /** On a busy machine, or with the way to the server cut just now, the first tries may find no connection. */
     private static ConfigurableApplicationContext start(
-            String url, List<String> properties, Duration waiterTtl, HistoryRecorder recorder, KnownLocks known) {
+            String url, List<String> properties, Duration waiterTtl, HistoryRecorder recorder, KnownLockIds known) {
         for (int tries = 1; ; tries++) {
             try {
                 return startOnce(url, properties, waiterTtl, recorder, known);
@@ -166,7 +166,7 @@ final class StressWorker {
     }
 
     private static ConfigurableApplicationContext startOnce(
-            String url, List<String> properties, Duration waiterTtl, HistoryRecorder recorder, KnownLocks known) {
+            String url, List<String> properties, Duration waiterTtl, HistoryRecorder recorder, KnownLockIds known) {
         return new SpringApplicationBuilder(Application.class)
                 .web(WebApplicationType.NONE)
                 .registerShutdownHook(false)

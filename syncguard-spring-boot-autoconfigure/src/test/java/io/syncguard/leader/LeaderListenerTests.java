@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What listeners receive, in which order, and what becomes of those that fail or block. */
-class LeaderNewsTests {
+class LeaderListenerTests {
 
     @RegisterExtension
     private final LeaderFixture fixture = new LeaderFixture();

@@ -1,10 +1,10 @@
 package io.syncguard.postgres;
 
 import io.syncguard.core.ContractStore;
-import io.syncguard.core.PlaceContract;
+import io.syncguard.core.QueueEntryContract;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-class PostgresPlaceTests extends PlaceContract {
+class PostgresQueueEntryTests extends QueueEntryContract {
 
     @RegisterExtension
     private static final PostgresContractStore store = new PostgresContractStore();

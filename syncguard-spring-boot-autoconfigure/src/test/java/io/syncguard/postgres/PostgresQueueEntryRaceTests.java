@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A place that lapses while it is being kept is either kept and in front, or gone and the next one woken. */
-class PostgresPlaceRaceTests {
+class PostgresQueueEntryRaceTests {
 
     private static final String KEEP_FIRST = "SELECT syncguard_locks_keep(ARRAY['" + FIRST + "'], 5000)";
 

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * Everything that a person may come to read: each line that the library, Spring and the pool log at any level, with the
  * stack traces of all causes, and what a test adds.
  */
-final class Told extends AppenderBase<ILoggingEvent> implements AutoCloseable {
+final class VisibleTexts extends AppenderBase<ILoggingEvent> implements AutoCloseable {
 
     private static final List<Logger> LOGGERS = List.of(
             (Logger) LoggerFactory.getLogger("io.syncguard"),
@@ -71,9 +71,9 @@ final class Told extends AppenderBase<ILoggingEvent> implements AutoCloseable {
     /** Is told all events, tells them on, and fails each time. */
     static final class FailingListener implements LockListener {
 
-        private final Told told;
+        private final VisibleTexts told;
 
-        FailingListener(Told told) {
+        FailingListener(VisibleTexts told) {
             this.told = told;
         }
 

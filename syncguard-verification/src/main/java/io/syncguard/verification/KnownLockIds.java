@@ -7,7 +7,7 @@ import java.util.Random;
 /**
  * The latest lock ids that a process saw, its own and others', with their keys. Threads may share it.
  */
-final class KnownLocks {
+final class KnownLockIds {
 
     private static final int SIZE = 50_000;
 

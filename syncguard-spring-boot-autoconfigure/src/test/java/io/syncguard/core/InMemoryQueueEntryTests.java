@@ -1,6 +1,6 @@
 package io.syncguard.core;
 
-class InMemoryPlaceTests extends PlaceContract {
+class InMemoryQueueEntryTests extends QueueEntryContract {
 
     @Override
     protected ContractStore emptyStore() {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Connections that are cut when the server has done its work, or is about to: what becomes of the lock. */
-class PostgresUnknownOutcomeTests {
+class PostgresInDoubtTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
 

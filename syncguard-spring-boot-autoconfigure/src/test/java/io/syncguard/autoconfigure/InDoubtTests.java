@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
  * The server did what it was told, and the answer was lost on the way: every operation ends as what it was, nothing is done
  * twice, and nothing stays behind.
  */
-class UnknownOutcomeTests {
+class InDoubtTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");
 

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
  * The place in the queue that was taken under one lock id: when it was there for certain, and when it may have been there.
  * Times are nanoseconds of the monotonic clock.
  */
-final class PlaceHistory {
+final class QueueEntryHistory {
 
     private final String lock;
     private final HandOvers.Part part;
@@ -25,7 +25,7 @@ final class PlaceHistory {
     private final long ttl;
 
     /** @param part of what happened under the lock id, with at least one claim; a hand-over is like a claim that is granted */
-    PlaceHistory(String lock, HandOvers.Part part, ProcessTimes processes) {
+    QueueEntryHistory(String lock, HandOvers.Part part, ProcessTimes processes) {
         this.lock = lock;
         this.part = part;
         this.events = part.events().stream()
@@ -39,7 +39,7 @@ final class PlaceHistory {
     }
 
     /** One stretch of time in which the place was there for certain, from the answer that said so. */
-    record Stay(PlaceHistory place, HistoryEvent queued, long until) {
+    record Stay(QueueEntryHistory place, HistoryEvent queued, long until) {
 
         long from() {
             return queued.end();
@@ -54,7 +54,7 @@ final class PlaceHistory {
         return claims.get(0).lease().shared();
     }
 
-    boolean conflictsWith(PlaceHistory other) {
+    boolean conflictsWith(QueueEntryHistory other) {
         return !isShared() || !other.isShared();
     }
 
@@ -83,7 +83,7 @@ final class PlaceHistory {
     /** When it was there for certain, but for the grant itself: it ends with that, too. */
     List<Stay> stays() {
         long end = events.stream()
-                .filter(PlaceHistory::mayEnd)
+                .filter(QueueEntryHistory::mayEnd)
                 .mapToLong(HistoryEvent::start)
                 .reduce(part.claimedAgainAt(), Math::min);
         List<Stay> stays = new ArrayList<>();
@@ -128,11 +128,11 @@ final class PlaceHistory {
 
     /** The last moment at which it may have been there; before everything when it never was. */
     long latestEnd() {
-        long latest = Stream.concat(claims.stream().filter(PlaceHistory::mayQueue), all(Kind.KEEP))
+        long latest = Stream.concat(claims.stream().filter(QueueEntryHistory::mayQueue), all(Kind.KEEP))
                 .mapToLong(event -> latestEffect(event) + ttl + LeaseHistory.INACCURACY_NANOS)
                 .max()
                 .orElse(Long.MIN_VALUE);
-        if (claims.stream().noneMatch(PlaceHistory::mayQueue)) {
+        if (claims.stream().noneMatch(QueueEntryHistory::mayQueue)) {
             return Long.MIN_VALUE;
         }
         HistoryEvent last = claims.get(claims.size() - 1);

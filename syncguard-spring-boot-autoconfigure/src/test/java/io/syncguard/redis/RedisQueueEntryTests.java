@@ -1,11 +1,11 @@
 package io.syncguard.redis;
 
 import io.syncguard.core.ContractStore;
-import io.syncguard.core.PlaceContract;
+import io.syncguard.core.QueueEntryContract;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-class RedisPlaceTests extends PlaceContract {
+class RedisQueueEntryTests extends QueueEntryContract {
 
     private static RedisContractStore store;
 

@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What every backend keeps of a place in the queue: how long it lives, and when who has it or is refused may look again. */
-public abstract class PlaceContract extends ContractFixture {
+public abstract class QueueEntryContract extends ContractFixture {
 
     @Test
     void keeping_does_not_bring_back_a_place_that_lapsed() {

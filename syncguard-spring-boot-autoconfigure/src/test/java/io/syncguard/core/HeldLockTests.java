@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a body may rely on while it has the lock, also where it asks for the key again or goes to another thread. */
-class HoldTests {
+class HeldLockTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
 
