@@ -99,10 +99,7 @@ final class LeadershipRun {
         for (Fault fault : eachOnce()) {
             inject(fault);
         }
-        // Only once short of threads, and first: a driver that has lost its connections may need a thread to connect
-        // again.
         List<Fault> repeated = new ArrayList<>(Fault.possible());
-        repeated.remove(Fault.SHORT_OF_THREADS);
         while (System.nanoTime() < end) {
             inject(repeated.get(random.nextInt(repeated.size())));
         }
@@ -138,9 +135,6 @@ final class LeadershipRun {
         others.remove(Fault.RESIGNED);
         Collections.shuffle(others, random);
         others.addAll(0, Collections.nCopies(3, Fault.RESIGNED));
-        if (others.remove(Fault.SHORT_OF_THREADS)) {
-            others.add(0, Fault.SHORT_OF_THREADS);
-        }
         return others;
     }
 
