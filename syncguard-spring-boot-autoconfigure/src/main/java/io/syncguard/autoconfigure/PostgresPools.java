@@ -7,7 +7,6 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.postgres.PromptSocketFactory;
 import java.time.Duration;
-import java.util.Locale;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -170,10 +169,6 @@ final class PostgresPools implements AutoCloseable {
         config.setValidationTimeout(SHORTEST_WAIT_MILLIS);
         // The first statement, which sets up the schema, says better what is wrong than a pool that cannot be filled.
         config.setInitializationFailTimeout(-1);
-        config.setConnectionInitSql(
-                details.getConnectionInitSql() == null
-                        ? sessionSettings()
-                        : details.getConnectionInitSql() + ";\n" + sessionSettings());
         if (config.getDataSource() == null) {
             // A server that went away without a word must not hold a connection attempt or an idle connection for ever.
             String seconds = String.valueOf(Math.max(1, timeout.toSeconds()));
@@ -183,25 +178,5 @@ final class PostgresPools implements AutoCloseable {
             config.addDataSourceProperty("tcpKeepAlive", "true");
         }
         return config;
-    }
-
-    /**
-     * What the defaults of a role or database could spoil. The server gives up a little earlier than the client, whose way of
-     * giving up costs a connection. Sequential scans are off because a plan that was made while the tables were empty stays
-     * in use while they grow. The JIT compiler is off because it takes longer than any of our statements. Some versions of the server lack the last three: limits that end a session, and the parameters,
-     * with lock ids among them, which are quoted in errors and in the server's log.
-     */
-    private String sessionSettings() {
-        // Not under the default locale, whose digits may be others than the server's.
-        return String.format(Locale.ROOT, """
-                SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE;
-                SET synchronous_commit = on;
-                SET statement_timeout = %d;
-                SET lock_timeout = %d;
-                SET enable_seqscan = off;
-                SET jit = off;
-                SELECT set_config(name, '0', false) FROM pg_settings
-                WHERE name IN ('idle_session_timeout', 'transaction_timeout', 'log_parameter_max_length_on_error')
-                """, timeout.toMillis() * 9 / 10, timeout.toMillis() * 8 / 10);
     }
 }

@@ -54,6 +54,12 @@ public final class PostgresLockBackend implements LockBackend {
             CALL ${syncguard_locks}_hand_over(?, NULL)
             """;
 
+    /** Where a transaction is around it, no procedure can commit: the notification goes out with the hand-over. */
+    private static final String RELEASE_IN_TRANSACTION = """
+            SELECT r.outcome, CASE WHEN r.channel IS NOT NULL THEN pg_notify(r.channel, r.message) END
+            FROM ${syncguard_locks}_release(?, true) r
+            """;
+
     private static final String RELEASE_ALL = """
             SELECT outcome
             FROM ${syncguard_locks}_release_all(?)
@@ -99,6 +105,7 @@ public final class PostgresLockBackend implements LockBackend {
     private final String extend;
     private final String rotate;
     private final String release;
+    private final String releaseInTransaction;
     private final String releaseAll;
     private final String releaseAfter;
     private final String isLocked;
@@ -143,6 +150,7 @@ public final class PostgresLockBackend implements LockBackend {
         this.extend = tables.fill(EXTEND);
         this.rotate = tables.fill(ROTATE);
         this.release = tables.fill(RELEASE);
+        this.releaseInTransaction = tables.fill(RELEASE_IN_TRANSACTION);
         this.releaseAll = tables.fill(RELEASE_ALL);
         this.releaseAfter = tables.fill(RELEASE_AFTER);
         this.isLocked = tables.fill(IS_LOCKED);
@@ -219,7 +227,7 @@ public final class PostgresLockBackend implements LockBackend {
     @Override
     public void connect(WakeUpListener engine) {
         if (wakeUpDataSource != null) {
-            wakeUps = new PostgresWakeUps(wakeUpDataSource, engine, time);
+            wakeUps = new PostgresWakeUps(wakeUpDataSource, settings.timeout(), engine, time);
         }
     }
 
@@ -234,6 +242,7 @@ public final class PostgresLockBackend implements LockBackend {
         return connections.query(
                 "releasing a lock",
                 release,
+                releaseInTransaction,
                 (connection, statement) -> statement.setString(1, lockId),
                 PostgresAnswers::release);
     }

@@ -13,6 +13,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import javax.sql.DataSource;
 
 /**
@@ -31,6 +32,11 @@ public final class PostgresSchema {
 
     /** "SyncGuar" in ASCII: instances that start together run the script one after the other. */
     private static final long ADVISORY_LOCK = 0x53796e6347756172L;
+
+    /** The limits of a lock operation are too short for a start-up of many instances. */
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    private static final PostgresSessionSettings SETTINGS = new PostgresSessionSettings(PATIENCE);
 
     private static final String IS_COMPLETE = """
             SELECT to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL
@@ -94,12 +100,30 @@ public final class PostgresSchema {
     }
 
     private void run(String doing, Work work) {
-        try (Connection connection = dataSource.getConnection()) {
+        try (Connection connection = dataSource.getConnection();
+                Statement statement = connection.createStatement()) {
             requirePostgres(connection);
-            requireSameCounters(connection);
-            work.on(connection);
+            // As text: a pooler may lend another session for the next statement, and the driver's own ones are
+            // prepared.
+            statement.execute(SETTINGS.ofTransaction(connection.getMetaData().getDatabaseMajorVersion()));
+            try {
+                requireSameCounters(connection);
+                work.on(connection);
+                statement.execute("COMMIT");
+            } catch (SQLException | RuntimeException ex) {
+                undo(statement, ex);
+                throw ex;
+            }
         } catch (SQLException ex) {
             throw PostgresErrors.translate(doing, ex);
+        }
+    }
+
+    private static void undo(Statement statement, Exception failure) {
+        try {
+            statement.execute("ROLLBACK");
+        } catch (SQLException ex) {
+            failure.addSuppressed(ex);
         }
     }
 
@@ -157,30 +181,13 @@ public final class PostgresSchema {
     }
 
     private void runScript(Connection connection) throws SQLException {
-        connection.setAutoCommit(false);
         try (Statement statement = connection.createStatement()) {
-            // The limits of a lock operation are too short for a start-up of many instances.
-            connection.setNetworkTimeout(Runnable::run, 60_000);
-            statement.execute("SET LOCAL statement_timeout = '60s'; SET LOCAL lock_timeout = '60s'");
+            connection.setNetworkTimeout(Runnable::run, Math.toIntExact(PATIENCE.toMillis()));
             statement.execute("SELECT pg_advisory_xact_lock(" + ADVISORY_LOCK + ")");
             // Looked at again: an instance of a newer version may have been here meanwhile.
             if (!isUpToDate(connection)) {
                 statement.execute(tables.fill(script()));
             }
-            connection.commit();
-            connection.setAutoCommit(true);
-        } catch (SQLException ex) {
-            undo(connection, ex);
-            throw ex;
-        }
-    }
-
-    private static void undo(Connection connection, SQLException failure) {
-        try {
-            connection.rollback();
-            connection.setAutoCommit(true);
-        } catch (SQLException ex) {
-            failure.addSuppressed(ex);
         }
     }
 

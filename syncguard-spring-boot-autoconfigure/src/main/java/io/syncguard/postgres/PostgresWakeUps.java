@@ -37,7 +37,8 @@ final class PostgresWakeUps implements AutoCloseable {
     private static final long LONGEST_PAUSE_NANOS = Duration.ofSeconds(5).toNanos();
 
     private final String channel = "syncguard_" + UUID.randomUUID();
-    private final DataSource dataSource;
+    private final PostgresSessions sessions;
+    private final Duration timeout;
     private final WakeUpListener wakeUps;
     private final WakeUpMessages messages;
     private final Time time;
@@ -55,8 +56,9 @@ final class PostgresWakeUps implements AutoCloseable {
     /** Of the listening thread alone. */
     private long pause = FIRST_PAUSE_NANOS;
 
-    PostgresWakeUps(DataSource dataSource, WakeUpListener wakeUps, Time time) {
-        this.dataSource = dataSource;
+    PostgresWakeUps(DataSource dataSource, Duration timeout, WakeUpListener wakeUps, Time time) {
+        this.sessions = new PostgresSessions(dataSource, timeout);
+        this.timeout = timeout;
         this.wakeUps = wakeUps;
         this.messages = new WakeUpMessages(wakeUps, time);
         this.time = time;
@@ -96,7 +98,7 @@ final class PostgresWakeUps implements AutoCloseable {
     private long listen() {
         Connection opened = null;
         try {
-            opened = dataSource.getConnection();
+            opened = sessions.open(timeout.toMillis());
             connection = opened;
             PGConnection driver = opened.unwrap(PGConnection.class);
             try (Statement statement = opened.createStatement()) {

@@ -2,16 +2,14 @@ package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.postgres.LockSessions;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,18 +33,12 @@ class GrownTablesTests {
             """;
 
     private final TestDatabase database = TestDatabase.withSchema();
-    private final PostgresPools pools =
-            new PostgresPools(PostgresServer.dataSource(database.url()), 1, true, Duration.ofSeconds(10));
+    private final LockSessions sessions = new LockSessions(PostgresServer.dataSource(database.url()));
 
     @BeforeEach
     void let_the_server_know_that_the_tables_are_empty() {
         TABLES.forEach(table -> database.jdbc().execute("ALTER TABLE " + table + " SET (autovacuum_enabled = off)"));
         database.jdbc().execute("VACUUM ANALYZE");
-    }
-
-    @AfterEach
-    void close() {
-        pools.close();
     }
 
     @ParameterizedTest
@@ -69,7 +61,7 @@ class GrownTablesTests {
                 "syncguard_locks_sweep(ARRAY['k9'])"
             })
     void an_operation_reads_no_other_keys(String call) throws SQLException {
-        try (Connection connection = pools.operations().getConnection()) {
+        try (Connection connection = sessions.open()) {
             connection.setAutoCommit(false);
             JdbcTemplate session = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
             for (int i = 0; i < CALLS; i++) {
@@ -89,12 +81,13 @@ class GrownTablesTests {
 
     /** Compiling takes longer than any statement of ours, and has had some of them fail at their time limit. */
     @Test
-    void nothing_is_compiled_before_it_runs() {
+    void nothing_is_compiled_before_it_runs() throws SQLException {
         database.jdbc().execute("ALTER DATABASE " + database.name() + " SET jit = on");
 
-        assertThat(Stream.of(pools.operations(), pools.engine(), Objects.requireNonNull(pools.wakeUps())))
-                .allSatisfy(pool -> assertThat(new JdbcTemplate(pool).queryForObject("SHOW jit", String.class))
-                        .isEqualTo("off"));
+        try (Connection connection = sessions.open()) {
+            JdbcTemplate session = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+            assertThat(session.queryForObject("SHOW jit", String.class)).isEqualTo("off");
+        }
     }
 
     /** A lease of 30 s and a waiter for each key, and a shared lease for each of as many others. */

@@ -68,9 +68,13 @@ class PostgresLockBackendErrorsTests {
     }
 
     @Test
-    void a_serialization_failure_is_told_where_nobody_sets_the_isolation() throws SQLException {
+    void a_serialization_failure_is_told_where_somebody_has_set_the_isolation_of_our_session() throws SQLException {
         acquire();
         jdbc.update("DELETE FROM syncguard_locks");
+        try (Connection ours = pool.getConnection();
+                Statement statement = ours.createStatement()) {
+            statement.execute("SET default_transaction_isolation = 'serializable'");
+        }
         CompletableFuture<Throwable> failure;
         try (Connection other = PostgresServer.dataSource(url).getConnection();
                 Statement statement = other.createStatement()) {

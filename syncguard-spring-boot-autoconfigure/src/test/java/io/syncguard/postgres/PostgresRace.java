@@ -41,16 +41,16 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
 
     /** @param connections of the backend */
     PostgresRace(int connections) {
-        this(connections, "SET statement_timeout = '60s'");
+        this(connections, Duration.ofSeconds(60));
     }
 
-    /** One whose backend waits for locks a tenth of a second. */
+    /** One whose backend waits for locks four tenths of a second. */
     static PostgresRace impatient() {
-        return new PostgresRace(4, "SET lock_timeout = '100ms'");
+        return new PostgresRace(4, Duration.ofMillis(500));
     }
 
-    private PostgresRace(int connections, String onConnect) {
-        super(connections, onConnect);
+    private PostgresRace(int connections, Duration timeout) {
+        super(connections, timeout);
         try {
             other = newSession();
             other.setAutoCommit(false);

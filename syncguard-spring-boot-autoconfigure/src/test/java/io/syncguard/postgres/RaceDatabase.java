@@ -43,6 +43,7 @@ class RaceDatabase implements AutoCloseable {
 
     private final String url = PostgresServer.newDatabaseUrl();
     private final HikariDataSource dataSource = new HikariDataSource();
+    private final Duration timeout;
 
     final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
     final LockBackend backend;
@@ -50,11 +51,11 @@ class RaceDatabase implements AutoCloseable {
 
     /**
      * @param connections of the backend
-     * @param onConnect is run on each of them
+     * @param timeout of the backend: how long the server may be silent
      */
-    RaceDatabase(int connections, String onConnect) {
+    RaceDatabase(int connections, Duration timeout) {
+        this.timeout = timeout;
         dataSource.setJdbcUrl(url);
-        dataSource.setConnectionInitSql(onConnect);
         dataSource.setMaximumPoolSize(connections);
         new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
         Awaitility.await()
@@ -69,11 +70,7 @@ class RaceDatabase implements AutoCloseable {
                 dataSource,
                 null,
                 new PostgresSettings(
-                        PostgresTables.DEFAULT,
-                        Duration.ofSeconds(60),
-                        PostgresSettings.WAITER_TTL,
-                        Duration.ZERO,
-                        false),
+                        PostgresTables.DEFAULT, timeout, PostgresSettings.WAITER_TTL, Duration.ZERO, false),
                 onClose);
     }
 

@@ -1,0 +1,79 @@
+package io.syncguard.postgres;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * The settings under which every statement of the library runs, whatever the defaults of the server, the database and the role
+ * are. They belong to the session where the session is ours, and to each transaction where a pooler lends sessions to strangers.
+ */
+final class PostgresSessionSettings {
+
+    /** A setting of the server, and the first version that has it. */
+    private record Setting(String name, String value, int since) {
+
+        private String set(boolean local) {
+            return "set_config('" + name + "', '" + value + "', " + local + ")";
+        }
+    }
+
+    /** The first version that the library supports. */
+    private static final int ALWAYS = 12;
+
+    /** What a transaction is given where it begins, as the defaults of a session. */
+    private static final List<Setting> TRANSACTION = List.of(
+            // Each statement of a function has to see what was committed before it. SERIALIZABLE also fails releases.
+            new Setting("default_transaction_isolation", "read committed", ALWAYS),
+            // A role for reports may read only by default.
+            new Setting("default_transaction_read_only", "off", ALWAYS),
+            // Nobody but the pool ends a session that is idle.
+            new Setting("idle_session_timeout", "0", 14));
+
+    private final List<Setting> everywhere;
+
+    /** @param timeout how long the server may be silent; it gives up earlier, because the client's way costs a connection */
+    PostgresSessionSettings(Duration timeout) {
+        everywhere = List.of(
+                // A grant is on the disk when it is answered. The functions turn it off for what need not be.
+                new Setting("synchronous_commit", "on", ALWAYS),
+                new Setting("statement_timeout", String.valueOf(timeout.toMillis() * 9 / 10), ALWAYS),
+                // Shorter, so that the error says what the statement waited for.
+                new Setting("lock_timeout", String.valueOf(timeout.toMillis() * 8 / 10), ALWAYS),
+                // The statement has a limit. One for its transaction would end the session.
+                new Setting("transaction_timeout", "0", 17),
+                // A plan that was made while the tables were empty stays in use while they grow.
+                new Setting("enable_seqscan", "off", ALWAYS),
+                // The compiler takes longer than any of our statements.
+                new Setting("jit", "off", ALWAYS),
+                // Lock ids are parameters, and secrets: no error quotes them in the server's log.
+                new Setting("log_parameter_max_length_on_error", "0", 13));
+    }
+
+    /**
+     * Sets up a session, in one statement. It sets nothing, and has no row, unless the session has the process id that is its
+     * parameter.
+     *
+     * @param version the server's major version
+     */
+    String ofSession(int version) {
+        return "SELECT " + set(TRANSACTION, version, false) + ", " + set(everywhere, version, false)
+                + " WHERE pg_backend_pid() = ?";
+    }
+
+    /**
+     * Begins a transaction under these settings, which end with it. Its second statement has one row.
+     *
+     * @param version the server's major version
+     */
+    String ofTransaction(int version) {
+        return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT " + set(everywhere, version, true) + ";\n";
+    }
+
+    private static String set(List<Setting> settings, int version, boolean local) {
+        return settings.stream()
+                .filter(setting -> setting.since() <= version)
+                .map(setting -> setting.set(local))
+                .collect(Collectors.joining(", "));
+    }
+}

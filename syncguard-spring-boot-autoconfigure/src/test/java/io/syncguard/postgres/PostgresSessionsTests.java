@@ -1,0 +1,93 @@
+package io.syncguard.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.testing.PostgresServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/** A session of ours has our settings, whatever others would have it be. */
+class PostgresSessionsTests {
+
+    /** What a role could have as its defaults. */
+    private static final String SPOILED = "&options=-c%20default_transaction_isolation=serializable"
+            + "%20-c%20default_transaction_read_only=on%20-c%20synchronous_commit=off%20-c%20lock_timeout=1s";
+
+    private final HikariDataSource pool = new HikariDataSource();
+
+    @BeforeEach
+    void connect() {
+        pool.setJdbcUrl(PostgresServer.newDatabaseUrl() + SPOILED);
+        pool.setMaximumPoolSize(1);
+    }
+
+    @AfterEach
+    void close() {
+        pool.close();
+    }
+
+    @Test
+    void it_has_them_whatever_the_defaults_are() throws SQLException {
+        PostgresSessions sessions = new PostgresSessions(pool, Duration.ofSeconds(2));
+
+        try (Connection connection = sessions.open(2_000)) {
+            assertThat(sessions.isOurs(connection)).isTrue();
+            assertThat(settingsOf(connection))
+                    .containsAllEntriesOf(Map.of(
+                            "transaction_isolation", "read committed",
+                            "transaction_read_only", "off",
+                            "synchronous_commit", "on",
+                            "statement_timeout", "1800",
+                            "lock_timeout", "1600",
+                            "enable_seqscan", "off",
+                            "jit", "off"))
+                    .satisfies(all -> assertThat(all.getOrDefault("idle_session_timeout", "0"))
+                            .isEqualTo("0"))
+                    .satisfies(all -> assertThat(all.getOrDefault("transaction_timeout", "0"))
+                            .isEqualTo("0"))
+                    .satisfies(all -> assertThat(all.getOrDefault("log_parameter_max_length_on_error", "0"))
+                            .isEqualTo("0"));
+        }
+    }
+
+    @Test
+    void it_is_given_them_once() throws SQLException {
+        PostgresSessions sessions = new PostgresSessions(pool, Duration.ofSeconds(2));
+        try (Connection connection = sessions.open(2_000)) {
+            connection.createStatement().execute("SET lock_timeout = 7");
+        }
+
+        try (Connection connection = sessions.open(2_000)) {
+            assertThat(settingsOf(connection)).containsEntry("lock_timeout", "7");
+        }
+    }
+
+    @Test
+    void a_connection_that_the_pool_has_made_anew_is_given_them_too() throws SQLException {
+        PostgresSessions sessions = new PostgresSessions(pool, Duration.ofSeconds(2));
+        sessions.open(2_000).close();
+        pool.getHikariPoolMXBean().softEvictConnections();
+
+        try (Connection connection = sessions.open(2_000)) {
+            assertThat(settingsOf(connection)).containsEntry("lock_timeout", "1600");
+        }
+    }
+
+    private static Map<String, String> settingsOf(Connection connection) {
+        Map<String, String> settings = new HashMap<>();
+        new JdbcTemplate(new SingleConnectionDataSource(connection, true))
+                .query("SELECT name, setting FROM pg_settings", row -> {
+                    settings.put(row.getString(1), row.getString(2));
+                });
+        return settings;
+    }
+}
