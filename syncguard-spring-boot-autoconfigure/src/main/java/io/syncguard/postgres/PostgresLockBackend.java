@@ -11,6 +11,7 @@ import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.StorageKeys;
 import io.syncguard.spi.WakeUpListener;
+import io.syncguard.spi.WakeUpSubscriber;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Types;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -98,7 +100,7 @@ public final class PostgresLockBackend implements LockBackend {
     private final Runnable onClose;
 
     /** Set before the first claim; null where nothing is heard. */
-    private volatile @Nullable PostgresWakeUps wakeUps;
+    private volatile @Nullable WakeUpSubscriber wakeUps;
 
     private final String acquire;
     private final String renewWaiters;
@@ -197,13 +199,19 @@ public final class PostgresLockBackend implements LockBackend {
             statement.setNull(13, Types.VARCHAR);
         } else {
             long waiterTtl = settings.waiterTtl().toMillis();
-            PostgresWakeUps heard = wakeUps;
+            WakeUpSubscriber heard = heard();
             statement.setLong(9, waiterTtl);
             statement.setObject(10, claim.handOver() && heard != null ? waiterTtl : null, Types.BIGINT);
             statement.setString(11, heard == null ? null : heard.channel());
             statement.setLong(12, waiter);
             statement.setString(13, heard == null ? null : heard.secretOf(waiter));
         }
+    }
+
+    /** Null where a waiter of this process cannot be told anything: nobody hands it a key. */
+    private @Nullable WakeUpSubscriber heard() {
+        WakeUpSubscriber current = wakeUps;
+        return current != null && current.isAvailable() ? current : null;
     }
 
     @Override
@@ -227,13 +235,20 @@ public final class PostgresLockBackend implements LockBackend {
     @Override
     public void connect(WakeUpListener engine) {
         if (wakeUpDataSource != null) {
-            wakeUps = new PostgresWakeUps(wakeUpDataSource, settings.timeout(), engine, time);
+            String channel = "syncguard_" + UUID.randomUUID();
+            PostgresSessions sessions = new PostgresSessions(wakeUpDataSource, settings.timeout());
+            wakeUps = new WakeUpSubscriber(
+                    "PostgreSQL",
+                    channel,
+                    new PostgresSubscription(channel, sessions, engineConnections),
+                    engine,
+                    time);
         }
     }
 
     @Override
     public boolean isConnected() {
-        PostgresWakeUps current = wakeUps;
+        WakeUpSubscriber current = wakeUps;
         return current != null && current.isConnected();
     }
 

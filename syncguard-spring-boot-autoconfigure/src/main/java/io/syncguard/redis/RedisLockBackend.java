@@ -9,6 +9,7 @@ import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
+import io.syncguard.spi.WakeUpSubscriber;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -45,7 +46,7 @@ public final class RedisLockBackend implements LockBackend {
     private final String channel;
 
     /** Set before the first request. */
-    private volatile @Nullable RedisWakeUps wakeUps;
+    private volatile @Nullable WakeUpSubscriber wakeUps;
 
     /**
      * @param application says where the server is; the connections are our own
@@ -99,7 +100,7 @@ public final class RedisLockBackend implements LockBackend {
                 request.key(),
                 request.owner()));
         Long waiter = request.waiter();
-        RedisWakeUps listener = wakeUps;
+        WakeUpSubscriber listener = wakeUps;
         if (waiter == null) {
             arguments.add("TRY");
         } else if (request.handOver() && listener != null) {
@@ -129,12 +130,13 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public void connect(WakeUpListener listener) {
-        wakeUps = new RedisWakeUps(channel, connections, listener, time);
+        wakeUps = new WakeUpSubscriber(
+                "Redis", channel, new RedisSubscription(channel, connections), listener, time);
     }
 
     @Override
     public boolean isConnected() {
-        RedisWakeUps current = wakeUps;
+        WakeUpSubscriber current = wakeUps;
         return current != null && current.isConnected();
     }
 

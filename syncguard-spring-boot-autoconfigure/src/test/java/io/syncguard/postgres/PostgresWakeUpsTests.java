@@ -186,6 +186,47 @@ class PostgresWakeUpsTests {
         eventually().until(() -> threadsBefore.containsAll(listenerThreads()));
     }
 
+    /** A pooler lends the session that listens to somebody else. Here it listens in a database where nobody notifies. */
+    @Test
+    void where_no_notification_arrives_it_says_so_once_and_whoever_waits_asks() throws Exception {
+        LockHandle lock = holder.acquire(REQUEST);
+        String elsewhere = PostgresServer.newDatabaseUrl();
+        try (CapturedLog log = new CapturedLog();
+                LockBackend deaf = newBackend(PostgresServer.dataSource(elsewhere));
+                LockEngine asking = asking(deaf)) {
+            FutureTask<LockHandle> waiting = waitingFor(asking);
+            eventually().until(() -> !log.messages().isEmpty());
+            assertThat(deaf.isConnected()).isFalse();
+
+            lock.release();
+
+            granted(waiting);
+            assertThat(log.messages())
+                    .containsExactly(
+                            "Wake-ups from PostgreSQL do not pass the pooler or proxy in front of it; who waits"
+                                    + " for a lock asks for it");
+            assertNotToBeTold(asking);
+        }
+    }
+
+    /** Nobody hands a key to who cannot hear it. */
+    private void assertNotToBeTold(LockEngine asking) throws Exception {
+        LockHandle lock = holder.acquire(REQUEST);
+        FutureTask<LockHandle> waiting = waitingFor(asking);
+        awaitPlace();
+        assertThat(jdbc.queryForList("SELECT channel FROM syncguard_locks_waiters", String.class))
+                .containsOnlyNulls();
+        lock.release();
+        granted(waiting);
+    }
+
+    /** While wake-ups do not arrive it asks at once. */
+    private static LockEngine asking(LockBackend backend) {
+        EngineSettings settings = new EngineSettings(
+                "test", Duration.ofSeconds(30), HOURS, Duration.ofMillis(5), Duration.ofMillis(5), Duration.ZERO);
+        return new LockEngine(backend, settings, TransactionBoundary.NONE, List.of());
+    }
+
     private static Set<Thread> listenerThreads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().equals("syncguard-listener"))
@@ -209,7 +250,11 @@ class PostgresWakeUpsTests {
     }
 
     private FutureTask<LockHandle> waiting() {
-        FutureTask<LockHandle> task = new FutureTask<>(() -> waiter.acquire(REQUEST));
+        return waitingFor(waiter);
+    }
+
+    private static FutureTask<LockHandle> waitingFor(LockEngine engine) {
+        FutureTask<LockHandle> task = new FutureTask<>(() -> engine.acquire(REQUEST));
         Thread thread = new Thread(task, "waiting");
         thread.setDaemon(true);
         thread.start();

@@ -8,6 +8,7 @@ import io.syncguard.concurrent.Time;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.WakeUpListener;
+import io.syncguard.spi.WakeUpSubscriber;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.Arrays;
@@ -36,7 +37,7 @@ class RedisCloseTests {
     private final Set<Thread> threadsBefore = threads();
 
     private final RedisConnections connections = new RedisConnections(RedisServer.connections(redis.url()), SETTINGS);
-    private final RedisWakeUps wakeUps = new RedisWakeUps("{syncguard}:wake:1", connections, new Deaf(), Time.SYSTEM);
+    private final WakeUpSubscriber wakeUps = subscriber("{syncguard}:wake:1", connections);
 
     @BeforeAll
     static void startServer() {
@@ -75,7 +76,7 @@ class RedisCloseTests {
                 .mapToObj(i -> new RedisConnections(RedisServer.connections(redis.url()), SETTINGS))
                 .toList();
         all.forEach(each -> {
-            RedisWakeUps listener = new RedisWakeUps("{syncguard}:wake:2", each, new Deaf(), Time.SYSTEM);
+            WakeUpSubscriber listener = subscriber("{syncguard}:wake:2", each);
             assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> each.commands(0));
             listener.start();
 
@@ -107,6 +108,11 @@ class RedisCloseTests {
         close();
 
         assertNothingIsLeft();
+    }
+
+    private static WakeUpSubscriber subscriber(String channel, RedisConnections connections) {
+        return new WakeUpSubscriber(
+                "Redis", channel, new RedisSubscription(channel, connections), new Deaf(), Time.SYSTEM);
     }
 
     private void close() {

@@ -1,0 +1,144 @@
+package io.syncguard.postgres;
+
+import io.syncguard.spi.WakeUpSubscriber;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+
+/**
+ * Listens to one channel by {@code LISTEN}, on a connection of its own.
+ *
+ * <p>A pooler that lends sessions for a transaction takes the {@code LISTEN}, and nothing ever arrives. So each connection is
+ * tested: another one sends a notification. One that the connection sends to itself would arrive even there, with the answer.
+ */
+final class PostgresSubscription implements WakeUpSubscriber.Subscription {
+
+    private static final Log log = LogFactory.getLog(PostgresSubscription.class);
+
+    /** After so long without a word the server is asked whether it is still there, 10 s. */
+    private static final int SILENCE_MILLIS = 10_000;
+
+    private static final int ANSWER_SECONDS = 2;
+
+    private static final String NOTIFY = "SELECT pg_notify(?, ?)";
+
+    private final String channel;
+    private final PostgresSessions sessions;
+    private final PostgresConnections others;
+
+    private volatile @Nullable Connection connection;
+    private Consumer<String> receiver = message -> {};
+
+    /**
+     * @param channel the name of the channel
+     * @param sessions gives the connection that is kept
+     * @param others gives one for a moment, which sends the test
+     */
+    PostgresSubscription(String channel, PostgresSessions sessions, PostgresConnections others) {
+        this.channel = channel;
+        this.sessions = sessions;
+        this.others = others;
+    }
+
+    @Override
+    public boolean open(Consumer<String> to) throws SQLException {
+        receiver = to;
+        Connection opened = sessions.open(ANSWER_SECONDS * 1000L);
+        connection = opened;
+        execute(opened, "LISTEN");
+        boolean arrives = testArrives(opened.unwrap(PGConnection.class));
+        if (!arrives) {
+            // The session is a stranger's next.
+            execute(opened, "UNLISTEN");
+        }
+        return arrives;
+    }
+
+    private void execute(Connection opened, String command) throws SQLException {
+        try (Statement statement = opened.createStatement()) {
+            statement.execute(command + " \"" + channel + "\"");
+        }
+    }
+
+    private boolean testArrives(PGConnection driver) throws SQLException {
+        String test = UUID.randomUUID().toString();
+        others.query(
+                "testing whether wake-ups arrive",
+                NOTIFY,
+                (sender, statement) -> {
+                    statement.setString(1, channel);
+                    statement.setString(2, test);
+                },
+                rows -> true);
+        boolean arrived = false;
+        PGNotification[] notifications = null;
+        do {
+            notifications = driver.getNotifications(ANSWER_SECONDS * 1000);
+            arrived = receive(notifications, test);
+        } while (!arrived && hasAny(notifications));
+        return arrived;
+    }
+
+    @Override
+    public void listen() throws SQLException {
+        Connection current = connection;
+        if (current == null) {
+            throw new SQLException("The connection was closed");
+        }
+        PGNotification[] notifications = current.unwrap(PGConnection.class).getNotifications(SILENCE_MILLIS);
+        receive(notifications, null);
+        if (!hasAny(notifications) && !current.isValid(ANSWER_SECONDS)) {
+            throw new SQLException("The server does not answer");
+        }
+    }
+
+    /** Returns whether the test was among them. */
+    private boolean receive(PGNotification @Nullable [] notifications, @Nullable String test) {
+        boolean tested = false;
+        for (PGNotification notification : notifications == null ? new PGNotification[0] : notifications) {
+            if (notification.getParameter().equals(test)) {
+                tested = true;
+            } else {
+                receiver.accept(notification.getParameter());
+            }
+        }
+        return tested;
+    }
+
+    private static boolean hasAny(PGNotification @Nullable [] notifications) {
+        return notifications != null && notifications.length > 0;
+    }
+
+    @Override
+    public void close() {
+        Connection lost = connection;
+        connection = null;
+        if (lost != null) {
+            try {
+                lost.close();
+            } catch (SQLException ex) {
+                log.debug("The connection for wake-ups could not be given back", ex);
+            }
+        }
+    }
+
+    /** Not given back: a pool complains about a connection that was aborted. */
+    @Override
+    public void abort() {
+        Connection current = connection;
+        if (current != null) {
+            try {
+                current.abort(Runnable::run);
+            } catch (SQLException ex) {
+                log.debug("The connection for wake-ups could not be closed", ex);
+            }
+        }
+    }
+}

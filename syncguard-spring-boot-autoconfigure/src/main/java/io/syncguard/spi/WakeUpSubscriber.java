@@ -1,0 +1,178 @@
+package io.syncguard.spi;
+
+import io.syncguard.concurrent.Alarm;
+import io.syncguard.concurrent.Backoff;
+import io.syncguard.concurrent.Time;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * Keeps this process subscribed to the channel on which a store wakes its waiters. It belongs to the engine: a store gives it a
+ * {@link Subscription}, and an application never uses it. Threads may share it.
+ *
+ * <p>The thread {@code syncguard-listener} subscribes when somebody waits for the first time, and again after each loss. Each
+ * change has every waiter look once, because a wake-up may have been sent while nobody listened.
+ */
+public final class WakeUpSubscriber implements AutoCloseable {
+
+    private static final Log log = LogFactory.getLog(WakeUpSubscriber.class);
+
+    private static final Backoff BACKOFF = Backoff.doubling(Duration.ofMillis(100), Duration.ofSeconds(5));
+
+    /** When it looks again whether messages arrive where they did not. */
+    private static final long NEXT_TEST_NANOS = Duration.ofMinutes(10).toNanos();
+
+    private final String store;
+    private final String channel;
+    private final Subscription subscription;
+    private final WakeUpListener engine;
+    private final WakeUpMessages messages;
+    private final Time time;
+    private final Alarm alarm;
+
+    /** Written by the listening thread, and read by all. */
+    private volatile boolean connected;
+
+    /** Written by the listening thread, and read by all. */
+    private volatile boolean available = true;
+
+    private volatile boolean started;
+    private volatile boolean closed;
+
+    /** How often it has failed since it last worked. Of the listening thread alone. */
+    private int failures;
+
+    /**
+     * A store's way to listen to one channel. It is opened again after it was closed. The listening thread alone calls it, but
+     * for {@link #abort}.
+     */
+    public interface Subscription {
+
+        /**
+         * Connects, subscribes and tests that messages arrive.
+         *
+         * @param receiver takes each message, on any thread
+         * @return false if the connection stands and messages do not arrive on it
+         */
+        boolean open(Consumer<String> receiver) throws Exception;
+
+        /** Listens for some seconds, and makes sure that the server is still there. Throws when it is not. */
+        void listen() throws Exception;
+
+        /** Gives back what was opened, if anything was. Throws nothing, and waits for nobody. */
+        void close();
+
+        /** Ends the call that is under way, for good. Called in place of {@link #close}, by another thread, more than once. */
+        void abort();
+    }
+
+    /**
+     * @param store the name of the store, for people
+     * @param channel on which this process alone listens
+     * @param engine is told what the messages say
+     */
+    public WakeUpSubscriber(String store, String channel, Subscription subscription, WakeUpListener engine, Time time) {
+        this.store = store;
+        this.channel = channel;
+        this.subscription = subscription;
+        this.engine = engine;
+        this.messages = new WakeUpMessages(engine, time);
+        this.time = time;
+        this.alarm = new Alarm("syncguard-listener", time, this::run);
+    }
+
+    /** Where this process is woken. */
+    public String channel() {
+        return channel;
+    }
+
+    /** With which a waiter of this process is handed a key. */
+    public String secretOf(long waiter) {
+        return messages.secretOf(waiter);
+    }
+
+    /** Subscribes, if that was not done before. */
+    public void start() {
+        if (!started) {
+            started = true;
+            alarm.ringAt(time.nanoTime());
+        }
+    }
+
+    /** Whether messages arrive now. */
+    public boolean isConnected() {
+        return connected;
+    }
+
+    /** Whether messages may arrive: false after a test has shown that they do not. */
+    public boolean isAvailable() {
+        return available;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        alarm.close();
+        subscription.abort();
+    }
+
+    /** Listens until the connection is lost; answers when to try again. */
+    private long run() {
+        if (closed) {
+            return Time.NEVER;
+        }
+        try {
+            if (subscription.open(messages::receive)) {
+                listen();
+            } else {
+                testLater();
+            }
+        } catch (Exception ex) {
+            fail(ex);
+        } finally {
+            changeTo(false);
+            if (closed) {
+                // It may have been opened after the other thread aborted it.
+                subscription.abort();
+            } else {
+                subscription.close();
+            }
+        }
+        return closed ? Time.NEVER : time.nanoTime() + (available ? BACKOFF.pauseNanos(failures) : NEXT_TEST_NANOS);
+    }
+
+    private void listen() throws Exception {
+        failures = 0;
+        available = true;
+        changeTo(true);
+        while (!closed) {
+            subscription.listen();
+        }
+    }
+
+    private void testLater() {
+        if (available && !closed) {
+            log.warn("Wake-ups from " + store + " do not pass the pooler or proxy in front of it; who waits for a lock"
+                    + " asks for it");
+        }
+        available = false;
+    }
+
+    private void fail(Exception ex) {
+        // Once per loss: from then on it is tried again and again.
+        if (failures == 0 && available && !closed) {
+            log.warn("Wake-ups from " + store + " do not arrive; who waits for a lock asks for it until they do", ex);
+        }
+        failures++;
+    }
+
+    private void changeTo(boolean now) {
+        if (connected != now) {
+            connected = now;
+            log.debug(now ? "Wake-ups arrive" : "Wake-ups do not arrive");
+            engine.wakeUpsMissed();
+        }
+    }
+}
