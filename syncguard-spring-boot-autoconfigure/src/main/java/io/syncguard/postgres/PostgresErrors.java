@@ -24,7 +24,9 @@ final class PostgresErrors {
      */
     static LockBackendException translate(String doing, SQLException error) {
         LockErrorCode code = codeOf(error);
-        return new LockBackendException(code, "Failed while " + doing + ": " + nextStep(code), withoutDetail(error));
+        PoolerRefusal refusal = PoolerRefusal.of(error);
+        String next = refusal == null ? nextStep(code) : refusal.nextStep();
+        return new LockBackendException(code, "Failed while " + doing + ": " + next, withoutDetail(error));
     }
 
     /** For a statement that was not sent, because there was no connection. */
@@ -45,13 +47,17 @@ final class PostgresErrors {
         if (hasCause(InterruptedException.class, error)) {
             return LockErrorCode.ABORTED;
         }
+        if (PoolerRefusal.of(error) != null) {
+            return LockErrorCode.INVALID_ARGUMENT;
+        }
         String state = stateOf(error);
         return state == null ? codeWithoutState(error) : codeOf(state, error);
     }
 
     private static LockErrorCode codeOf(String state, SQLException error) {
         return switch (state) {
-            case "40001", "40P01", "57P01", "57P02", "57P03", "25006" -> LockErrorCode.SERVICE_UNAVAILABLE;
+            // 0A000 is a standby, where a transaction begins as one that writes.
+            case "40001", "40P01", "57P01", "57P02", "57P03", "25006", "0A000" -> LockErrorCode.SERVICE_UNAVAILABLE;
             case "42501" -> LockErrorCode.AUTH_FAILED;
             case "42P01", "42883", "42703", "3F000" -> LockErrorCode.SCHEMA_MISSING;
             case "57014", "55P03", "25P03" -> LockErrorCode.NETWORK_TIMEOUT;

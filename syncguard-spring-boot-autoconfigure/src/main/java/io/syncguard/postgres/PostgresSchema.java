@@ -102,7 +102,8 @@ public final class PostgresSchema {
     private void run(String doing, Work work) {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
-            requirePostgres(connection);
+            PostgresServerCheck.requirePostgres(connection);
+            PostgresServerCheck.requirePrimary(connection);
             // As text: a pooler may lend another session for the next statement, and the driver's own ones are
             // prepared.
             statement.execute(SETTINGS.ofTransaction(connection.getMetaData().getDatabaseMajorVersion()));
@@ -124,18 +125,6 @@ public final class PostgresSchema {
             statement.execute("ROLLBACK");
         } catch (SQLException ex) {
             failure.addSuppressed(ex);
-        }
-    }
-
-    private static void requirePostgres(Connection connection) throws SQLException {
-        String product = connection.getMetaData().getDatabaseProductName();
-        if (!product.equals("PostgreSQL")) {
-            throw new LockBackendException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "SyncGuard keeps its locks in PostgreSQL, but the DataSource leads to " + product
-                            + ". Mark one that leads to PostgreSQL with @SyncGuardDataSource, or set"
-                            + " syncguard.enabled=false",
-                    null);
         }
     }
 

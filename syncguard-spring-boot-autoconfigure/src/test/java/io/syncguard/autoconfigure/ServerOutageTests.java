@@ -122,22 +122,27 @@ class ServerOutageTests {
     }
 
     @Test
-    void an_application_starts_on_a_standby_that_has_the_tables_and_says_why_on_one_that_has_not() {
+    void an_application_does_not_start_on_a_standby_and_says_why_with_and_without_the_tables() {
         run(locks -> {});
         server.stop();
         server.startAsStandby();
         try {
-            run(locks -> assertFails(() -> locks.acquire(ORDER), SERVICE_UNAVAILABLE));
-            runner().withPropertyValues(
+            assertRefused(runner());
+            assertRefused(runner().withPropertyValues("syncguard.postgres.schema-management=none"));
+            assertRefused(runner().withPropertyValues(
                             "syncguard.postgres.locks-table=new_locks",
-                            "syncguard.postgres.fence-counters-table=new_counters")
-                    .run(application -> assertThat(application)
-                            .getFailure()
-                            .hasStackTraceContaining("setting up the tables of SyncGuard")
-                            .hasStackTraceContaining("does not serve writes"));
+                            "syncguard.postgres.fence-counters-table=new_counters"));
         } finally {
             server.promote();
         }
+    }
+
+    private static void assertRefused(ApplicationContextRunner runner) {
+        runner.run(application -> assertThat(application)
+                .getFailure()
+                .hasStackTraceContaining("The DataSource leads to a standby or a reader endpoint")
+                .hasStackTraceContaining("does not serve writes")
+                .hasStackTraceContaining("@SyncGuardDataSource"));
     }
 
     @Test

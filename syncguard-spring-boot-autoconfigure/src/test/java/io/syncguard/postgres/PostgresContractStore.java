@@ -5,6 +5,7 @@ import io.syncguard.core.ContractStore;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -21,12 +22,18 @@ final class PostgresContractStore implements ContractStore, AfterAllCallback, Au
     private final JdbcTemplate jdbc;
 
     PostgresContractStore() {
+        this(UnaryOperator.identity());
+    }
+
+    /** @param detour the way that the operations of the backends take to the database of this URL */
+    PostgresContractStore(UnaryOperator<String> detour) {
         url = PostgresServer.newDatabaseUrl();
-        dataSource.setJdbcUrl(url);
+        String way = detour.apply(url);
+        dataSource.setJdbcUrl(way);
         dataSource.setMaximumPoolSize(16);
         dataSource.setMinimumIdle(1);
         wakeUps = PostgresServer.dataSource(url);
-        jdbc = new JdbcTemplate(dataSource);
+        jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
         new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
     }
 

@@ -1,0 +1,42 @@
+package io.syncguard.postgres;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/** Refuses at the start a server on which no lock can be kept, with what to do about it. */
+final class PostgresServerCheck {
+
+    private PostgresServerCheck() {}
+
+    static void requirePostgres(Connection connection) throws SQLException {
+        String product = connection.getMetaData().getDatabaseProductName();
+        if (!product.equals("PostgreSQL")) {
+            throw new LockBackendException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "SyncGuard keeps its locks in PostgreSQL, but the DataSource leads to " + product
+                            + ". Mark one that leads to PostgreSQL with @SyncGuardDataSource, or set"
+                            + " syncguard.enabled=false",
+                    null);
+        }
+    }
+
+    /** A standby answers queries and refuses each lock. So does the reader endpoint of a cluster. */
+    static void requirePrimary(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("SELECT pg_is_in_recovery()")) {
+            if (rows.next() && rows.getBoolean(1)) {
+                throw new LockBackendException(
+                        LockErrorCode.SERVICE_UNAVAILABLE,
+                        "The DataSource leads to a standby or a reader endpoint, which does not serve writes: SyncGuard"
+                                + " can keep no lock there. Lead it to the primary server (targetServerType=primary in a"
+                                + " URL with several hosts), or mark a DataSource that leads there with"
+                                + " @SyncGuardDataSource",
+                        null);
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package io.syncguard.postgres;
+
+import io.syncguard.testing.PgBouncer;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/** A database of its own whose backends reach it through a PgBouncer that pools transactions, until the tests of the class end. */
+final class PgBouncerContractStore implements BeforeAllCallback, AfterAllCallback {
+
+    private PgBouncer pooler;
+    private PostgresContractStore store;
+
+    PostgresContractStore store() {
+        return store;
+    }
+
+    PostgresContractStore emptied() {
+        return store.emptied();
+    }
+
+    @Override
+    public void beforeAll(ExtensionContext context) {
+        PgBouncer.assumeInstalled();
+        store = new PostgresContractStore(url -> {
+            pooler = PgBouncer.poolingTransactions(url);
+            return pooler.url(url);
+        });
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        if (store != null) {
+            store.close();
+            pooler.close();
+        }
+    }
+}
