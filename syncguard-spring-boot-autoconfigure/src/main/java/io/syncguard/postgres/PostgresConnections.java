@@ -9,13 +9,16 @@ import java.sql.Statement;
 import java.time.Duration;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.UncategorizedSQLException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.PreparedStatementCallback;
+import org.springframework.jdbc.core.PreparedStatementCreator;
 
 /**
  * Runs one statement at a time on a connection of its own, in autocommit and under our settings, with a limit on the silence of
- * the server.
- *
- * <p>Plain JDBC, because {@code JdbcTemplate} takes part in a running transaction: it would keep one of the few lock
- * connections until the caller's transaction ends.
+ * the server. It takes no part in a transaction of the caller.
  */
 final class PostgresConnections {
 
@@ -23,6 +26,7 @@ final class PostgresConnections {
     private static final long SHORTEST_TIMEOUT_MILLIS = 100;
 
     private final PostgresSessions sessions;
+    private final JdbcTemplate jdbc;
     private final Duration timeout;
 
     /**
@@ -31,6 +35,9 @@ final class PostgresConnections {
      */
     PostgresConnections(DataSource dataSource, Duration timeout) {
         this.sessions = new PostgresSessions(dataSource, timeout);
+        this.jdbc = new JdbcTemplate(sessions);
+        // Its own translation knows fewer errors, and would be undone again.
+        jdbc.setExceptionTranslator((task, sql, error) -> new UncategorizedSQLException(task, sql, error));
         this.timeout = timeout;
     }
 
@@ -72,47 +79,48 @@ final class PostgresConnections {
     private record Forms(String alone, String inTransaction) {}
 
     private <T> T query(String doing, Forms sql, long timeoutMillis, Binder binder, Reader<T> reader) {
-        try (Connection connection = open(doing, timeoutMillis)) {
-            return sessions.isOurs(connection)
-                    ? queryAlone(connection, doing, sql.alone(), binder, reader)
-                    : queryInTransaction(connection, doing, sql.inTransaction(), binder, reader);
-        } catch (SQLException ex) {
-            throw PostgresErrors.translate(doing, ex);
-        }
-    }
-
-    private Connection open(String doing, long timeoutMillis) {
+        Duration limit = Duration.ofMillis(timeoutMillis);
+        PreparedStatementCreator creator = connection -> prepare(connection, sql, limit);
+        PreparedStatementCallback<T> callback = statement -> run(statement, doing, binder, reader);
         try {
-            return sessions.open(timeoutMillis);
-        } catch (SQLException ex) {
-            throw PostgresErrors.notSent(doing, ex);
+            return CallerSynchronizations.setAside(() -> jdbc.execute(creator, callback));
+        } catch (CannotGetJdbcConnectionException ex) {
+            throw PostgresErrors.notSent(doing, causeOf(ex));
+        } catch (DataAccessException ex) {
+            throw PostgresErrors.translate(doing, causeOf(ex));
         }
     }
 
-    private <T> T queryAlone(Connection connection, String doing, String sql, Binder binder, Reader<T> reader)
-            throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            binder.bind(connection, statement);
-            try (ResultSet rows = statement.executeQuery()) {
-                return read(doing, rows, reader);
-            }
+    /** A lent session has its settings in the same message. The driver sends all of it at once: it is one round trip. */
+    private PreparedStatement prepare(Connection connection, Forms sql, Duration limit) throws SQLException {
+        PostgresSessions.limitSilence(connection, limit);
+        return connection.prepareStatement(
+                sessions.isOurs(connection)
+                        ? sql.alone()
+                        : sessions.beginOn(connection) + sql.inTransaction() + ";\nCOMMIT");
+    }
+
+    private <T> T run(PreparedStatement statement, String doing, Binder binder, Reader<T> reader) throws SQLException {
+        Connection connection = statement.getConnection();
+        binder.bind(connection, statement);
+        boolean ours = sessions.isOurs(connection);
+        try (ResultSet rows = ours ? statement.executeQuery() : executeInTransaction(statement)) {
+            return read(doing, rows, reader);
         }
     }
 
-    /** The driver sends all of it at once, so that it is one round trip, and a pooler lends one session for all of it. */
-    private <T> T queryInTransaction(Connection connection, String doing, String sql, Binder binder, Reader<T> reader)
-            throws SQLException {
-        String transaction = sessions.beginOn(connection) + sql + ";\nCOMMIT";
-        try (PreparedStatement statement = connection.prepareStatement(transaction)) {
-            binder.bind(connection, statement);
+    private static ResultSet executeInTransaction(PreparedStatement statement) throws SQLException {
+        try {
             statement.execute();
-            try (ResultSet rows = answer(statement)) {
-                return read(doing, rows, reader);
-            }
+            return answer(statement);
         } catch (SQLException ex) {
-            rollBack(connection, ex);
+            rollBack(statement.getConnection(), ex);
             throw ex;
         }
+    }
+
+    private static SQLException causeOf(DataAccessException error) {
+        return error.getCause() instanceof SQLException cause ? cause : new SQLException(error);
     }
 
     /** The third result: before it come that of BEGIN and the row of the settings. */

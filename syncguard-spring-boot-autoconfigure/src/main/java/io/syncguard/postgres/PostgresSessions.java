@@ -4,12 +4,14 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Map;
 import java.util.WeakHashMap;
 import javax.sql.DataSource;
 import org.postgresql.PGConnection;
+import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
  * Connections of which is known whether a server's session belongs to them. Where it does, it gets our settings once. Where it
@@ -18,9 +20,10 @@ import org.postgresql.PGConnection;
  *
  * <p>Threads may share it.
  */
-final class PostgresSessions {
+final class PostgresSessions extends AbstractDataSource {
 
     private final DataSource dataSource;
+    private final Duration timeout;
     private final PostgresSessionSettings settings;
 
     /** Whether the session belongs to the connection, by the driver's connections, of which a pool keeps few for long. */
@@ -32,25 +35,32 @@ final class PostgresSessions {
      */
     PostgresSessions(DataSource dataSource, Duration timeout) {
         this.dataSource = dataSource;
+        this.timeout = timeout;
         this.settings = new PostgresSessionSettings(timeout);
     }
 
-    /**
-     * A connection with a session that is ours or not, as {@link #isOurs} says.
-     *
-     * @param timeoutMillis how long the server may be silent on it
-     */
-    Connection open(long timeoutMillis) throws SQLException {
+    /** A connection with a session that is ours or not, as {@link #isOurs} says. */
+    @Override
+    public Connection getConnection() throws SQLException {
         Connection connection = dataSource.getConnection();
         try {
-            // Known to the driver alone: no round trip. The pool takes it back.
-            connection.setNetworkTimeout(Runnable::run, Math.toIntExact(timeoutMillis));
+            limitSilence(connection, timeout);
             prepare(connection);
             return connection;
         } catch (SQLException | RuntimeException ex) {
             close(connection, ex);
             throw ex;
         }
+    }
+
+    @Override
+    public Connection getConnection(String username, String password) throws SQLException {
+        throw new SQLFeatureNotSupportedException();
+    }
+
+    /** How long the server may be silent. Known to the driver alone: no round trip. The pool takes it back. */
+    static void limitSilence(Connection connection, Duration limit) throws SQLException {
+        connection.setNetworkTimeout(Runnable::run, Math.toIntExact(limit.toMillis()));
     }
 
     /** Whether this connection, which was opened here, has a session of its own, with our settings. */

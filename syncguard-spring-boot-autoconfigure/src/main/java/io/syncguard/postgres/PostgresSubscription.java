@@ -50,7 +50,7 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
     @Override
     public boolean open(Consumer<String> to) throws SQLException {
         receiver = to;
-        Connection opened = sessions.open(ANSWER_SECONDS * 1000L);
+        Connection opened = sessions.getConnection();
         connection = opened;
         execute(opened, "LISTEN");
         boolean arrives = testArrives(opened.unwrap(PGConnection.class));

@@ -17,6 +17,6 @@ public final class LockSessions {
     }
 
     public Connection open() throws SQLException {
-        return sessions.open(TIMEOUT.toMillis());
+        return sessions.getConnection();
     }
 }

@@ -39,7 +39,7 @@ class PostgresSessionsTests {
     void it_has_them_whatever_the_defaults_are() throws SQLException {
         PostgresSessions sessions = new PostgresSessions(pool, Duration.ofSeconds(2));
 
-        try (Connection connection = sessions.open(2_000)) {
+        try (Connection connection = sessions.getConnection()) {
             assertThat(sessions.isOurs(connection)).isTrue();
             assertThat(settingsOf(connection))
                     .containsAllEntriesOf(Map.of(
@@ -62,11 +62,11 @@ class PostgresSessionsTests {
     @Test
     void it_is_given_them_once() throws SQLException {
         PostgresSessions sessions = new PostgresSessions(pool, Duration.ofSeconds(2));
-        try (Connection connection = sessions.open(2_000)) {
+        try (Connection connection = sessions.getConnection()) {
             connection.createStatement().execute("SET lock_timeout = 7");
         }
 
-        try (Connection connection = sessions.open(2_000)) {
+        try (Connection connection = sessions.getConnection()) {
             assertThat(settingsOf(connection)).containsEntry("lock_timeout", "7");
         }
     }
@@ -74,10 +74,10 @@ class PostgresSessionsTests {
     @Test
     void a_connection_that_the_pool_has_made_anew_is_given_them_too() throws SQLException {
         PostgresSessions sessions = new PostgresSessions(pool, Duration.ofSeconds(2));
-        sessions.open(2_000).close();
+        sessions.getConnection().close();
         pool.getHikariPoolMXBean().softEvictConnections();
 
-        try (Connection connection = sessions.open(2_000)) {
+        try (Connection connection = sessions.getConnection()) {
             assertThat(settingsOf(connection)).containsEntry("lock_timeout", "1600");
         }
     }

@@ -1,0 +1,56 @@
+package io.syncguard.postgres;
+
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * What Spring remembers of the caller's transaction on this thread, set aside for the length of a call, as a transaction manager
+ * does that suspends it. While there is nothing to take part in, {@code JdbcTemplate} gives its connection back at once; otherwise
+ * it keeps any connection until the caller's transaction ends.
+ *
+ * <p>The caller's transaction itself goes on, and its resources stay bound: no synchronization is told.
+ */
+final class CallerSynchronizations {
+
+    private final List<TransactionSynchronization> synchronizations;
+    private final @Nullable String name;
+    private final @Nullable Integer isolation;
+    private final boolean readOnly;
+    private final boolean active;
+
+    private CallerSynchronizations() {
+        synchronizations = TransactionSynchronizationManager.getSynchronizations();
+        name = TransactionSynchronizationManager.getCurrentTransactionName();
+        isolation = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
+        readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+        active = TransactionSynchronizationManager.isActualTransactionActive();
+        TransactionSynchronizationManager.clear();
+    }
+
+    /** Runs a call as if this thread were in no transaction. */
+    static <T extends @Nullable Object> T setAside(Supplier<T> call) {
+        if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+            return call.get();
+        }
+        CallerSynchronizations caller = new CallerSynchronizations();
+        try {
+            return call.get();
+        } finally {
+            caller.restore();
+        }
+    }
+
+    /** In the order in which they are called. */
+    private void restore() {
+        TransactionSynchronizationManager.clear();
+        TransactionSynchronizationManager.initSynchronization();
+        synchronizations.forEach(TransactionSynchronizationManager::registerSynchronization);
+        TransactionSynchronizationManager.setCurrentTransactionName(name);
+        TransactionSynchronizationManager.setCurrentTransactionIsolationLevel(isolation);
+        TransactionSynchronizationManager.setCurrentTransactionReadOnly(readOnly);
+        TransactionSynchronizationManager.setActualTransactionActive(active);
+    }
+}
