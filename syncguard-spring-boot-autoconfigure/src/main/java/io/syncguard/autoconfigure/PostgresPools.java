@@ -18,9 +18,9 @@ import org.springframework.boot.jdbc.UnsupportedDataSourcePropertyException;
 import org.springframework.util.ClassUtils;
 
 /**
- * The library's own connections, made from the connection details of the application's {@code DataSource}: a few for what callers
- * ask, one for each thread of the engine, and one for wake-ups as soon as somebody waits. An application that has used up its pool
- * cannot starve them, and callers cannot starve the heartbeat.
+ * The library's own connections, made from the connection details of the application's {@code DataSource}: a few for
+ * what callers ask, one for each thread of the engine, and one for wake-ups as soon as somebody waits. An application
+ * that has used up its pool cannot starve them, and callers cannot starve the heartbeat.
  */
 final class PostgresPools implements AutoCloseable {
 
@@ -29,10 +29,15 @@ final class PostgresPools implements AutoCloseable {
     /** The pool accepts no shorter time to wait for a connection, in milliseconds. */
     private static final long SHORTEST_WAIT_MILLIS = 250;
 
-    /** The threads of the engine that send something: heartbeats, looks of waiters, late releases; and the thread that stops it. */
+    /**
+     * The threads of the engine that send something: heartbeats, looks of waiters, late releases; and the thread that
+     * stops it.
+     */
     private static final int ENGINE_THREADS = 4;
 
-    /** Far more than a lock operation may take, and far less than the server and the driver can count in milliseconds. */
+    /**
+     * Far more than a lock operation may take, and far less than the server and the driver can count in milliseconds.
+     */
     private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(10);
 
     private final Duration timeout;
@@ -116,8 +121,8 @@ final class PostgresPools implements AutoCloseable {
     }
 
     /**
-     * How to connect, and how long a connection may live. Not {@link HikariConfig#copyStateTo}, which shares the driver's
-     * properties between the pools: our time limits would become those of the application.
+     * How to connect, and how long a connection may live. Not {@link HikariConfig#copyStateTo}, which shares the
+     * driver's properties between the pools: our time limits would become those of the application.
      */
     private static HikariConfig copyOf(HikariConfig pool) {
         HikariConfig details = new HikariConfig();

@@ -7,9 +7,9 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * What Spring remembers of the caller's transaction on this thread, set aside for the length of a call, as a transaction manager
- * does that suspends it. While there is nothing to take part in, {@code JdbcTemplate} gives its connection back at once; otherwise
- * it keeps any connection until the caller's transaction ends.
+ * What Spring remembers of the caller's transaction on this thread, set aside for the length of a call, as a
+ * transaction manager does that suspends it. Without it, {@code JdbcTemplate} gives its connection back at once; with
+ * it, {@code JdbcTemplate} keeps any connection until the caller's transaction ends.
  *
  * <p>The caller's transaction itself goes on, and its resources stay bound: no synchronization is told.
  */

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a pooler in front of the server refuses, whatever the server would say. A pooler has one SQLSTATE for all of it, so it is
- * known by the words of PgBouncer.
+ * What a pooler in front of the server refuses, whatever the server would say. It has one SQLSTATE for all of it, so it
+ * is known by the words of PgBouncer.
  */
 enum PoolerRefusal {
     STATEMENT_POOLING(
@@ -17,8 +17,8 @@ enum PoolerRefusal {
 
     STARTUP_PARAMETER(
             "unsupported startup parameter",
-            "the pooler refuses a start-up parameter of the connection, which the cause names. Remove it from the URL of the"
-                    + " DataSource, or add it to ignore_startup_parameters of PgBouncer");
+            "the pooler refuses a start-up parameter of the connection, which the cause names. Remove it from the URL"
+                    + " of the DataSource, or add it to ignore_startup_parameters of PgBouncer");
 
     private final String words;
     private final String nextStep;

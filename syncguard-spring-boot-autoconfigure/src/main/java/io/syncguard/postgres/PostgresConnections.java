@@ -17,12 +17,15 @@ import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.PreparedStatementCreator;
 
 /**
- * Runs one statement at a time on a connection of its own, in autocommit and under our settings, with a limit on the silence of
- * the server. It takes no part in a transaction of the caller.
+ * Runs one statement at a time on a connection of its own, in autocommit and under our settings, with a limit on the
+ * silence of the server. It takes no part in a transaction of the caller.
  */
 final class PostgresConnections {
 
-    /** No limit is shorter, in milliseconds: one lost packet alone is sent again after 200 ms, and reported after none. */
+    /**
+     * No limit is shorter, in milliseconds: one lost packet alone is sent again after 200 ms, and reported after
+     * none.
+     */
     private static final long SHORTEST_TIMEOUT_MILLIS = 100;
 
     private final PostgresSessions sessions;
@@ -68,8 +71,8 @@ final class PostgresConnections {
     }
 
     /**
-     * One round trip. The server may be silent for less than a third of the ttl, so that a heartbeat has time for another
-     * try.
+     * One round trip. The server may be silent for less than a third of the ttl, so that a heartbeat has time for
+     * another try.
      */
     <T> T query(String doing, Duration ttl, String sql, Binder binder, Reader<T> reader) {
         long limit = Math.min(timeout.toMillis(), ttl.toMillis() / 3 - 1);
@@ -91,7 +94,7 @@ final class PostgresConnections {
         }
     }
 
-    /** A lent session has its settings in the same message. The driver sends all of it at once: it is one round trip. */
+    /** A lent session gets its settings in the same message: the driver sends all of it at once, in one round trip. */
     private PreparedStatement prepare(Connection connection, Forms sql, Duration limit) throws SQLException {
         PostgresSessions.limitSilence(connection, limit);
         return connection.prepareStatement(
@@ -140,7 +143,7 @@ final class PostgresConnections {
         }
     }
 
-    /** The pool does not give out again a connection that is closed. */
+    /** Nobody may get a connection that is still in the transaction that failed. */
     private static void abort(Connection connection, SQLException failure) {
         try {
             connection.abort(Runnable::run);

@@ -32,8 +32,8 @@ final class PostgresServerCheck {
                 throw new LockBackendException(
                         LockErrorCode.SERVICE_UNAVAILABLE,
                         "The DataSource leads to a standby or a reader endpoint, which does not serve writes: SyncGuard"
-                                + " can keep no lock there. Lead it to the primary server (targetServerType=primary in a"
-                                + " URL with several hosts), or mark a DataSource that leads there with"
+                                + " can keep no lock there. Lead it to the primary server (targetServerType=primary in"
+                                + " a URL with several hosts), or mark a DataSource that leads there with"
                                 + " @SyncGuardDataSource",
                         null);
             }

@@ -5,8 +5,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * The settings under which every statement of the library runs, whatever the defaults of the server, the database and the role
- * are. They belong to the session where the session is ours, and to each transaction where a pooler lends sessions to strangers.
+ * The settings under which every statement of the library runs, whatever the defaults of the server, the database and
+ * the role are. They belong to the session where the session is ours, and to each transaction where a pooler lends
+ * sessions to strangers.
  */
 final class PostgresSessionSettings {
 
@@ -32,7 +33,10 @@ final class PostgresSessionSettings {
 
     private final List<Setting> everywhere;
 
-    /** @param timeout how long the server may be silent; it gives up earlier, because the client's way costs a connection */
+    /**
+     * @param timeout how long the server may be silent; it gives up earlier, because the client's way costs a
+     * connection
+     */
     PostgresSessionSettings(Duration timeout) {
         everywhere = List.of(
                 // A grant is on the disk when it is answered. The functions turn it off for what need not be.
@@ -51,8 +55,8 @@ final class PostgresSessionSettings {
     }
 
     /**
-     * Sets up a session, in one statement. It sets nothing, and has no row, unless the session has the process id that is its
-     * parameter.
+     * Sets up a session, in one statement. It sets nothing, and has no row, unless the session has the process id
+     * that is its parameter.
      *
      * @param version the server's major version
      */

@@ -14,9 +14,9 @@ import org.postgresql.PGConnection;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
- * Connections of which is known whether a server's session belongs to them. Where it does, it gets our settings once. Where it
- * does not, because a pooler lends sessions for one transaction, nothing is set that a stranger would meet, and nothing is
- * expected that a stranger could have undone.
+ * Connections of which is known whether a server's session belongs to them. Where it does, it gets our settings once.
+ * Where it does not, because a pooler lends sessions for one transaction, nothing is set that a stranger would meet,
+ * and nothing is expected that a stranger could have undone.
  *
  * <p>Threads may share it.
  */
@@ -26,7 +26,9 @@ final class PostgresSessions extends AbstractDataSource {
     private final Duration timeout;
     private final PostgresSessionSettings settings;
 
-    /** Whether the session belongs to the connection, by the driver's connections, of which a pool keeps few for long. */
+    /**
+     * Whether the session belongs to the connection, by the driver's connections, of which a pool keeps few for long.
+     */
     private final Map<PGConnection, Boolean> known = Collections.synchronizedMap(new WeakHashMap<>());
 
     /**

@@ -15,8 +15,9 @@ import org.postgresql.PGNotification;
 /**
  * Listens to one channel by {@code LISTEN}, on a connection of its own.
  *
- * <p>A pooler that lends sessions for a transaction takes the {@code LISTEN}, and nothing ever arrives. So each connection is
- * tested: another one sends a notification. One that the connection sends to itself would arrive even there, with the answer.
+ * <p>A pooler that lends sessions for a transaction takes the {@code LISTEN}, and nothing ever arrives. So each
+ * connection is tested: another one sends a notification. One that the connection sends to itself would arrive even
+ * there, with the answer.
  */
 final class PostgresSubscription implements WakeUpSubscriber.Subscription {
 

@@ -130,8 +130,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public void connect(WakeUpListener listener) {
-        wakeUps = new WakeUpSubscriber(
-                "Redis", channel, new RedisSubscription(channel, connections), listener, time);
+        wakeUps = new WakeUpSubscriber("Redis", channel, new RedisSubscription(channel, connections), listener, time);
     }
 
     @Override

@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listens to one channel by {@code SUBSCRIBE}, on a connection of its own. The driver would make a lost connection again by
- * itself; it is closed in place of that, because the subscriber does so for each store.
+ * Listens to one channel by {@code SUBSCRIBE}, on a connection of its own. The driver would make a lost connection
+ * again by itself; it is closed in place of that, because the subscriber does so for each store.
  */
 final class RedisSubscription implements WakeUpSubscriber.Subscription {
 

@@ -9,11 +9,11 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Keeps this process subscribed to the channel on which a store wakes its waiters. It belongs to the engine: a store gives it a
- * {@link Subscription}, and an application never uses it. Threads may share it.
+ * Keeps this process subscribed to the channel on which a store wakes its waiters. It belongs to the engine: a store
+ * gives it a {@link Subscription}, and an application never uses it. Threads may share it.
  *
- * <p>The thread {@code syncguard-listener} subscribes when somebody waits for the first time, and again after each loss. Each
- * change has every waiter look once, because a wake-up may have been sent while nobody listened.
+ * <p>The thread {@code syncguard-listener} subscribes when somebody waits for the first time, and again after each
+ * loss. Each change has every waiter look once, because a wake-up may have been sent while nobody listened.
  */
 public final class WakeUpSubscriber implements AutoCloseable {
 
@@ -45,8 +45,8 @@ public final class WakeUpSubscriber implements AutoCloseable {
     private int failures;
 
     /**
-     * A store's way to listen to one channel. It is opened again after it was closed. The listening thread alone calls it, but
-     * for {@link #abort}.
+     * A store's way to listen to one channel. It is opened again after it was closed. The listening thread alone
+     * calls it, but for {@link #abort}.
      */
     public interface Subscription {
 
@@ -64,7 +64,10 @@ public final class WakeUpSubscriber implements AutoCloseable {
         /** Gives back what was opened, if anything was. Throws nothing, and waits for nobody. */
         void close();
 
-        /** Ends the call that is under way, for good. Called in place of {@link #close}, by another thread, more than once. */
+        /**
+         * Ends the call that is under way, for good. Called in place of {@link #close}, by another thread, more than
+         * once.
+         */
         void abort();
     }
 
