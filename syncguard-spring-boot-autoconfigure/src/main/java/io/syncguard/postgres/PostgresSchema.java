@@ -1,7 +1,5 @@
 package io.syncguard.postgres;
 
-import static java.util.Locale.ROOT;
-
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import java.io.IOException;
@@ -14,7 +12,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sees to it that the tables and functions are there: makes them by the one script, or checks that somebody else did.
@@ -40,13 +40,16 @@ public final class PostgresSchema {
 
     private static final String IS_COMPLETE = """
             SELECT to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL
-                AND to_regclass(?) IS NOT NULL AND to_regproc(?) IS NOT NULL
+                AND to_regclass(?) IS NOT NULL AND to_regprocedure(?) IS NOT NULL
             """;
 
-    /** The source of a function that exists. */
-    private static final String FUNCTION = """
-            SELECT prosrc FROM pg_proc WHERE oid = to_regproc(?)
+    /** By its exact signature: an overload of a name hides all functions of that name from to_regproc. */
+    private static final String FENCE_COUNTERS = """
+            SELECT prosrc FROM pg_proc WHERE oid = to_regprocedure(?)
             """;
+
+    /** The function selects a text and nothing else. It is read, not called: a role may have no rights on it yet. */
+    private static final Pattern FENCE_COUNTERS_BODY = Pattern.compile("\\s*SELECT '(.*)'\\s*");
 
     private static final String VERSION_QUERY = """
             SELECT ${syncguard_locks}_version()
@@ -133,19 +136,25 @@ public final class PostgresSchema {
      * at one again, for all instances.
      */
     private void requireSameCounters(Connection connection) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(FUNCTION)) {
-            statement.setString(1, tables.locks() + "_release");
+        String counters = countersInUse(connection);
+        if (counters != null && !counters.equalsIgnoreCase(tables.fenceCounters())) {
+            throw new LockBackendException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "The table '" + tables.locks() + "' is in use with another table of fence counters than '"
+                            + tables.fenceCounters() + "', whose fences would be used a second time. Set"
+                            + " syncguard.postgres.fence-counters-table to the name it had, or use another"
+                            + " locks-table, too",
+                    null);
+        }
+    }
+
+    private @Nullable String countersInUse(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(FENCE_COUNTERS)) {
+            statement.setString(1, tables.locks() + "_fence_counters()");
             try (ResultSet rows = statement.executeQuery()) {
-                String counters = "from " + tables.fenceCounters() + " ";
-                if (rows.next() && !rows.getString(1).toLowerCase(ROOT).contains(counters.toLowerCase(ROOT))) {
-                    throw new LockBackendException(
-                            LockErrorCode.INVALID_ARGUMENT,
-                            "The table '" + tables.locks() + "' is in use with another table of fence counters than '"
-                                    + tables.fenceCounters() + "', whose fences would be used a second time. Set"
-                                    + " syncguard.postgres.fence-counters-table to the name it had, or use another"
-                                    + " locks-table, too",
-                            null);
-                }
+                return rows.next()
+                        ? FENCE_COUNTERS_BODY.matcher(rows.getString(1)).replaceFirst("$1")
+                        : null;
             }
         }
     }
@@ -156,7 +165,7 @@ public final class PostgresSchema {
             statement.setString(2, tables.fenceCounters());
             statement.setString(3, tables.shared());
             statement.setString(4, tables.waiters());
-            statement.setString(5, tables.locks() + "_version");
+            statement.setString(5, tables.locks() + "_version()");
             try (ResultSet rows = statement.executeQuery()) {
                 if (!rows.next() || !rows.getBoolean(1)) {
                     return false;

@@ -9,9 +9,9 @@ import java.time.Duration;
  *
  * @param tables the names of the tables
  * @param timeout how long the server may be silent, at most
- * @param waiterTtl how long a place in the queue of a key is kept for a waiter of whom nothing is heard
+ * @param waiterTtl how long a queue entry lives without a renewal
  * @param cleanupInterval the pause between two sweeps, at least a minute; zero for none
- * @param cleanupInIsLocked whether a lapsed lease that was met by {@code isLocked} is swept after the answer
+ * @param cleanupInIsLocked whether a lapsed lease that {@code isLocked} found is swept after the answer
  */
 public record PostgresSettings(
         PostgresTables tables,

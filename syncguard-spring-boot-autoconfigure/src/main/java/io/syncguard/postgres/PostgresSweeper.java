@@ -4,7 +4,6 @@ import io.syncguard.LockBackendException;
 import io.syncguard.concurrent.Alarm;
 import io.syncguard.concurrent.Time;
 import java.sql.ResultSet;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,11 +12,11 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Deletes leases that lapsed more than two seconds ago, so that keys which are never used again leave nothing but
- * their fence counters, and places of waiters who died.
+ * Deletes leases that lapsed more than two tolerances ago, so that keys which are never used again leave nothing but
+ * their fence counters, and queue entries of waiters who died.
  *
  * <p>The thread {@code syncguard-sweeper} goes through the table once per interval, in batches of {@value #BATCH} leases, and
- * sweeps the keys that {@link #meet} names.
+ * sweeps the keys that {@link #sweepSoon} names.
  */
 final class PostgresSweeper implements AutoCloseable {
 
@@ -28,7 +27,7 @@ final class PostgresSweeper implements AutoCloseable {
 
     /**
      * The clock is asked in a subquery, once and first, so that the indexes on expires_at_ms can be used. The waiters have no
-     * such index: each renewal of a place would write to all indexes of the table. {@code key >= ''} is true for all of them
+     * such index: each renewal of an entry would write to all indexes of the table. {@code key >= ''} is true for all of them
      * and lets the index on the key serve, so that no sequential scan is forced, whose cost would be 10000000000.
      */
     static final String LAPSED = """
@@ -37,7 +36,7 @@ final class PostgresSweeper implements AutoCloseable {
                 UNION ALL SELECT key, expires_at_ms FROM ${syncguard_locks}_shared
                 UNION ALL SELECT key, expires_at_ms FROM ${syncguard_locks}_waiters WHERE key >= ''
             ) AS "Lapsed"
-            WHERE expires_at_ms < (SELECT ${syncguard_locks}_now() - 2000) AND (expires_at_ms, key) > (?, ?)
+            WHERE expires_at_ms < (SELECT ${syncguard_locks}_sweep_before()) AND (expires_at_ms, key) > (?, ?)
             ORDER BY expires_at_ms, key
             LIMIT ?
             """;
@@ -49,12 +48,12 @@ final class PostgresSweeper implements AutoCloseable {
     private final PostgresConnections connections;
     private final String lapsed;
     private final String sweep;
-    private final boolean sweepsWhatIsMet;
+    private final boolean sweepsOnIsLocked;
     private final long interval;
     private final Time time;
 
-    /** The storage keys that were met, until they are swept. */
-    private final Set<String> met = ConcurrentHashMap.newKeySet();
+    /** The keys to be swept out of turn. */
+    private final Set<String> soon = ConcurrentHashMap.newKeySet();
 
     /** When the table is swept next. Read and written by the sweeping thread only. */
     private long nextSweep;
@@ -67,7 +66,7 @@ final class PostgresSweeper implements AutoCloseable {
         this.connections = connections;
         this.lapsed = settings.tables().fill(LAPSED);
         this.sweep = settings.tables().fill(SWEEP);
-        this.sweepsWhatIsMet = settings.cleanupInIsLocked();
+        this.sweepsOnIsLocked = settings.cleanupInIsLocked();
         this.interval = settings.cleanupInterval().toNanos();
         this.time = time;
         // Instances that start together do not sweep together.
@@ -78,9 +77,9 @@ final class PostgresSweeper implements AutoCloseable {
         alarm.ringAt(nextSweep);
     }
 
-    /** Takes notice of a lease that has lapsed, as somebody has seen. Does no I/O. */
-    void meet(String storageKey) {
-        if (sweepsWhatIsMet && met.size() < BATCH && met.add(storageKey)) {
+    /** Has a key swept at once, because a caller saw that its lease has lapsed. Does no I/O. */
+    void sweepSoon(String key) {
+        if (sweepsOnIsLocked && soon.size() < BATCH && soon.add(key)) {
             alarm.ringAt(time.nanoTime());
         }
     }
@@ -94,7 +93,7 @@ final class PostgresSweeper implements AutoCloseable {
 
     private long run() {
         try {
-            sweepMet();
+            sweepOutOfTurn();
             if (time.nanoTime() >= nextSweep) {
                 nextSweep = time.nanoTime() + interval;
                 sweepTable();
@@ -107,11 +106,11 @@ final class PostgresSweeper implements AutoCloseable {
         return nextSweep;
     }
 
-    private void sweepMet() {
-        List<String> keys = List.copyOf(met);
+    private void sweepOutOfTurn() {
+        List<String> keys = List.copyOf(soon);
         if (!keys.isEmpty()) {
-            // Forgotten first: one that is met again from now on is swept again.
-            met.removeAll(keys);
+            // Removed first: one that is named again from now on is swept again.
+            soon.removeAll(keys);
             sweep(keys);
         }
     }
@@ -138,13 +137,7 @@ final class PostgresSweeper implements AutoCloseable {
                     statement.setString(2, last.key());
                     statement.setInt(3, BATCH);
                 },
-                rows -> {
-                    List<Lease> batch = new ArrayList<>();
-                    while (rows.next()) {
-                        batch.add(new Lease(rows.getString(1), rows.getLong(2)));
-                    }
-                    return batch;
-                });
+                rows -> PostgresRows.all(rows, row -> new Lease(row.getString(1), row.getLong(2))));
     }
 
     private void sweep(List<String> keys) {

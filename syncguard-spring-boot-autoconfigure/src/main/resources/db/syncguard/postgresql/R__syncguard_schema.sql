@@ -1,14 +1,22 @@
--- The tables and functions of SyncGuard on PostgreSQL 12 and later. May be run again and again, also while older instances run.
+-- The tables and functions of SyncGuard on PostgreSQL 12 and later. May be run again and again, also while older
+-- instances run.
 --
--- ${syncguard_locks} and ${syncguard_fence_counters} are the table names, with a schema in front if you like. Flyway and
--- Liquibase put them in as placeholders of these names; for psql, let sed do it:
---   sed -e 's/${syncguard_locks}/syncguard_locks/g' -e 's/${syncguard_fence_counters}/syncguard_fence_counters/g' THIS_FILE | psql
+-- ${syncguard_locks} and ${syncguard_fence_counters} are the table names, with a schema in front if you like. Flyway
+-- and Liquibase put them in as placeholders of these names; for psql, let sed do it:
+--   sed 's/${syncguard_locks}/syncguard_locks/g; s/${syncguard_fence_counters}/syncguard_fence_counters/g' FILE | psql
 --
--- Which race each predicate closes: docs/postgresql.md. A cached plan that was made while the tables were empty stays in use while
--- they grow. Such a plan must not join tables: it would read all their rows. So many rows are found by = ANY, or one by one in
--- a subquery that OFFSET 0 keeps apart.
+-- docs/postgresql.md has the overview. Rules for all functions:
+-- * A plan that was cached while the tables were empty stays in use while they grow. Such a plan must not join tables:
+--   it would read all their rows. So many rows are found by = ANY (ARRAY(...)), or one by one in a subquery that
+--   OFFSET 0 keeps apart.
+-- * Each statement in a VOLATILE function sees what was committed before it began. A function that looks again after a
+--   row lock was won must stay VOLATILE.
+-- * The first functions, in SQL, are put into the statements by the planner, and cost nothing. They must stay one
+--   expression. The others are called by an assignment where they are called often: PERFORM is a statement of its own.
+-- * The name of the table may have 48 bytes of 63, so a suffix has 15 at most. The table may be called "wanted": CTEs
+--   and record variables are in quotes and have a capital.
 
--- One row per exclusive lease. A lease, exclusive or shared, is live while expires_at_ms is less than a second ago.
+-- One row per exclusive lease.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks} (
     key            TEXT COLLATE "C" PRIMARY KEY,
     lock_id        TEXT COLLATE "C" NOT NULL UNIQUE,
@@ -30,475 +38,836 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks}_shared (
     owner          TEXT
 );
 
--- One row per caller who waits: the queues of all keys, by order of arrival. A place is a lease, too, without a tolerance.
--- Releases send the number of a waiter to the channel of its process. They grant the key to one who is first, with a lease of
--- first_lease_ms, or null if it has to claim the key itself; that message carries the secret, because everybody may notify.
+-- One row per queue entry: the waiters of all keys, in order of arrival. An entry is a lease, too, without a
+-- tolerance; it lives for ttl_ms after each renewal. A wake-up is the waiter's number on the channel of its process,
+-- which is null where the process polls. With hand_over a release may grant the key to the entry, for ttl_ms; that
+-- message carries the secret, because everybody may notify.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks}_waiters (
-    lock_id        TEXT COLLATE "C" PRIMARY KEY,
-    key            TEXT COLLATE "C" NOT NULL,
-    arrival        BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY,
-    shared         BOOLEAN NOT NULL,
-    expires_at_ms  BIGINT NOT NULL,
-    channel        TEXT,
-    waiter         BIGINT NOT NULL,
-    owner          TEXT,
-    first_lease_ms BIGINT,
-    secret         TEXT
+    lock_id       TEXT COLLATE "C" PRIMARY KEY,
+    key           TEXT COLLATE "C" NOT NULL,
+    arrival       BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY,
+    shared        BOOLEAN NOT NULL,
+    expires_at_ms BIGINT NOT NULL,
+    ttl_ms        BIGINT NOT NULL,
+    hand_over     BOOLEAN NOT NULL,
+    channel       TEXT,
+    waiter        BIGINT NOT NULL,
+    owner         TEXT,
+    secret        TEXT
 ) WITH (fillfactor = 70);
 
--- One row per key that was ever locked, also its serialising row. NEVER delete one: a fence that is used twice protects nothing.
+-- One row per key that was ever locked, also its serialising row. NEVER delete one: a fence that is used twice protects
+-- nothing.
 CREATE TABLE IF NOT EXISTS ${syncguard_fence_counters} (
     fence_key TEXT COLLATE "C" PRIMARY KEY,
     fence     BIGINT NOT NULL DEFAULT 0,
     key_debug TEXT
 ) WITH (fillfactor = 70);
 
--- Only where they are missing: with IF NOT EXISTS each of these locks its table even when there is nothing to do.
+-- Indexes where they are missing. CREATE INDEX IF NOT EXISTS would lock its table even when there is nothing to do.
 DO $do$
 DECLARE
     "Wanted" RECORD;
 BEGIN
     FOR "Wanted" IN
-        SELECT w.place::regclass AS place, w.columns, w.names
+        SELECT w.table_name::regclass AS table_name, w.columns, w.names
         FROM (VALUES
             ('${syncguard_locks}', 'expires_at_ms', ARRAY['expires_at_ms']),
             ('${syncguard_locks}_shared', 'expires_at_ms', ARRAY['expires_at_ms']),
             ('${syncguard_locks}_shared', 'key, expires_at_ms', ARRAY['key', 'expires_at_ms']),
             ('${syncguard_locks}_waiters', 'key, arrival', ARRAY['key', 'arrival'])
-        ) AS w (place, columns, names)
+        ) AS w (table_name, columns, names)
     LOOP
         IF NOT EXISTS (
             SELECT FROM pg_index i
-            WHERE i.indrelid = "Wanted".place AND "Wanted".names = ARRAY(
+            WHERE i.indrelid = "Wanted".table_name AND "Wanted".names = ARRAY(
                 SELECT a.attname::TEXT FROM unnest(i.indkey) WITH ORDINALITY AS k (attnum, position)
                 JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
                 ORDER BY k.position
             )
         ) THEN
-            EXECUTE format('CREATE INDEX ON %s (%s)', "Wanted".place, "Wanted".columns);
+            EXECUTE format('CREATE INDEX ON %s (%s)', "Wanted".table_name, "Wanted".columns);
         END IF;
     END LOOP;
 END
 $do$;
 
--- The clock that judges every lease, in milliseconds. Read after a row lock was won; now() would be the start of the transaction.
+-- How long the store keeps a lapsed lease from others.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_tolerance() RETURNS BIGINT
+LANGUAGE sql IMMUTABLE AS $function$
+    SELECT 1000::BIGINT
+$function$;
+
+-- The largest fence. A larger one would have 16 digits and no longer sort as text.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_last_fence() RETURNS BIGINT
+LANGUAGE sql IMMUTABLE AS $function$
+    SELECT 900000000000000
+$function$;
+
+-- A fence as leases store it.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_text(p_fence BIGINT) RETURNS TEXT
+LANGUAGE sql IMMUTABLE AS $function$
+    SELECT lpad(p_fence::TEXT, 15, '0')
+$function$;
+
+-- The fence key of a key. PostgreSQL keeps a key as it is: a key has at most 512 bytes, and an index takes 2700.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_key(p_key TEXT) RETURNS TEXT
+LANGUAGE sql IMMUTABLE AS $function$
+    SELECT 'fence:' || p_key
+$function$;
+
+-- The key of a fence key.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_key_of_fence(p_fence_key TEXT) RETURNS TEXT
+LANGUAGE sql IMMUTABLE AS $function$
+    SELECT substr(p_fence_key, 1 + length(${syncguard_locks}_fence_key('')))
+$function$;
+
+-- The table of fence counters that these functions use. The library compares it with its own setting at the start.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_counters() RETURNS TEXT
+LANGUAGE sql IMMUTABLE AS $function$
+    SELECT '${syncguard_fence_counters}'
+$function$;
+
+-- The clock that judges every lease, in milliseconds. It is read after a row lock was won; now() would be the start of
+-- the transaction.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_now() RETURNS BIGINT
 LANGUAGE sql VOLATILE AS $function$
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::BIGINT
 $function$;
 
--- One attempt. granted_fence is null when it is refused, and 0 when the counter is at its end. A refusal tells people by whom the
--- key is held, of several readers by whom until last; held_since_ms is null where only those who wait are in the way.
+-- Whether a lease with this expiry is live at this time.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_is_live(p_expires_at_ms BIGINT, p_now_ms BIGINT) RETURNS BOOLEAN
+LANGUAGE sql IMMUTABLE AS $function$
+    SELECT p_expires_at_ms > p_now_ms - ${syncguard_locks}_tolerance()
+$function$;
+
+-- The cleanup deletes leases that expired before this time: twice the tolerance ago.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_sweep_before() RETURNS BIGINT
+LANGUAGE sql VOLATILE AS $function$
+    SELECT ${syncguard_locks}_now() - 2 * ${syncguard_locks}_tolerance()
+$function$;
+
+-- Why a lease with this expiry, or null if there is none, was neither extended nor released.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_outcome(p_expires_at_ms BIGINT) RETURNS TEXT
+LANGUAGE sql VOLATILE AS $function$
+    SELECT CASE
+               WHEN p_expires_at_ms IS NULL THEN 'not_found'
+               WHEN ${syncguard_locks}_is_live(p_expires_at_ms, ${syncguard_locks}_now()) THEN 'busy'
+               ELSE 'expired'
+           END
+$function$;
+
+-- Why the lease with this lock id, exclusive or shared, was neither extended nor released.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_outcome_of(p_lock_id TEXT) RETURNS TEXT
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_expires BIGINT := coalesce(
+        (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id),
+        (SELECT s.expires_at_ms FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id));
+BEGIN
+    RETURN ${syncguard_locks}_outcome(v_expires);
+END
+$function$;
+
+-- The key of a lease or queue entry, null if there is none.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_key_of(p_lock_id TEXT) RETURNS TEXT
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_key TEXT;
+BEGIN
+    -- All three in one snapshot: a hand-over moves a row from the queue to the leases, and two looks could miss both.
+    SELECT o.key INTO v_key FROM (
+        SELECT s.key, s.lock_id FROM ${syncguard_locks}_shared s
+        UNION ALL SELECT w.key, w.lock_id FROM ${syncguard_locks}_waiters w
+        UNION ALL SELECT l.key, l.lock_id FROM ${syncguard_locks} l
+    ) o WHERE o.lock_id = p_lock_id;
+    RETURN v_key;
+END
+$function$;
+
+-- Wins the serialising row of a key, and answers its fence. From here to the commit nobody else can grant the key,
+-- release it, or join or leave its queue.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_key(p_key TEXT) RETURNS BIGINT
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_fence BIGINT;
+BEGIN
+    SELECT c.fence INTO v_fence FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        -- Only for a key whose row somebody has deleted: its first grant made one.
+        INSERT INTO ${syncguard_fence_counters} AS c (fence_key, key_debug)
+        VALUES (${syncguard_locks}_fence_key(p_key), p_key)
+        ON CONFLICT (fence_key) DO UPDATE SET fence = c.fence
+        RETURNING c.fence INTO v_fence;
+    END IF;
+    RETURN v_fence;
+END
+$function$;
+
+-- Wins the serialising rows of those of these keys that nobody else has locked, and answers these keys. The order of
+-- the keys keeps two of these calls out of a deadlock with those who wait for several rows.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_keys(p_keys TEXT[]) RETURNS TEXT[]
+LANGUAGE plpgsql AS $function$
+BEGIN
+    RETURN ARRAY(
+        SELECT ${syncguard_locks}_key_of_fence(c.fence_key) FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = ANY (ARRAY(SELECT ${syncguard_locks}_fence_key(k.key) FROM unnest(p_keys) AS k (key)))
+        ORDER BY c.fence_key
+        FOR NO KEY UPDATE SKIP LOCKED
+    );
+END
+$function$;
+
+-- What is in the way of an acquire request: the exclusive lease, for an exclusive request the shared ones, and the
+-- queue entries in front of its own, or all if it has none. It locks nothing. time_left_ms is the time until the last
+-- of them is over, 0 or less where nothing live is. Of several readers held_by is the one whose lease ends last;
+-- held_since_ms is null where only waiters are in the way.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_blockers(
+    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT,
+    OUT now_ms BIGINT, OUT has_exclusive BOOLEAN, OUT has_shared BOOLEAN, OUT leases_until_ms BIGINT,
+    OUT entry_until_ms BIGINT, OUT own_arrival BIGINT, OUT time_left_ms BIGINT,
+    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN
+)
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_now    BIGINT := ${syncguard_locks}_now();
+    v_latest BIGINT;
+BEGIN
+    SELECT l.key IS NOT NULL, "Last".lock_id IS NOT NULL,
+           greatest(l.expires_at_ms, "Last".expires_at_ms) + ${syncguard_locks}_tolerance(),
+           "Front".soonest, "Front".latest, "Own".arrival,
+           CASE WHEN l.key IS NULL THEN "Last".owner ELSE l.owner END,
+           coalesce(l.acquired_at_ms, "Last".acquired_at_ms),
+           EXISTS (
+               SELECT FROM ${syncguard_locks}_shared s
+               WHERE s.key = p_key AND s.lock_id <> "Last".lock_id
+                   AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
+           )
+    INTO has_exclusive, has_shared, leases_until_ms, entry_until_ms, v_latest, own_arrival,
+         held_by, held_since_ms, held_by_others
+    FROM (
+        -- An entry that lapsed is lost: it stands in front of nobody.
+        SELECT (
+            SELECT w.arrival FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id AND w.expires_at_ms > v_now
+        ) AS arrival
+    ) AS "Own", LATERAL (
+        -- Those who have arrived before it; readers pass readers.
+        SELECT min(w.expires_at_ms) AS soonest, max(w.expires_at_ms) AS latest
+        FROM ${syncguard_locks}_waiters w
+        WHERE w.key = p_key AND w.expires_at_ms > v_now AND NOT (p_shared AND w.shared)
+            AND ("Own".arrival IS NULL OR w.arrival < "Own".arrival)
+    ) AS "Front"
+    LEFT JOIN ${syncguard_locks} l ON l.key = p_key
+    LEFT JOIN LATERAL (
+        SELECT s.expires_at_ms, s.lock_id, s.owner, s.acquired_at_ms FROM ${syncguard_locks}_shared s
+        WHERE s.key = p_key AND NOT p_shared ORDER BY s.expires_at_ms DESC LIMIT 1
+    ) AS "Last" ON true;
+    now_ms := v_now;
+    time_left_ms := coalesce(greatest(leases_until_ms, v_latest) - v_now, 0);
+    IF leases_until_ms <= v_now AND v_latest IS NOT NULL THEN
+        held_since_ms := NULL;
+    END IF;
+END
+$function$;
+
+-- Deletes the lapsed leases that are in the way, and answers 0, or in how many milliseconds to try again where a row is
+-- locked. The caller has won the serialising row.
 --
--- With p_place_ms it is the attempt of a waiter: it takes a place in the queue, or keeps the one that it has, for so long, and
--- time_left_ms says when to look again. Without, it is a try that does not queue; who has a place gives it up. p_queued says
--- that the caller was given a place before, which may be a lease by now.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_claim(
-    p_key TEXT, p_fence_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_user_key TEXT, p_owner TEXT,
-    p_queued BOOLEAN, p_place_ms BIGINT, p_first_lease_ms BIGINT, p_channel TEXT, p_waiter BIGINT, p_secret TEXT,
+-- Lapsed leases are deleted, never passed over: an extension that is still under way would revive one beside the
+-- grant. The expiry is looked at again under the row lock: the lease may have been extended since. FOR UPDATE is of
+-- key strength, so it does not pass a transaction that has pinned the row; SKIP LOCKED does not wait for that one
+-- either.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_delete_lapsed(
+    p_key TEXT, p_exclusive BOOLEAN, p_shared BOOLEAN, p_now_ms BIGINT
+) RETURNS BIGINT
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_pinned BOOLEAN := false;
+BEGIN
+    IF p_exclusive THEN
+        DELETE FROM ${syncguard_locks} l WHERE l.key = (
+            SELECT s.key FROM ${syncguard_locks} s
+            WHERE s.key = p_key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms)
+            FOR UPDATE SKIP LOCKED
+        );
+        v_pinned := NOT FOUND;
+    END IF;
+    IF p_shared AND NOT v_pinned THEN
+        DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = ANY (ARRAY(
+            SELECT s.lock_id FROM ${syncguard_locks}_shared s
+            WHERE s.key = p_key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms)
+            FOR UPDATE SKIP LOCKED
+        ));
+        -- Any reader that is left blocks: it may be committing, or being extended.
+        v_pinned := EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key);
+    END IF;
+    RETURN CASE WHEN v_pinned THEN 50 + floor(random() * 50) ELSE 0 END;
+END
+$function$;
+
+-- The next fence of a key that has neither leases nor queue entries, as most have when they are acquired. Else, or
+-- where the counter is at its end, null.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_if_free(p_key TEXT) RETURNS BIGINT
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_seen  BIGINT;
+    v_fence BIGINT;
+BEGIN
+    SELECT (SELECT c.fence FROM ${syncguard_fence_counters} c WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key))
+    INTO v_seen
+    WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
+        AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
+        AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key);
+    -- Leases and queue of such a key begin with a grant, which changes the fence, and the first grant of all makes the
+    -- row. So an unchanged fence, or a row that only this insert has made, proves that the key is still free. Both
+    -- wait for a grant that is under way.
+    IF FOUND AND v_seen IS NULL THEN
+        INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
+        VALUES (${syncguard_locks}_fence_key(p_key), 1, p_key)
+        ON CONFLICT (fence_key) DO NOTHING
+        RETURNING c.fence INTO v_fence;
+    ELSIF FOUND THEN
+        UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
+        WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+            AND c.fence = v_seen AND c.fence < ${syncguard_locks}_last_fence()
+        RETURNING c.fence INTO v_fence;
+    END IF;
+    RETURN v_fence;
+END
+$function$;
+
+-- The next fence of a key, or 0 where the counter is at its end. Drawing it wins the serialising row.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_fence(p_key TEXT) RETURNS BIGINT
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_fence BIGINT;
+BEGIN
+    UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
+    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
+    RETURNING c.fence INTO v_fence;
+    IF NOT FOUND THEN
+        -- The counter is at its end; or somebody has deleted the row, which the first grant made.
+        INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
+        VALUES (${syncguard_locks}_fence_key(p_key), 1, p_key)
+        ON CONFLICT (fence_key) DO NOTHING
+        RETURNING c.fence INTO v_fence;
+    END IF;
+    RETURN coalesce(v_fence, 0);
+END
+$function$;
+
+-- Makes a lease with this fence, and answers the time of the grant. Nothing is in the way, and nothing can come.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_grant(
+    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_fence BIGINT
+) RETURNS BIGINT
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_now BIGINT := ${syncguard_locks}_now();
+BEGIN
+    IF p_shared THEN
+        INSERT INTO ${syncguard_locks}_shared (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+        VALUES (p_lock_id, p_key, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(p_fence), p_key, p_owner);
+    ELSE
+        INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+        VALUES (p_key, p_lock_id, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(p_fence), p_key, p_owner);
+    END IF;
+    RETURN v_now;
+END
+$function$;
+
+-- One attempt of a caller who has no queue entry and gets none. granted_fence is null when it is refused, and 0 when
+-- the counter is at its end. A refusal writes nothing and locks no row, but for one that loses a race; it says for
+-- people who holds the key.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
+    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT,
     OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
     OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN
 )
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_seen      BIGINT; -- the fence when nothing was there
-    v_free      BOOLEAN := false; -- nothing was there, and nothing has come
-    v_fence     BIGINT;
-    v_won       BOOLEAN; -- the serialising row
-    v_now       BIGINT;
-    v_exclusive BIGINT; -- the end of the exclusive lease
-    v_shared    BIGINT; -- the latest end of a shared lease that is in the way
-    v_leases    BIGINT; -- when the last of these leases frees the key
-    v_arrival   BIGINT; -- the caller's own place
-    v_soonest   BIGINT; -- the ends of the places in front that are in the way
-    v_latest    BIGINT;
+    v_queue   BOOLEAN;
+    "Blocked" RECORD;
 BEGIN
-    IF NOT p_queued THEN
-        SELECT l.expires_at_ms, l.owner, l.acquired_at_ms INTO v_exclusive, held_by, held_since_ms
-        FROM ${syncguard_locks} l WHERE l.key = p_key;
-        IF NOT FOUND THEN
-            -- To most keys nothing is there. What comes to such a key begins with a grant: while the fence is the one that was seen
-            -- then, nothing has come.
-            SELECT c.fence INTO v_seen FROM ${syncguard_fence_counters} c
-            WHERE c.fence_key = p_fence_key
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key);
-            IF FOUND THEN
-                UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
-                WHERE c.fence_key = p_fence_key AND c.fence = v_seen AND c.fence < 900000000000000
-                RETURNING c.fence INTO v_fence;
-                v_free := FOUND;
-            END IF;
-        ELSIF p_place_ms IS NULL AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key) THEN
-            -- Most tries that are refused: somebody has the key, and nobody waits.
-            time_left_ms := v_exclusive + 1000 - ${syncguard_locks}_now();
-            IF time_left_ms > 0 THEN
-                RETURN;
-            END IF;
-        END IF;
-    END IF;
-    v_won := v_free;
-
-    -- Who waits or has waited needs the row in any case. Others look without any lock, so that a try that is refused writes
-    -- nothing; win the row; look again.
-    IF NOT v_won AND (p_queued OR p_place_ms IS NOT NULL) THEN
-        PERFORM 1 FROM ${syncguard_fence_counters} c WHERE c.fence_key = p_fence_key FOR NO KEY UPDATE;
-        v_won := FOUND;
-    END IF;
-    IF p_queued THEN
-        -- A release has made a lease of the place, and the caller does not know yet.
-        PERFORM 1 FROM ${syncguard_locks} l WHERE l.key = p_key AND l.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
-        IF FOUND THEN
-            UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
-            WHERE l.key = p_key AND l.lock_id = p_lock_id AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
-            RETURNING l.fence, l.acquired_at_ms, l.expires_at_ms INTO granted_fence, granted_at_ms, granted_until_ms;
-            IF FOUND THEN
-                RETURN;
-            END IF;
-        END IF;
-    END IF;
-    LOOP
-        v_now := ${syncguard_locks}_now();
-        EXIT WHEN v_free;
-        SELECT l.expires_at_ms, "Last".expires_at_ms, "Own".arrival, "Front".soonest, "Front".latest,
-               CASE WHEN l.key IS NULL THEN "Last".owner ELSE l.owner END,
-               coalesce(l.acquired_at_ms, "Last".acquired_at_ms),
-               EXISTS (
-                   SELECT FROM ${syncguard_locks}_shared s
-                   WHERE s.key = p_key AND s.lock_id <> "Last".lock_id AND s.expires_at_ms > v_now - 1000
-               )
-        INTO v_exclusive, v_shared, v_arrival, v_soonest, v_latest, held_by, held_since_ms, held_by_others
-        FROM (
-            SELECT (
-                SELECT w.arrival FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id AND w.expires_at_ms > v_now
-            ) AS arrival
-        ) AS "Own", LATERAL (
-            SELECT min(w.expires_at_ms) AS soonest, max(w.expires_at_ms) AS latest
-            FROM ${syncguard_locks}_waiters w
-            WHERE w.key = p_key AND w.expires_at_ms > v_now AND NOT (p_shared AND w.shared)
-                AND ("Own".arrival IS NULL OR w.arrival < "Own".arrival)
-        ) AS "Front"
-        LEFT JOIN ${syncguard_locks} l ON l.key = p_key
-        LEFT JOIN LATERAL (
-            SELECT s.expires_at_ms, s.lock_id, s.owner, s.acquired_at_ms FROM ${syncguard_locks}_shared s
-            WHERE s.key = p_key AND NOT p_shared ORDER BY s.expires_at_ms DESC LIMIT 1
-        ) AS "Last" ON true;
-        v_leases := greatest(v_exclusive, v_shared) + 1000;
-        time_left_ms := greatest(v_leases, v_latest) - v_now;
-        IF v_leases <= v_now AND v_latest IS NOT NULL THEN
-            held_since_ms := NULL;
-        END IF;
-        EXIT WHEN v_won;
-
-        -- From here to the commit nobody else can grant this key, or join or leave its queue.
-        v_won := true;
-        IF time_left_ms > 0 THEN
-            IF p_place_ms IS NULL AND v_arrival IS NULL THEN
-                RETURN;
-            END IF;
-            PERFORM 1 FROM ${syncguard_fence_counters} c WHERE c.fence_key = p_fence_key FOR NO KEY UPDATE;
-        ELSE
-            INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug) VALUES (p_fence_key, 1, p_user_key)
-            ON CONFLICT (fence_key) DO UPDATE SET fence = c.fence + 1 WHERE c.fence < 900000000000000
-            RETURNING c.fence INTO v_fence;
-            IF NOT FOUND THEN
-                granted_fence := 0;
-                RETURN;
-            END IF;
-        END IF;
-    END LOOP;
-
-    -- Lapsed leases are deleted, never passed over: an extension that is still under way would revive one beside ours. Who has
-    -- one locked may be committing under it, and is not waited for.
-    IF time_left_ms <= 0 AND v_exclusive IS NOT NULL THEN
-        DELETE FROM ${syncguard_locks} l WHERE l.key = (
-            SELECT s.key FROM ${syncguard_locks} s
-            WHERE s.key = p_key AND s.expires_at_ms <= v_now - 1000
-            FOR UPDATE SKIP LOCKED
-        );
-        IF NOT FOUND THEN
-            time_left_ms := 50 + floor(random() * 50);
-        END IF;
-    END IF;
-    IF time_left_ms <= 0 AND v_shared IS NOT NULL THEN
-        DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = ANY (ARRAY(
-            SELECT s.lock_id FROM ${syncguard_locks}_shared s
-            WHERE s.key = p_key AND s.expires_at_ms <= v_now - 1000
-            FOR UPDATE SKIP LOCKED
-        ));
-        IF EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key) THEN
-            time_left_ms := 50 + floor(random() * 50);
-        END IF;
+    -- Most refused tries end here: somebody holds the key, and nobody waits.
+    SELECT l.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now(),
+           l.owner, l.acquired_at_ms, false, EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
+    INTO time_left_ms, held_by, held_since_ms, held_by_others, v_queue
+    FROM ${syncguard_locks} l WHERE l.key = p_key;
+    IF FOUND AND time_left_ms > 0 AND NOT v_queue THEN
+        RETURN;
+    ELSIF NOT FOUND THEN
+        granted_fence := ${syncguard_locks}_fence_if_free(p_key);
     END IF;
 
+    IF granted_fence IS NULL THEN
+        -- The first look takes no lock, because a row lock alone makes the commit write.
+        "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
+        time_left_ms := "Blocked".time_left_ms;
+        IF "Blocked".own_arrival IS NOT NULL THEN
+            -- A caller who has an entry all the same: this attempt is its last.
+            SELECT r.*
+            INTO granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others
+            FROM ${syncguard_locks}_acquire_leave(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner) r;
+            RETURN;
+        ELSIF time_left_ms <= 0 THEN
+            -- Win the row, by drawing the fence, and look again: since the first look somebody else may have been
+            -- granted the key.
+            granted_fence := ${syncguard_locks}_next_fence(p_key);
+            IF granted_fence = 0 THEN
+                RETURN;
+            END IF;
+            "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
+            time_left_ms := "Blocked".time_left_ms;
+            IF time_left_ms <= 0 THEN
+                time_left_ms := ${syncguard_locks}_delete_lapsed(
+                    p_key, "Blocked".has_exclusive, "Blocked".has_shared, "Blocked".now_ms);
+            END IF;
+        END IF;
+    END IF;
     IF time_left_ms > 0 THEN
-        -- Nothing here is worth waiting for the disk. A fence is given back while nobody can see it.
-        PERFORM set_config('synchronous_commit', 'off', true);
-        IF v_fence IS NOT NULL THEN
-            UPDATE ${syncguard_fence_counters} c SET fence = c.fence - 1 WHERE c.fence_key = p_fence_key;
-        END IF;
-        IF p_place_ms IS NOT NULL THEN
-            IF v_arrival IS NULL THEN
-                -- A place that lapsed is lost.
-                DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
-                INSERT INTO ${syncguard_locks}_waiters
-                    (lock_id, key, shared, expires_at_ms, channel, waiter, owner, first_lease_ms, secret)
-                VALUES (
-                    p_lock_id, p_key, p_shared, v_now + p_place_ms, p_channel, p_waiter, p_owner, p_first_lease_ms, p_secret);
-            ELSE
-                UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_now + p_place_ms, waiter = p_waiter, secret = p_secret
-                WHERE w.lock_id = p_lock_id;
-            END IF;
-            -- The next to look for: the first of the leases is over, and the others may have gone by then without a word; or
-            -- somebody in front has died.
-            time_left_ms := coalesce(
-                least(
-                    CASE WHEN v_leases > v_now THEN v_leases END,
-                    (SELECT min(s.expires_at_ms) + 1000 FROM ${syncguard_locks}_shared s
-                     WHERE s.key = p_key AND s.expires_at_ms > v_now - 1000 AND NOT p_shared),
-                    v_soonest) - v_now,
-                time_left_ms);
-        ELSIF v_arrival IS NOT NULL THEN
-            DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
-            PERFORM ${syncguard_locks}_wake(p_key, v_arrival, p_shared);
+        held_by := "Blocked".held_by;
+        held_since_ms := "Blocked".held_since_ms;
+        held_by_others := "Blocked".held_by_others;
+        IF granted_fence IS NOT NULL THEN
+            -- The fence goes back while nobody can see it. A refusal is not worth waiting for the disk.
+            UPDATE ${syncguard_fence_counters} c SET fence = c.fence - 1
+            WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
+            granted_fence := NULL;
+            PERFORM set_config('synchronous_commit', 'off', true);
         END IF;
         RETURN;
     END IF;
+    granted_at_ms := ${syncguard_locks}_grant(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, granted_fence);
+    granted_until_ms := granted_at_ms + p_ttl_ms;
+END
+$function$;
 
-    IF v_fence IS NULL THEN
-        UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
-        WHERE c.fence_key = p_fence_key AND c.fence < 900000000000000
-        RETURNING c.fence INTO v_fence;
-        IF NOT FOUND THEN
-            granted_fence := 0;
+-- The lease that a release has made of the requester's queue entry, if there is one, with its whole ttl from now. The
+-- wake-up with that grant was lost, or is still on its way. The caller has won the serialising row.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_handed_lease(
+    p_key TEXT, p_lock_id TEXT, p_ttl_ms BIGINT,
+    OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT
+)
+LANGUAGE plpgsql AS $function$
+BEGIN
+    PERFORM 1 FROM ${syncguard_locks} l WHERE l.key = p_key AND l.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
+    IF FOUND THEN
+        UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
+        WHERE l.key = p_key AND l.lock_id = p_lock_id
+            AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
+        RETURNING l.fence, l.acquired_at_ms, l.expires_at_ms INTO granted_fence, granted_at_ms, granted_until_ms;
+    END IF;
+END
+$function$;
+
+-- The next fence and a lease for a caller who may have a queue entry, which ends; granted_fence is 0 where the counter
+-- is at its end. Nothing is in the way, and the caller has won the serialising row.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_grant_queued(
+    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT,
+    OUT granted_fence BIGINT, OUT granted_at_ms BIGINT
+)
+LANGUAGE plpgsql AS $function$
+BEGIN
+    granted_fence := ${syncguard_locks}_next_fence(p_key);
+    IF granted_fence > 0 THEN
+        granted_at_ms := ${syncguard_locks}_grant(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, granted_fence);
+        -- Also an entry that lapsed: a renewal that is under way would bring it back, in front of everybody and
+        -- nobody's.
+        DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
+    END IF;
+END
+$function$;
+
+-- The last attempt of a waiter, who leaves the queue if it is refused. The answer is that of _acquire.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_leave(
+    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT,
+    OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
+    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN
+)
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_fence   BIGINT := ${syncguard_locks}_lock_key(p_key);
+    v_arrival BIGINT;
+    "Granted" RECORD;
+    "Blocked" RECORD;
+BEGIN
+    "Granted" := ${syncguard_locks}_handed_lease(p_key, p_lock_id, p_ttl_ms);
+    IF "Granted".granted_fence IS NOT NULL THEN
+        granted_fence := "Granted".granted_fence;
+        granted_at_ms := "Granted".granted_at_ms;
+        granted_until_ms := "Granted".granted_until_ms;
+        RETURN;
+    END IF;
+
+    "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
+    time_left_ms := "Blocked".time_left_ms;
+    IF time_left_ms <= 0 THEN
+        time_left_ms := ${syncguard_locks}_delete_lapsed(
+            p_key, "Blocked".has_exclusive, "Blocked".has_shared, "Blocked".now_ms);
+    END IF;
+    IF time_left_ms <= 0 THEN
+        "Granted" := ${syncguard_locks}_grant_queued(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner);
+        granted_fence := "Granted".granted_fence;
+        granted_at_ms := "Granted".granted_at_ms;
+        granted_until_ms := granted_at_ms + p_ttl_ms;
+        RETURN;
+    END IF;
+
+    -- A refusal is not worth waiting for the disk.
+    PERFORM set_config('synchronous_commit', 'off', true);
+    held_by := "Blocked".held_by;
+    held_since_ms := "Blocked".held_since_ms;
+    held_by_others := "Blocked".held_by_others;
+    DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id RETURNING w.arrival INTO v_arrival;
+    IF FOUND THEN
+        -- Nobody else tells those behind it that they are in front now.
+        PERFORM ${syncguard_locks}_wake_behind(p_key, v_arrival, p_shared);
+    END IF;
+END
+$function$;
+
+-- In how many milliseconds a refused waiter has to look again, if no wake-up comes, where it is sooner than the key
+-- may become free: one of several leases is over, and the others may be released by then without a wake-up for it; or
+-- a waiter in front has died.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_look(
+    p_key TEXT, p_shared BOOLEAN, p_now_ms BIGINT, p_leases_until_ms BIGINT, p_entry_until_ms BIGINT
+) RETURNS BIGINT
+LANGUAGE plpgsql AS $function$
+BEGIN
+    RETURN least(
+        CASE WHEN p_leases_until_ms > p_now_ms THEN p_leases_until_ms END,
+        (SELECT min(s.expires_at_ms) + ${syncguard_locks}_tolerance() FROM ${syncguard_locks}_shared s
+         WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms) AND NOT p_shared),
+        p_entry_until_ms) - p_now_ms;
+END
+$function$;
+
+-- One attempt of a waiter, who gets a queue entry if it is refused, or renews the one that it has. p_queued says that
+-- an earlier attempt was refused, so that there is an entry, or a lease that a release has made of it. The answer is
+-- that of _acquire, but that time_left_ms says when to look again.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_queue(
+    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
+    p_waiter BIGINT, p_waiter_ttl_ms BIGINT, p_hand_over BOOLEAN, p_channel TEXT, p_secret TEXT,
+    OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
+    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN
+)
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_fence   BIGINT;
+    v_expires BIGINT;
+    "Granted" RECORD;
+    "Blocked" RECORD;
+BEGIN
+    IF NOT p_queued THEN
+        granted_fence := ${syncguard_locks}_fence_if_free(p_key);
+        IF granted_fence IS NOT NULL THEN
+            granted_at_ms := ${syncguard_locks}_grant(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, granted_fence);
+            granted_until_ms := granted_at_ms + p_ttl_ms;
             RETURN;
         END IF;
     END IF;
-    IF NOT v_free THEN
-        -- Also a place that lapsed: whoever is just keeping it would leave it behind.
+
+    -- Win the row before looking: a release that passes between look and queue entry would see nobody to wake.
+    v_fence := ${syncguard_locks}_lock_key(p_key);
+    IF p_queued THEN
+        -- Before looking at what is in the way, which would be its own lease.
+        "Granted" := ${syncguard_locks}_handed_lease(p_key, p_lock_id, p_ttl_ms);
+        IF "Granted".granted_fence IS NOT NULL THEN
+            granted_fence := "Granted".granted_fence;
+            granted_at_ms := "Granted".granted_at_ms;
+            granted_until_ms := "Granted".granted_until_ms;
+            RETURN;
+        END IF;
+    END IF;
+    "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
+    time_left_ms := "Blocked".time_left_ms;
+    IF time_left_ms <= 0 THEN
+        time_left_ms := ${syncguard_locks}_delete_lapsed(
+            p_key, "Blocked".has_exclusive, "Blocked".has_shared, "Blocked".now_ms);
+    END IF;
+    IF time_left_ms <= 0 THEN
+        "Granted" := ${syncguard_locks}_grant_queued(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner);
+        granted_fence := "Granted".granted_fence;
+        granted_at_ms := "Granted".granted_at_ms;
+        granted_until_ms := granted_at_ms + p_ttl_ms;
+        RETURN;
+    END IF;
+
+    -- A queue entry that is lost in a crash costs fairness only: it need not wait for the disk.
+    PERFORM set_config('synchronous_commit', 'off', true);
+    held_by := "Blocked".held_by;
+    held_since_ms := "Blocked".held_since_ms;
+    held_by_others := "Blocked".held_by_others;
+    v_expires := "Blocked".now_ms + p_waiter_ttl_ms;
+    IF "Blocked".own_arrival IS NULL THEN
+        -- An entry that lapsed is lost: its number would let the waiter pass those who came since.
         DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
-    END IF;
-    granted_fence := v_fence;
-    granted_at_ms := v_now;
-    granted_until_ms := v_now + p_ttl_ms;
-    IF p_shared THEN
-        INSERT INTO ${syncguard_locks}_shared (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        VALUES (p_lock_id, p_key, granted_until_ms, granted_at_ms, lpad(v_fence::TEXT, 15, '0'), p_user_key, p_owner);
+        INSERT INTO ${syncguard_locks}_waiters
+            (lock_id, key, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
+        VALUES (p_lock_id, p_key, p_shared, v_expires, p_waiter_ttl_ms,
+                p_hand_over, p_channel, p_waiter, p_owner, p_secret);
     ELSE
-        INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-        VALUES (p_key, p_lock_id, granted_until_ms, granted_at_ms, lpad(v_fence::TEXT, 15, '0'), p_user_key, p_owner);
+        UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_expires, waiter = p_waiter, secret = p_secret
+        WHERE w.lock_id = p_lock_id;
     END IF;
+    time_left_ms := coalesce(
+        ${syncguard_locks}_next_look(
+            p_key, p_shared, "Blocked".now_ms, "Blocked".leases_until_ms, "Blocked".entry_until_ms),
+        time_left_ms);
 END
 $function$;
 
--- Wakes the waiters of a key who can go on: nothing live conflicts with them, and nobody who conflicts is in front. The caller
--- has won the serialising row.
---
--- With p_after also those who are first and arrived after that, whatever leases there are: they have to look again, because
--- somebody left from in front of them who knew better than they when to look. Shared ones do not stand in each other's way. With a
--- p_after of 0, because a lease ends earlier, also the first writer behind readers who are first: they may pass it by in silence.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake(p_key TEXT, p_after BIGINT, p_after_shared BOOLEAN) RETURNS VOID
+-- The front of a queue, as far as wake-ups reach it: the readers in front of the first writer, and that writer.
+-- is_next: no entry in front conflicts with it; can_go_on: no lease either. The caller has won the serialising row.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_queue_front(p_key TEXT)
+RETURNS TABLE (arrival BIGINT, shared BOOLEAN, channel TEXT, waiter BIGINT, is_next BOOLEAN, can_go_on BOOLEAN)
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_now    BIGINT := ${syncguard_locks}_now();
-    v_first  BIGINT;
-    v_writer BIGINT;
+    v_now BIGINT := ${syncguard_locks}_now();
 BEGIN
-    -- Places that lapsed are deleted, never passed over: one that is just being kept would stand in front of whom we wake.
+    -- Lapsed entries are deleted, never passed over, and the delete waits for a renewal that is under way: such an
+    -- entry would stand in front of whom we wake.
     DELETE FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND w.expires_at_ms <= ${syncguard_locks}_now();
 
-    SELECT (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = p_key),
-           (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND NOT w.shared)
-    INTO v_first, v_writer;
-    PERFORM pg_notify(w.channel, w.waiter::TEXT)
-    FROM ${syncguard_locks}_waiters w
-    WHERE w.key = p_key AND w.channel IS NOT NULL
-        AND CASE
-            WHEN w.shared THEN v_writer IS NULL OR w.arrival < v_writer
-            ELSE w.arrival = v_first OR w.arrival = v_writer AND p_after = 0
-        END
-        AND (
-            w.arrival > p_after AND NOT (w.shared AND p_after_shared)
-            OR (w.shared OR w.arrival = v_first)
-                AND NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key AND l.expires_at_ms > v_now - 1000)
-                AND (
-                    w.shared
-                    OR NOT EXISTS (
-                        SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key AND s.expires_at_ms > v_now - 1000
-                    )
-                )
-        );
+    RETURN QUERY
+    SELECT q.arrival, q.shared, q.channel, q.waiter, q.is_next,
+           q.is_next
+               AND NOT EXISTS (
+                   SELECT FROM ${syncguard_locks} l
+                   WHERE l.key = p_key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now))
+               AND (q.shared OR NOT EXISTS (
+                   SELECT FROM ${syncguard_locks}_shared s
+                   WHERE s.key = p_key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)))
+    FROM (
+        SELECT w.*, w.shared OR w.arrival = (
+                   SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key
+               ) AS is_next
+        FROM ${syncguard_locks}_waiters w
+        WHERE w.key = p_key AND w.channel IS NOT NULL AND w.arrival <= coalesce(
+            (SELECT min(f.arrival) FROM ${syncguard_locks}_waiters f WHERE f.key = p_key AND NOT f.shared),
+            9223372036854775807)
+    ) AS q;
 END
 $function$;
 
--- Keeps places for so long from now, and answers in the order asked in how many milliseconds to look again: 0 for who can go
--- on, for who has lost the place, and for a place that somebody has locked, who may be making a lease of it. What it looks at may
--- have changed when it answers; the claim looks again.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_keep(p_lock_ids TEXT[], p_place_ms BIGINT) RETURNS TABLE (time_left_ms BIGINT)
+-- Wakes the waiters of a key who can go on.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_next(p_key TEXT) RETURNS VOID
+LANGUAGE plpgsql AS $function$
+BEGIN
+    PERFORM pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_queue_front(p_key) f WHERE f.can_go_on;
+END
+$function$;
+
+-- Wakes who can go on, and those whom the waiter that has just left was in the way of: that one knew better than they
+-- when to look again. Readers are not in each other's way.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_behind(p_key TEXT, p_arrival BIGINT, p_shared BOOLEAN) RETURNS VOID
+LANGUAGE plpgsql AS $function$
+BEGIN
+    PERFORM pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_queue_front(p_key) f
+    WHERE f.can_go_on OR f.is_next AND f.arrival > p_arrival AND NOT (f.shared AND p_shared);
+END
+$function$;
+
+-- Wakes the whole front of a queue, because a lease ends earlier than its waiters were told. Also the writer behind
+-- readers: they may let it pass without a wake-up.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_front(p_key TEXT) RETURNS VOID
+LANGUAGE plpgsql AS $function$
+BEGIN
+    PERFORM pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_queue_front(p_key) f;
+END
+$function$;
+
+-- Renews queue entries, and says for each that was renewed in how many milliseconds to look again, 0 for one that can
+-- go on. Who is not in the answer has to look at once: its entry is lost, or somebody has it locked, who may be making
+-- a lease of it. It looks without the serialising row: its answer is a hint, and the next acquire request looks again.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_renew_waiters(p_lock_ids TEXT[])
+RETURNS TABLE (lock_id TEXT, time_left_ms BIGINT)
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_now  BIGINT := ${syncguard_locks}_now();
-    v_kept TEXT[];
+    v_now     BIGINT := ${syncguard_locks}_now();
+    v_renewed TEXT[];
+    v_keys    TEXT[];
 BEGIN
-    -- Lost in a crash, it costs fairness only.
+    -- A renewal that is lost in a crash costs fairness only.
     PERFORM set_config('synchronous_commit', 'off', true);
 
-    -- A place that lapsed is lost.
-    WITH "Kept" AS (
-        UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_now + p_place_ms
+    -- An entry that lapsed is lost: others may have passed it. SKIP LOCKED, so that one entry in use does not hold up
+    -- all others of the process, which would lapse.
+    WITH "Renewed" AS (
+        UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_now + w.ttl_ms
         WHERE w.lock_id = ANY (ARRAY(
             SELECT s.lock_id FROM ${syncguard_locks}_waiters s
             WHERE s.lock_id = ANY (p_lock_ids) AND s.expires_at_ms > v_now
             FOR NO KEY UPDATE SKIP LOCKED
         ))
-        RETURNING w.lock_id
+        RETURNING w.lock_id, w.key
     )
-    SELECT array_agg(k.lock_id) INTO v_kept FROM "Kept" k;
+    SELECT array_agg(r.lock_id), array_agg(DISTINCT r.key) INTO v_renewed, v_keys FROM "Renewed" r;
 
     v_now := ${syncguard_locks}_now();
     RETURN QUERY
-    WITH "Kept" AS (
-        SELECT k.lock_id, (SELECT w.key FROM ${syncguard_locks}_waiters w WHERE w.lock_id = k.lock_id) AS key
-        FROM unnest(v_kept) AS k (lock_id)
-    ), "Keys" AS (
-        SELECT k.key,
-               (SELECT l.expires_at_ms FROM ${syncguard_locks} l
-                WHERE l.key = k.key AND l.expires_at_ms > v_now - 1000) AS exclusive_until,
-               (SELECT min(s.expires_at_ms) FROM ${syncguard_locks}_shared s
-                WHERE s.key = k.key AND s.expires_at_ms > v_now - 1000) AS shared_until
-        FROM (SELECT DISTINCT w.key FROM "Kept" w) AS k
-    ), "Queue" AS (
+    WITH "Queue" AS (
         SELECT q.lock_id,
-               1000 + CASE WHEN q.shared THEN k.exclusive_until ELSE least(k.exclusive_until, k.shared_until) END AS leases,
+               CASE WHEN q.shared THEN k.exclusive_until ELSE least(k.exclusive_until, k.shared_until) END
+                   + ${syncguard_locks}_tolerance() AS leases,
                min(q.expires_at_ms) FILTER (WHERE NOT q.shared) OVER "InFront" AS writers,
                CASE WHEN NOT q.shared THEN min(q.expires_at_ms) OVER "InFront" END AS everybody
-        FROM "Keys" k, LATERAL (
+        FROM (
+            SELECT k.key,
+                   (SELECT l.expires_at_ms FROM ${syncguard_locks} l
+                    WHERE l.key = k.key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)) AS exclusive_until,
+                   (SELECT min(s.expires_at_ms) FROM ${syncguard_locks}_shared s
+                    WHERE s.key = k.key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)) AS shared_until
+            FROM unnest(v_keys) AS k (key) OFFSET 0
+        ) AS k, LATERAL (
             SELECT w.* FROM ${syncguard_locks}_waiters w WHERE w.key = k.key AND w.expires_at_ms > v_now OFFSET 0
         ) AS q
         WINDOW "InFront" AS (PARTITION BY q.key ORDER BY q.arrival ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
     )
-    SELECT coalesce(least(q.leases, q.writers, q.everybody) - v_now, 0)
-    FROM unnest(p_lock_ids) WITH ORDINALITY AS w (lock_id, position)
-    LEFT JOIN "Kept" k ON k.lock_id = w.lock_id
-    LEFT JOIN "Queue" q ON q.lock_id = k.lock_id
-    ORDER BY w.position;
+    SELECT q.lock_id, coalesce(least(q.leases, q.writers, q.everybody) - v_now, 0) FROM "Queue" q
+    -- IS TRUE makes it a look into a hash table. A join, planned for few rows, would compare each entry with each.
+    WHERE (q.lock_id IN (SELECT r.lock_id FROM unnest(v_renewed) AS r (lock_id))) IS TRUE;
 END
 $function$;
 
--- Ends what has this lock id: a lease, or a place in the queue. The outcome is 'released', 'left', 'busy', or why there is nothing
--- to end: 'expired' or 'not_found'.
---
--- With p_hand_over the key goes on to the first in the queue, if that one waits for it alone and nothing else is in the way: the
--- place becomes a lease, and the message has to be sent to the channel as soon as that is durable.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_release(
-    p_lock_id TEXT, p_hand_over BOOLEAN, OUT outcome TEXT, OUT channel TEXT, OUT message TEXT
+-- Deletes what has this lock id: a live lease, with the outcome 'released', or a queue entry, with the outcome 'left'.
+-- Else the outcome is 'busy', 'expired' or 'not_found'. After 'released' first_waiter is the arrival of the first in
+-- the queue, who is still to be woken.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_remove(
+    p_lock_id TEXT, OUT outcome TEXT, OUT freed_key TEXT, OUT first_waiter BIGINT
 )
 LANGUAGE plpgsql AS $function$
 DECLARE
-    -- A release that is lost in a crash only means that the ttl runs out: it need not wait for the disk. Whatever is granted
-    -- after it is flushed together with it, because the log is written in order.
-    v_durable  TEXT := current_setting('synchronous_commit');
-    v_commits  TEXT := set_config('synchronous_commit', 'off', true);
-    v_key      TEXT;
-    v_user_key TEXT;
-    v_expires  BIGINT;
-    v_first    BIGINT; -- who waits
-    v_arrival  BIGINT; -- the place that was given up
-    v_shared   BOOLEAN;
+    -- A release that is lost in a crash only means that the ttl runs out: it need not wait for the disk. Whatever is
+    -- granted after it is flushed together with it, because the log is written in order.
+    v_commits TEXT := set_config('synchronous_commit', 'off', true);
+    v_key     TEXT;
+    v_arrival BIGINT;
+    v_shared  BOOLEAN;
 BEGIN
     SELECT l.key INTO v_key FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id;
     IF NOT FOUND THEN
-        -- All in one look: the place that was there at the first one may be a lease by now.
-        SELECT o.key INTO v_key FROM (
-            SELECT s.key, s.lock_id FROM ${syncguard_locks}_shared s
-            UNION ALL SELECT w.key, w.lock_id FROM ${syncguard_locks}_waiters w
-            UNION ALL SELECT l.key, l.lock_id FROM ${syncguard_locks} l
-        ) o WHERE o.lock_id = p_lock_id;
-        IF NOT FOUND THEN
+        v_key := ${syncguard_locks}_key_of(p_lock_id);
+        IF v_key IS NULL THEN
             outcome := 'not_found';
             RETURN;
         END IF;
     END IF;
 
-    -- The serialising row first, like everybody who changes the grants or the queue of a key. PostgreSQL keeps a key as it is,
-    -- never hashed: a key has at most 512 bytes, and 1700 fit.
-    PERFORM 1 FROM ${syncguard_fence_counters} c WHERE c.fence_key = 'fence:' || v_key FOR NO KEY UPDATE;
+    -- The serialising row first: a caller who has looked and is about to grant or to queue would not see this release.
+    PERFORM 1 FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key)
+    FOR NO KEY UPDATE;
 
-    -- The lock id again, now that the row is locked: the lease may be somebody else's by now, and a place may have become a
-    -- lease. The clock, too, is read here.
+    -- The lock id again, now that the row is locked: the lease may be somebody else's by now, and a queue entry may
+    -- have become a lease. The clock, too, is read here: what lapsed may be about to be taken over.
     DELETE FROM ${syncguard_locks} l WHERE l.key = (
         SELECT s.key FROM ${syncguard_locks} s
-        WHERE s.lock_id = p_lock_id AND s.expires_at_ms > ${syncguard_locks}_now() - 1000
+        WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
         FOR UPDATE SKIP LOCKED
-    ) RETURNING l.user_key, (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
-    INTO v_user_key, v_first;
+    ) RETURNING l.key, (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
+    INTO freed_key, first_waiter;
     IF NOT FOUND THEN
         DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = (
             SELECT s.lock_id FROM ${syncguard_locks}_shared s
-            WHERE s.lock_id = p_lock_id AND s.expires_at_ms > ${syncguard_locks}_now() - 1000
+            WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
             FOR UPDATE SKIP LOCKED
-        ) RETURNING l.user_key, (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
-        INTO v_user_key, v_first;
+        ) RETURNING l.key, (SELECT min(w.arrival) FROM ${syncguard_locks}_waiters w WHERE w.key = v_key)
+        INTO freed_key, first_waiter;
     END IF;
     IF FOUND THEN
-        IF p_hand_over AND v_first IS NOT NULL THEN
-            WITH "Place" AS (
-                -- Readers who lapsed are left to the claim. The clock is read again after the wait for who is just keeping the
-                -- place, so that the grant is younger than whatever confirms the place.
-                DELETE FROM ${syncguard_locks}_waiters w
-                WHERE w.key = v_key AND w.arrival = v_first AND w.expires_at_ms > ${syncguard_locks}_now()
-                    AND w.first_lease_ms IS NOT NULL
-                    AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
-                RETURNING
-                    w.lock_id, w.channel, w.waiter, w.secret, w.owner, w.first_lease_ms, ${syncguard_locks}_now() AS granted_at_ms
-            ), "Counter" AS (
-                UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1 FROM "Place"
-                WHERE c.fence_key = 'fence:' || v_key AND c.fence < 900000000000000
-                RETURNING c.fence
-            ), "Lease" AS (
-                INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
-                SELECT
-                    v_key, p.lock_id, p.granted_at_ms + p.first_lease_ms, p.granted_at_ms, lpad(c.fence::TEXT, 15, '0'), v_user_key, p.owner
-                FROM "Place" p, "Counter" c
-                RETURNING acquired_at_ms, expires_at_ms
-            )
-            SELECT p.channel, concat_ws(' ', p.waiter, p.secret, c.fence, l.acquired_at_ms, l.expires_at_ms) INTO channel, message
-            FROM "Place" p, "Counter" c, "Lease" l;
-        END IF;
-        IF message IS NOT NULL THEN
-            v_commits := set_config('synchronous_commit', v_durable, true);
-        ELSIF v_first IS NOT NULL THEN
-            PERFORM ${syncguard_locks}_wake(v_key, NULL, NULL);
-        END IF;
         outcome := 'released';
         RETURN;
     END IF;
-    DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id RETURNING w.arrival, w.shared INTO v_arrival, v_shared;
+
+    DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id
+    RETURNING w.arrival, w.shared INTO v_arrival, v_shared;
     IF FOUND THEN
-        PERFORM ${syncguard_locks}_wake(v_key, v_arrival, v_shared);
+        PERFORM ${syncguard_locks}_wake_behind(v_key, v_arrival, v_shared);
         outcome := 'left';
         RETURN;
     END IF;
-
-    v_expires := coalesce(
-        (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id),
-        (SELECT s.expires_at_ms FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id));
-    outcome := CASE
-                   WHEN v_expires IS NULL THEN 'not_found'
-                   WHEN v_expires > ${syncguard_locks}_now() - 1000 THEN 'busy'
-                   ELSE 'expired'
-               END;
+    outcome := ${syncguard_locks}_outcome_of(p_lock_id);
 END
 $function$;
 
--- Releases, and hands the key over. A commit that notifies holds up all others that notify: it must not wait for the disk.
+-- Releases a lease, or leaves the queue, and wakes who can go on. Never hands over. The outcome is that of _remove.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_release(p_lock_id TEXT) RETURNS TEXT
+LANGUAGE plpgsql AS $function$
+DECLARE
+    "Removed" RECORD;
+BEGIN
+    "Removed" := ${syncguard_locks}_remove(p_lock_id);
+    IF "Removed".first_waiter IS NOT NULL THEN
+        PERFORM ${syncguard_locks}_wake_next("Removed".freed_key);
+    END IF;
+    RETURN "Removed".outcome;
+END
+$function$;
+
+-- Releases a lease and hands the key over to the first waiter, if that one wants it exclusively, can be told, and
+-- nothing is in the way; else wakes who can go on. Or leaves the queue. The outcome is that of _remove. The message,
+-- if there is one, is to be sent to the channel: the waiter does not know of its grant yet.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_grant(
+    p_lock_id TEXT, OUT outcome TEXT, OUT channel TEXT, OUT message TEXT
+)
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_durable TEXT := current_setting('synchronous_commit');
+    v_key     TEXT;
+    v_first   BIGINT; -- who waits
+    "Removed" RECORD;
+BEGIN
+    "Removed" := ${syncguard_locks}_remove(p_lock_id);
+    outcome := "Removed".outcome;
+    v_key := "Removed".freed_key;
+    v_first := "Removed".first_waiter;
+    IF v_first IS NULL THEN
+        RETURN;
+    END IF;
+
+    -- One statement, because everybody who wants the key waits for it.
+    WITH "Entry" AS (
+        -- Any reader's row blocks, lapsed or not: an extension that is under way would revive it. The clock is read
+        -- after the wait for a renewal that is under way, so that the grant is younger than whatever confirms the
+        -- entry.
+        DELETE FROM ${syncguard_locks}_waiters w
+        WHERE w.key = v_key AND w.arrival = v_first AND w.expires_at_ms > ${syncguard_locks}_now() AND w.hand_over
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
+        RETURNING w.lock_id, w.channel, w.waiter, w.secret, w.owner, w.ttl_ms, ${syncguard_locks}_now() AS granted_at_ms
+    ), "Counter" AS (
+        UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1 FROM "Entry"
+        WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key) AND c.fence < ${syncguard_locks}_last_fence()
+        RETURNING c.fence
+    ), "Lease" AS (
+        INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+        SELECT v_key, e.lock_id, e.granted_at_ms + e.ttl_ms, e.granted_at_ms,
+               ${syncguard_locks}_fence_text(c.fence), v_key, e.owner
+        FROM "Entry" e, "Counter" c
+        RETURNING acquired_at_ms, expires_at_ms
+    )
+    SELECT e.channel, concat_ws(' ', e.waiter, e.secret, c.fence, l.acquired_at_ms, l.expires_at_ms)
+    INTO channel, message
+    FROM "Entry" e, "Counter" c, "Lease" l;
+    IF message IS NULL THEN
+        PERFORM ${syncguard_locks}_wake_next(v_key);
+    ELSE
+        -- A grant is durable before anybody hears of it.
+        v_durable := set_config('synchronous_commit', v_durable, true);
+    END IF;
+END
+$function$;
+
+-- Releases as _release_grant does, and sends its message after a commit. The notification has a transaction of its
+-- own: a commit that notifies holds up all others that notify, and must not wait for the disk.
 CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(p_lock_id TEXT, INOUT outcome TEXT)
 LANGUAGE plpgsql AS $procedure$
 DECLARE
     "Released" RECORD;
 BEGIN
-    "Released" := ${syncguard_locks}_release(p_lock_id, true);
+    "Released" := ${syncguard_locks}_release_grant(p_lock_id);
     outcome := "Released".outcome;
     IF "Released".channel IS NOT NULL THEN
         COMMIT;
@@ -508,8 +877,7 @@ BEGIN
 END
 $procedure$;
 
--- Ends what has these lock ids, each by itself and answered in the order asked: as _release does without a hand-over, and all of it
--- in one transaction.
+-- Releases what has these lock ids, as _release does, answered in the order asked, in one transaction.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_all(p_lock_ids TEXT[]) RETURNS TABLE (outcome TEXT)
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -521,7 +889,7 @@ BEGIN
     -- All serialising rows first, in the order of their keys: two of these calls in another order would be a deadlock.
     PERFORM 1 FROM ${syncguard_fence_counters} c
     WHERE c.fence_key = ANY (ARRAY(
-        SELECT 'fence:' || o.key FROM (
+        SELECT ${syncguard_locks}_fence_key(o.key) FROM (
             SELECT l.key, l.lock_id FROM ${syncguard_locks} l
             UNION ALL SELECT s.key, s.lock_id FROM ${syncguard_locks}_shared s
             UNION ALL SELECT w.key, w.lock_id FROM ${syncguard_locks}_waiters w
@@ -540,78 +908,69 @@ BEGIN
         FROM "Deleted" d GROUP BY d.key
     LOOP
         v_left := v_left || "Left".lock_ids;
-        PERFORM ${syncguard_locks}_wake("Left".key, "Left".arrival, "Left".shared);
+        PERFORM ${syncguard_locks}_wake_behind("Left".key, "Left".arrival, "Left".shared);
     END LOOP;
 
     -- The others, and what has become a lease since the first look.
     RETURN QUERY
-    SELECT CASE WHEN r.lock_id = ANY (v_left) THEN 'left' ELSE (${syncguard_locks}_release(r.lock_id, false)).outcome END
+    SELECT CASE WHEN r.lock_id = ANY (v_left) THEN 'left' ELSE ${syncguard_locks}_release(r.lock_id) END
     FROM unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
     ORDER BY r.position;
 END
 $function$;
 
--- Ends a lease so that the key is free so long after its grant, or now if that is over. The outcome is 'released', 'busy', 'expired'
--- or 'not_found'.
+-- Ends a lease so that the key is free so long after its grant, or now if that is over. The outcome is 'released',
+-- 'busy', 'expired' or 'not_found'.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_after(p_lock_id TEXT, p_hold_ms BIGINT) RETURNS TEXT
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_key     TEXT;
-    v_expires BIGINT;
+    v_key   TEXT := ${syncguard_locks}_key_of(p_lock_id);
+    v_fence BIGINT;
 BEGIN
-    SELECT coalesce(
-        (SELECT l.key FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id),
-        (SELECT s.key FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id)) INTO v_key;
+    IF v_key IS NULL THEN
+        RETURN 'not_found';
+    END IF;
 
-    -- The serialising row first: who is about to queue has to be told of the new end.
-    PERFORM 1 FROM ${syncguard_fence_counters} c WHERE c.fence_key = 'fence:' || v_key FOR NO KEY UPDATE;
+    -- The serialising row first: who is about to queue would not be told of the new expiry.
+    v_fence := ${syncguard_locks}_lock_key(v_key);
 
-    -- The lock id and the expiry again, now that the row is locked. Under another lock id nobody can release the lease again, and an
-    -- extension that comes late does not make it longer. The tolerance is for a holder who stops at the end of the lease: this one
-    -- has stopped.
+    -- The lock id and the expiry again, now that the row is locked: the lease may have lapsed, or be somebody else's.
+    -- Under another lock id nobody can release the lease again, and an extension that comes late does not make it
+    -- longer. The tolerance is for a holder who stops at the end of the lease: this one has stopped.
     UPDATE ${syncguard_locks} l
-    SET lock_id = 'released:' || l.lock_id, expires_at_ms = l.acquired_at_ms + p_hold_ms - 1000
+    SET lock_id = 'released:' || l.lock_id,
+        expires_at_ms = l.acquired_at_ms + p_hold_ms - ${syncguard_locks}_tolerance()
     WHERE l.key = (
         SELECT s.key FROM ${syncguard_locks} s
-        WHERE s.lock_id = p_lock_id AND s.expires_at_ms > ${syncguard_locks}_now() - 1000
+        WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
         FOR UPDATE SKIP LOCKED
     );
     IF NOT FOUND THEN
         UPDATE ${syncguard_locks}_shared l
-        SET lock_id = 'released:' || l.lock_id, expires_at_ms = l.acquired_at_ms + p_hold_ms - 1000
+        SET lock_id = 'released:' || l.lock_id,
+            expires_at_ms = l.acquired_at_ms + p_hold_ms - ${syncguard_locks}_tolerance()
         WHERE l.lock_id = (
             SELECT s.lock_id FROM ${syncguard_locks}_shared s
-            WHERE s.lock_id = p_lock_id AND s.expires_at_ms > ${syncguard_locks}_now() - 1000
+            WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
             FOR UPDATE SKIP LOCKED
         );
     END IF;
-    IF FOUND THEN
-        PERFORM ${syncguard_locks}_wake(v_key, 0, false)
-        WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = v_key);
-        RETURN 'released';
+    IF NOT FOUND THEN
+        RETURN ${syncguard_locks}_outcome_of(p_lock_id);
     END IF;
-
-    v_expires := coalesce(
-        (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id),
-        (SELECT s.expires_at_ms FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id));
-    RETURN CASE
-               WHEN v_expires IS NULL THEN 'not_found'
-               WHEN v_expires > ${syncguard_locks}_now() - 1000 THEN 'busy'
-               ELSE 'expired'
-           END;
+    PERFORM ${syncguard_locks}_wake_front(v_key)
+    WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = v_key);
+    RETURN 'released';
 END
 $function$;
 
--- Many leases at once, answered one by one in the order asked: 'extended' with the new end, 'busy', 'expired' or 'not_found'.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_extend(p_lock_ids TEXT[], p_ttls_ms BIGINT[])
-RETURNS TABLE (outcome TEXT, extended_until_ms BIGINT)
+-- The keys of those leases that are to end earlier than now, with their serialising rows won. An extension waits for
+-- nobody: a key whose row somebody else has locked is not among them.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_shortened(p_lock_ids TEXT[], p_ttls_ms BIGINT[]) RETURNS TEXT[]
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_now    BIGINT := ${syncguard_locks}_now();
-    v_sooner TEXT[]; -- the keys whose leases may be made to end earlier
-    v_free   TEXT[]; -- the leases that nobody else has locked
-BEGIN
-    v_sooner := ARRAY(
+    v_now  BIGINT := ${syncguard_locks}_now();
+    v_keys TEXT[] := ARRAY(
         SELECT l.key
         FROM unnest(p_lock_ids, p_ttls_ms) AS w (lock_id, ttl_ms), LATERAL (
             SELECT o.key, o.expires_at_ms FROM ${syncguard_locks} o WHERE o.lock_id = w.lock_id
@@ -620,21 +979,29 @@ BEGIN
         ) AS l
         WHERE l.expires_at_ms > v_now + w.ttl_ms
     );
-    IF v_sooner <> '{}' THEN
-        -- Who waits for a lease that is to end earlier has to know. No one who queues can miss it, because the serialising row is
-        -- won first, as by everybody; but an extension waits for nobody, and is busy where somebody else has it.
-        v_sooner := ARRAY(
-            SELECT substr(c.fence_key, 7) FROM ${syncguard_fence_counters} c
-            WHERE c.fence_key = ANY (ARRAY(SELECT 'fence:' || k.key FROM unnest(v_sooner) AS k (key)))
-            ORDER BY c.fence_key
-            FOR NO KEY UPDATE SKIP LOCKED
-        );
+BEGIN
+    IF v_keys = '{}' THEN
+        RETURN v_keys;
     END IF;
+    -- The row first: who is about to queue would be told the old expiry, and by no wake-up the new one.
+    RETURN ${syncguard_locks}_lock_keys(v_keys);
+END
+$function$;
 
-    -- The weakest lock that an update takes: it passes a guarded commit that pins the row by FOR KEY SHARE. One row that is
-    -- locked otherwise does not hold up the rest. PostgreSQL waits all the same for a row that changed since the statement began:
-    -- the order, and a statement of its own, keep those who extend the same leases out of a deadlock.
-    v_free := ARRAY(
+-- Extends many leases at once, answered one by one in the order asked: 'extended' with the new expiry, 'busy',
+-- 'expired' or 'not_found'.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_extend(p_lock_ids TEXT[], p_ttls_ms BIGINT[])
+RETURNS TABLE (outcome TEXT, extended_until_ms BIGINT)
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_shortened TEXT[] := ${syncguard_locks}_lock_shortened(p_lock_ids, p_ttls_ms);
+    v_locked    TEXT[];
+BEGIN
+    -- The weakest lock that an update takes: it passes a guarded commit that pins the row by FOR KEY SHARE. SKIP
+    -- LOCKED, so that one row that is locked otherwise does not hold up the rest. PostgreSQL waits all the same for a
+    -- row that changed since the statement began: the order, and a statement of its own, keep those who extend the
+    -- same leases out of a deadlock.
+    v_locked := ARRAY(
         SELECT l.lock_id FROM ${syncguard_locks} l WHERE l.lock_id = ANY (p_lock_ids)
         ORDER BY l.lock_id FOR NO KEY UPDATE SKIP LOCKED
     ) || ARRAY(
@@ -642,32 +1009,28 @@ BEGIN
         ORDER BY l.lock_id FOR NO KEY UPDATE SKIP LOCKED
     );
 
-    -- In quotes and with a capital, which no table name has: a table may be called "free".
     RETURN QUERY
     WITH "Wanted" AS (
         SELECT w.lock_id, w.ttl_ms, w.position
         FROM unnest(p_lock_ids, p_ttls_ms) WITH ORDINALITY AS w (lock_id, ttl_ms, position)
     ), "Extended" AS (
-        -- The clock is read here, with the row lock won: what has lapsed meanwhile is not revived. What was made longer meanwhile
-        -- is not made shorter behind the back of those who wait.
+        -- The clock is read here, with the row lock won: what has lapsed meanwhile is not revived. What was made longer
+        -- meanwhile is not made shorter without the serialising row.
         UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + w.ttl_ms
         FROM "Wanted" w
-        WHERE l.lock_id = ANY (v_free) AND l.lock_id = w.lock_id AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
-            AND (l.expires_at_ms <= ${syncguard_locks}_now() + w.ttl_ms OR l.key = ANY (v_sooner))
+        WHERE l.lock_id = ANY (v_locked) AND l.lock_id = w.lock_id
+            AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
+            AND (l.expires_at_ms <= ${syncguard_locks}_now() + w.ttl_ms OR l.key = ANY (v_shortened))
         RETURNING l.lock_id, l.expires_at_ms
     ), "ExtendedShared" AS (
         UPDATE ${syncguard_locks}_shared l SET expires_at_ms = ${syncguard_locks}_now() + w.ttl_ms
         FROM "Wanted" w
-        WHERE l.lock_id = ANY (v_free) AND l.lock_id = w.lock_id AND l.expires_at_ms > ${syncguard_locks}_now() - 1000
-            AND (l.expires_at_ms <= ${syncguard_locks}_now() + w.ttl_ms OR l.key = ANY (v_sooner))
+        WHERE l.lock_id = ANY (v_locked) AND l.lock_id = w.lock_id
+            AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
+            AND (l.expires_at_ms <= ${syncguard_locks}_now() + w.ttl_ms OR l.key = ANY (v_shortened))
         RETURNING l.lock_id, l.expires_at_ms
     )
-    SELECT CASE
-               WHEN e.lock_id IS NOT NULL THEN 'extended'
-               WHEN l.expires_at_ms IS NULL THEN 'not_found'
-               WHEN l.expires_at_ms > ${syncguard_locks}_now() - 1000 THEN 'busy'
-               ELSE 'expired'
-           END,
+    SELECT CASE WHEN e.lock_id IS NULL THEN ${syncguard_locks}_outcome(l.expires_at_ms) ELSE 'extended' END,
            e.expires_at_ms
     FROM "Wanted" w
     LEFT JOIN (TABLE "Extended" UNION ALL TABLE "ExtendedShared") e ON e.lock_id = w.lock_id
@@ -678,13 +1041,15 @@ BEGIN
     ) AS l ON true
     ORDER BY w.position;
 
-    PERFORM ${syncguard_locks}_wake(k.key, 0, false) FROM unnest(v_sooner) AS k (key)
-    WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key OFFSET 0);
+    IF v_shortened <> '{}' THEN
+        PERFORM ${syncguard_locks}_wake_front(k.key) FROM unnest(v_shortened) AS k (key)
+        WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key OFFSET 0);
+    END IF;
 END
 $function$;
 
--- Extends one exclusive lease, which also takes the next fence of its key. The outcome is 'rotated' with the new end and fence, or
--- 'no_fences', 'busy', 'expired' or 'not_found', and then nothing was written.
+-- Extends one exclusive lease, which also takes the next fence of its key. The outcome is 'rotated' with the new
+-- expiry and fence, or 'no_fences', 'busy', 'expired' or 'not_found', and then nothing was written.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_rotate(
     p_lock_id TEXT, p_ttl_ms BIGINT, OUT outcome TEXT, OUT rotated_until_ms BIGINT, OUT rotated_fence BIGINT
 )
@@ -696,29 +1061,33 @@ DECLARE
 BEGIN
     SELECT l.key INTO v_key FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id;
 
-    -- The serialising row first, like everybody who draws a fence; but it goes out on the connection of the heartbeats, which waits
-    -- for nobody.
-    PERFORM 1 FROM ${syncguard_fence_counters} c WHERE c.fence_key = 'fence:' || v_key FOR NO KEY UPDATE SKIP LOCKED;
+    -- The serialising row first: a takeover or a release that is under way would not be seen, and the lease be written
+    -- beside it. SKIP LOCKED, because a holder who rotates must not wait.
+    PERFORM 1 FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key)
+    FOR NO KEY UPDATE SKIP LOCKED;
     IF FOUND THEN
-        -- The lock id again, now that the row is locked: the lease may be somebody else's by now. The weakest lock that an update
-        -- takes passes a transaction that has pinned the lease.
+        -- The lock id again, now that the row is locked: the lease may be somebody else's by now. The weakest lock
+        -- that an update takes passes a transaction that has pinned the lease.
         SELECT l.expires_at_ms INTO v_expires FROM ${syncguard_locks} l
         WHERE l.key = v_key AND l.lock_id = p_lock_id
         FOR NO KEY UPDATE SKIP LOCKED;
+        -- The clock with both rows locked: a lapsed lease is not revived.
         v_now := ${syncguard_locks}_now();
-        IF v_expires > v_now - 1000 THEN
+        IF ${syncguard_locks}_is_live(v_expires, v_now) THEN
             UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
-            WHERE c.fence_key = 'fence:' || v_key AND c.fence < 900000000000000
+            WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key) AND c.fence < ${syncguard_locks}_last_fence()
             RETURNING c.fence INTO rotated_fence;
             IF NOT FOUND THEN
                 outcome := 'no_fences';
                 RETURN;
             END IF;
             rotated_until_ms := v_now + p_ttl_ms;
-            UPDATE ${syncguard_locks} l SET expires_at_ms = rotated_until_ms, fence = lpad(rotated_fence::TEXT, 15, '0')
+            UPDATE ${syncguard_locks} l
+            SET expires_at_ms = rotated_until_ms, fence = ${syncguard_locks}_fence_text(rotated_fence)
             WHERE l.key = v_key;
             IF rotated_until_ms < v_expires THEN
-                PERFORM ${syncguard_locks}_wake(v_key, 0, false);
+                PERFORM ${syncguard_locks}_wake_front(v_key);
             END IF;
             outcome := 'rotated';
             RETURN;
@@ -726,16 +1095,12 @@ BEGIN
     END IF;
 
     SELECT l.expires_at_ms INTO v_expires FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id;
-    outcome := CASE
-                   WHEN v_expires IS NULL THEN 'not_found'
-                   WHEN v_expires > ${syncguard_locks}_now() - 1000 THEN 'busy'
-                   ELSE 'expired'
-               END;
+    outcome := ${syncguard_locks}_outcome(v_expires);
 END
 $function$;
 
--- Deletes those leases of these keys that lapsed more than two seconds ago, and answers how many; places that lapsed, too.
--- Counters are out of its reach.
+-- Deletes those leases of these keys that lapsed more than twice the tolerance ago, and answers how many; lapsed queue
+-- entries, too. Counters are out of its reach.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_sweep(p_keys TEXT[]) RETURNS INTEGER
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -743,40 +1108,35 @@ DECLARE
     v_swept  INTEGER;
     v_shared INTEGER;
 BEGIN
-    -- Lost in a crash, it is done again.
+    -- A cleanup that is lost in a crash is done again.
     PERFORM set_config('synchronous_commit', 'off', true);
 
-    -- The serialising rows first, like everybody who changes the grants of a key: whoever acquires one of these keys waits for
-    -- this short transaction, and does not mistake the row that is being deleted for contention. What is in use is left alone.
-    v_keys := ARRAY(
-        SELECT substr(c.fence_key, 7) FROM ${syncguard_fence_counters} c
-        WHERE c.fence_key = ANY (ARRAY(SELECT 'fence:' || k.key FROM unnest(p_keys) AS k (key)))
-        ORDER BY c.fence_key
-        FOR NO KEY UPDATE SKIP LOCKED
-    );
+    -- The serialising rows first: an acquire of one of these keys waits for this short transaction, and does not
+    -- mistake the row that is being deleted for contention. What is in use is left alone.
+    v_keys := ${syncguard_locks}_lock_keys(p_keys);
 
-    -- In a fresh snapshot and by a clock read now: one of them may have been granted again meanwhile.
+    -- In a fresh snapshot and by a clock read now: one of them may have been granted or extended meanwhile.
     DELETE FROM ${syncguard_locks} l WHERE l.key = ANY (ARRAY(
         SELECT s.key FROM ${syncguard_locks} s
-        WHERE s.key = ANY (v_keys) AND s.expires_at_ms < ${syncguard_locks}_now() - 2000
+        WHERE s.key = ANY (v_keys) AND s.expires_at_ms < ${syncguard_locks}_sweep_before()
         FOR UPDATE SKIP LOCKED
     ));
     GET DIAGNOSTICS v_swept = ROW_COUNT;
     DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = ANY (ARRAY(
         SELECT s.lock_id FROM ${syncguard_locks}_shared s
-        WHERE s.key = ANY (v_keys) AND s.expires_at_ms < ${syncguard_locks}_now() - 2000
+        WHERE s.key = ANY (v_keys) AND s.expires_at_ms < ${syncguard_locks}_sweep_before()
         FOR UPDATE SKIP LOCKED
     ));
     GET DIAGNOSTICS v_shared = ROW_COUNT;
 
-    -- Deletes the places that lapsed, and wakes who stands behind them or waits for what has gone.
-    PERFORM ${syncguard_locks}_wake(k.key, NULL, NULL) FROM unnest(v_keys) AS k (key)
+    -- Deletes the lapsed queue entries, too, and wakes who stands behind them or waits for what is gone.
+    PERFORM ${syncguard_locks}_wake_next(k.key) FROM unnest(v_keys) AS k (key)
     WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key OFFSET 0);
     RETURN v_swept + v_shared;
 END
 $function$;
 
--- What the library asks at its start. It works with this version and later ones; raised when it needs something new from here.
+-- What the library asks at its start. It works with this version and later ones; raised when it needs something new.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER
 LANGUAGE sql IMMUTABLE AS $function$
     SELECT 1

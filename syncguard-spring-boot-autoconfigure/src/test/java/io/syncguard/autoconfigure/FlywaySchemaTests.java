@@ -90,7 +90,7 @@ class FlywaySchemaTests {
                 .run(application -> {
                     assertThat(application).hasNotFailed();
                     assertThat(database.relationsAndFunctions())
-                            .contains("my_locks", "my_counters", "my_locks_claim", "customers_of_mine")
+                            .contains("my_locks", "my_counters", "my_locks_acquire", "customers_of_mine")
                             .doesNotContain("syncguard_locks", "syncguard_fence_counters");
                     assertThat(locksAnything(application.getBean(LockTemplate.class)))
                             .isTrue();

@@ -44,19 +44,24 @@ class GrownTablesTests {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "syncguard_locks_claim('free', 'fence:free', false, 'n', 9, 'free', '', false, NULL, NULL, NULL, NULL, NULL)",
-                "syncguard_locks_claim('k9', 'fence:k9', false, 'n', 9, 'k9', '', false, NULL, NULL, NULL, NULL, NULL)",
-                "syncguard_locks_claim('k9', 'fence:k9', true, 'n', 9, 'k9', '', false, 5000, NULL, 'c', 1, NULL)",
-                "syncguard_locks_claim('k9', 'fence:k9', false, 'w9', 9, 'k9', '', true, NULL, NULL, NULL, NULL, NULL)",
-                "syncguard_locks_keep(ARRAY['w9'], 5000)",
+                "syncguard_locks_acquire('free', false, 'n', 9, '')",
+                "syncguard_locks_acquire_queue('free', false, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
+                "syncguard_locks_acquire('k9', false, 'n', 9, '')",
+                "syncguard_locks_acquire('s9', false, 'n', 9, '')",
+                "syncguard_locks_acquire('s9', true, 'n', 9, '')",
+                "syncguard_locks_acquire_queue('k9', true, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
+                "syncguard_locks_acquire_queue('k9', false, 'w9', 9, '', true, 1, 5000, false, 'c', NULL)",
+                "syncguard_locks_acquire_leave('k9', false, 'w9', 9, '')",
+                "syncguard_locks_renew_waiters(ARRAY['w9'])",
                 "syncguard_locks_extend(ARRAY['id9'], ARRAY[90000]::bigint[])",
                 "syncguard_locks_extend(ARRAY['id9'], ARRAY[2000]::bigint[])",
                 "syncguard_locks_extend(ARRAY['shared9'], ARRAY[2000]::bigint[])",
                 "syncguard_locks_rotate('id9', 2000)",
-                "syncguard_locks_release('id9', true)",
-                "syncguard_locks_release('id9', false)",
-                "syncguard_locks_release('shared9', true)",
-                "syncguard_locks_release('w9', true)",
+                "syncguard_locks_release_grant('id9')",
+                "syncguard_locks_release_grant('shared9')",
+                "syncguard_locks_release_grant('w9')",
+                "syncguard_locks_release('id9')",
+                "syncguard_locks_release_after('id9', 1)",
                 "syncguard_locks_release_all(ARRAY['id9', 'shared8', 'w7'])",
                 "syncguard_locks_sweep(ARRAY['k9'])"
             })
@@ -105,8 +110,8 @@ class GrownTablesTests {
                     INSERT INTO syncguard_locks_shared
                     SELECT 'shared' || n, 's' || n, syncguard_locks_now() + 30000, 0, lpad('1', 15, '0'), 's' || n, ''
                     FROM generate_series(1, %1$d) n;
-                    INSERT INTO syncguard_locks_waiters (lock_id, key, shared, expires_at_ms, channel, waiter, first_lease_ms)
-                    SELECT 'w' || n, 'k' || n, false, syncguard_locks_now() + 30000, 'c', n, 5000
+                    INSERT INTO syncguard_locks_waiters (lock_id, key, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter)
+                    SELECT 'w' || n, 'k' || n, false, syncguard_locks_now() + 30000, 5000, true, 'c', n
                     FROM generate_series(1, %1$d) n
                     """, ROWS));
         }

@@ -49,7 +49,7 @@ class InDoubtTests {
     @Test
     void a_grant_whose_connection_was_cut_before_the_answer_is_released_by_its_lock_id_and_not_repeated() {
         run(locks -> {
-            proxy.loseAnswerTo("syncguard_locks_claim");
+            proxy.loseAnswerTo("syncguard_locks_acquire");
             assertFails(() -> locks.acquire(ORDER), LockErrorCode.SERVICE_UNAVAILABLE);
 
             awaitOperations("INSERT", "DELETE");
@@ -60,7 +60,7 @@ class InDoubtTests {
     @Test
     void a_grant_whose_answer_never_came_is_released_by_its_lock_id_and_not_repeated() {
         run(locks -> {
-            proxy.swallowAnswerTo("syncguard_locks_claim");
+            proxy.swallowAnswerTo("syncguard_locks_acquire");
             assertFails(() -> locks.acquire(ORDER.ttl(Duration.ofSeconds(1))), LockErrorCode.NETWORK_TIMEOUT);
 
             // Its row would stay, even when its ttl is over.
@@ -158,9 +158,8 @@ class InDoubtTests {
 
     private void grantToSomebodyElse() {
         database.jdbc()
-                .queryForMap("SELECT * FROM syncguard_locks_claim("
-                        + "'order:1', 'fence:order:1', false, 'somebody-else---------', 30000, 'order:1',"
-                        + " 'somebody else', false, NULL, NULL, NULL, NULL, NULL)");
+                .queryForMap("SELECT * FROM syncguard_locks_acquire("
+                        + "'order:1', false, 'somebody-else---------', 30000, 'somebody else')");
     }
 
     /** The pool may still have a connection that was cut and that nobody has used since. What finds it is not sent. */

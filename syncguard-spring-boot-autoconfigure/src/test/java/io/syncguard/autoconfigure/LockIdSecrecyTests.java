@@ -160,7 +160,7 @@ class LockIdSecrecyTests {
     }
 
     private void loseAnAnswer(LockManager locks) {
-        proxy.loseAnswerTo("syncguard_locks_claim");
+        proxy.loseAnswerTo("syncguard_locks_acquire");
         tellFailure(() -> locks.acquire(ORDER));
         acquire(locks).release();
     }

@@ -23,7 +23,7 @@ class MalformedAnswerTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");
 
-    private static final String CLAIM = "syncguard_locks_claim";
+    private static final String ACQUIRE = "syncguard_locks_acquire_queue";
     private static final String EXTEND = "syncguard_locks_extend";
     private static final String ROTATE = "syncguard_locks_rotate";
     private static final String RELEASE = "syncguard_locks_hand_over";
@@ -45,8 +45,8 @@ class MalformedAnswerTests {
     void a_grant_that_cannot_be(String answer) {
         run(locks -> {
             replace(
-                    CLAIM,
-                    "TEXT, TEXT, BOOLEAN, TEXT, BIGINT, TEXT, TEXT, BOOLEAN, BIGINT, BIGINT, TEXT, BIGINT, TEXT",
+                    ACQUIRE,
+                    "TEXT, BOOLEAN, TEXT, BIGINT, TEXT, BOOLEAN, BIGINT, BIGINT, BOOLEAN, TEXT, TEXT",
                     """
                     TABLE (granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT,
                            held_by TEXT, held_since_ms BIGINT, held_by_others BOOLEAN)
@@ -55,7 +55,7 @@ class MalformedAnswerTests {
             try {
                 assertMakesNoSense(() -> locks.acquire(ORDER)).hasMessageContaining("'order:1'");
             } finally {
-                restore(CLAIM);
+                restore(ACQUIRE);
             }
             assertThat(locks.acquire(ORDER).release()).isTrue();
         });

@@ -6,6 +6,8 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockTemplate;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 class SchemaCheckTests {
@@ -42,6 +44,37 @@ class SchemaCheckTests {
                         "CREATE OR REPLACE FUNCTION syncguard_locks_version() RETURNS INTEGER LANGUAGE sql AS 'SELECT 0'");
 
         assertSchemaMissing(checkedOn(database));
+    }
+
+    @Test
+    void the_start_fails_where_the_functions_use_other_counters() {
+        assertOtherCountersAreRefused(TestDatabase.withSchema());
+    }
+
+    /** An overload hides all functions of its name from a look for the name alone. */
+    @ParameterizedTest
+    @ValueSource(strings = {"release", "fence_counters", "version"})
+    void an_overload_of_a_function_does_not_hide_that_they_use_other_counters(String function) {
+        TestDatabase database = TestDatabase.withSchema();
+        database.jdbc()
+                .execute("CREATE FUNCTION syncguard_locks_" + function
+                        + "(a INTEGER, b INTEGER) RETURNS TEXT LANGUAGE sql AS 'SELECT NULL::TEXT'");
+
+        assertOtherCountersAreRefused(database);
+        checkedOn(database).run(application -> assertThat(application).hasNotFailed());
+    }
+
+    private static void assertOtherCountersAreRefused(TestDatabase database) {
+        Applications.on(database.url())
+                .withPropertyValues("syncguard.postgres.fence-counters-table=other_counters")
+                .run(application -> assertThat(application)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOfSatisfying(
+                                LockException.class,
+                                failure -> assertThat(failure.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
+                        .hasMessageContaining("is in use with another table of fence counters than 'other_counters'"));
+        assertThat(database.relationsAndFunctions()).doesNotContain("other_counters");
     }
 
     @Test

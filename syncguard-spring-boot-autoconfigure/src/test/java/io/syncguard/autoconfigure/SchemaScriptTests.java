@@ -108,7 +108,7 @@ class SchemaScriptTests {
                 .findFirst()
                 .orElseThrow()
                 .substring("--".length());
-        String command = header.replace("THIS_FILE", "'" + SCRIPT.getFile() + "'")
+        String command = header.replace(" FILE ", " '" + SCRIPT.getFile() + "' ")
                 + " --no-psqlrc --quiet --set ON_ERROR_STOP=1 '"
                 + database.url().substring("jdbc:".length()) + "'";
         Process psql = new ProcessBuilder("sh", "-c", command)

@@ -48,9 +48,8 @@ class StatementErrorsTests {
         role = database.newRole();
         database.jdbc().execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO " + role);
         database.jdbc()
-                .queryForMap("SELECT * FROM syncguard_locks_claim("
-                        + "'order:1', 'fence:order:1', false, 'once------------------', 1, 'order:1', 'makes the row',"
-                        + " false, NULL, NULL, NULL, NULL, NULL)");
+                .queryForMap("SELECT * FROM syncguard_locks_acquire("
+                        + "'order:1', false, 'once------------------', 1, 'makes the row')");
         proxy = new PostgresProxy(database.url());
     }
 

@@ -156,7 +156,7 @@ class PostgresInDoubtTests {
 
         fixture.backend.beforeAcquire = proxy::loseNextAnswer;
         // Past the proxy, so that the answer to the waiter's claim is the next.
-        other.jdbc().queryForList("SELECT syncguard_locks_release(?, false)", holder.lockId());
+        other.jdbc().queryForList("SELECT syncguard_locks_release(?)", holder.lockId());
         eventually().until(() -> advanceUntil(waiter::isDone));
 
         assertThatThrownBy(waiter::get).hasCauseInstanceOf(LockBackendException.class);

@@ -92,8 +92,7 @@ class PostgresAcquireRaceTests {
         race.lockSerialisingRow();
         Future<AcquireResult> attempt = race.startAcquire(claim(MINE));
 
-        race.inOther("SELECT syncguard_locks_claim('k', 'fence:k', false, '" + THEIRS
-                + "', 30000, 'k', 'other', false, NULL, NULL, NULL, NULL, NULL)");
+        race.inOther("SELECT syncguard_locks_acquire('k', false, '" + THEIRS + "', 30000, 'other')");
         race.commitOther();
 
         assertThat(attempt.get())
@@ -110,7 +109,9 @@ class PostgresAcquireRaceTests {
         race.moveClock(TTL.plusSeconds(1));
         // Inside the statement that deletes: its snapshot is older than the extension.
         race.stopInside(
-                "claim", "FROM syncguard_locks s\n            WHERE s.key = p_key AND s.expires_at_ms", " <= v_now");
+                "delete_lapsed",
+                "FROM syncguard_locks s\n            WHERE s.key = p_key AND NOT syncguard_locks_is_live(s.expires_at_ms",
+                ", p_now_ms)");
         Future<AcquireResult> attempt = race.startAcquire(claim(MINE));
 
         race.moveClock(Duration.ofMillis(-1));

@@ -60,7 +60,7 @@ class PostgresDirectHandOverRaceTests {
 
     @Test
     void who_is_handed_the_key_while_its_place_is_looked_for_gives_it_back() throws Exception {
-        race.stopBefore("release", "SELECT o.key INTO v_key");
+        race.stopBefore("key_of", "SELECT o.key INTO v_key");
         Future<ReleaseResult> leaving = start(() -> race.backend.release(WAITER));
         race.awaitBlocked(1);
 
@@ -90,7 +90,7 @@ class PostgresDirectHandOverRaceTests {
     @Test
     void who_leaves_first_is_handed_nothing() throws Exception {
         queueForHandOver(NEXT, 2);
-        race.stopBefore("release", "outcome := 'left'");
+        race.stopBefore("remove", "outcome := 'left'");
         Future<ReleaseResult> leaving = start(() -> race.backend.release(WAITER));
         race.awaitBlocked(1);
         Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
@@ -165,7 +165,7 @@ class PostgresDirectHandOverRaceTests {
 
     @Test
     void a_grant_is_younger_than_the_last_confirmation_of_the_place() throws Exception {
-        race.stopBefore("keep", "v_now := syncguard_locks_now();\n    RETURN QUERY");
+        race.stopBefore("renew_waiters", "v_now := syncguard_locks_now();\n    RETURN QUERY");
         Future<List<Duration>> kept = start(() -> race.backend.renewWaiters(List.of(WAITER)));
         race.awaitBlocked(1);
         Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
@@ -182,7 +182,7 @@ class PostgresDirectHandOverRaceTests {
 
     @Test
     void a_place_that_is_being_kept_becomes_a_lease_all_the_same() throws Exception {
-        race.stopBefore("keep", "v_now := syncguard_locks_now();\n    RETURN QUERY");
+        race.stopBefore("renew_waiters", "v_now := syncguard_locks_now();\n    RETURN QUERY");
         Future<List<Duration>> kept = start(() -> race.backend.renewWaiters(List.of(WAITER)));
         race.awaitBlocked(1);
         Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
@@ -198,11 +198,11 @@ class PostgresDirectHandOverRaceTests {
     /** The backend of the race hears nothing and would have its waiters claim. */
     private static void queueForHandOver(String lockId, long waiter) {
         race.queue(claim(lockId), waiter);
-        race.jdbc.update("UPDATE syncguard_locks_waiters SET first_lease_ms = 5000");
+        race.jdbc.update("UPDATE syncguard_locks_waiters SET hand_over = true, channel = 'race'");
     }
 
     private static Future<ReleaseResult> startHandOver() throws Exception {
-        race.stopBefore("release", "outcome := 'released'");
+        race.stopBefore("hand_over", "outcome := ");
         Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
         race.awaitBlocked(1);
         return release;

@@ -90,7 +90,7 @@ class PostgresExtendRaceTests {
     @Test
     void an_extension_in_the_middle_of_a_takeover_does_not_wait_and_revives_nothing() throws Exception {
         race.moveClock(PAST_THE_TTL);
-        race.stopBefore("claim", "granted_fence := v_fence;");
+        race.stopBefore("grant", "IF p_shared THEN");
         Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Expired.class);

@@ -111,7 +111,7 @@ class PostgresFenceRotationRaceTests {
     @Test
     void a_rotation_in_the_middle_of_a_takeover_does_not_wait_and_takes_no_fence() throws Exception {
         race.moveClock(PAST_THE_TTL);
-        race.stopBefore("claim", "granted_fence := v_fence;");
+        race.stopBefore("grant", "IF p_shared THEN");
         Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
 
         assertThat(race.rotate(MINE)).isInstanceOf(ExtendResult.Expired.class);

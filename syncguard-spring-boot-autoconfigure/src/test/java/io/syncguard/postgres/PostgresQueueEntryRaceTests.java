@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** A place that lapses while it is being kept is either kept and in front, or gone and the next one woken. */
 class PostgresQueueEntryRaceTests {
 
-    private static final String KEEP_FIRST = "SELECT syncguard_locks_keep(ARRAY['" + FIRST + "'], 5000)";
+    private static final String KEEP_FIRST = "SELECT syncguard_locks_renew_waiters(ARRAY['" + FIRST + "'])";
 
     @RegisterExtension
     private static final PostgresRace race = new PostgresRace();
@@ -65,7 +65,7 @@ class PostgresQueueEntryRaceTests {
 
     @Test
     void a_place_that_is_deleted_before_it_could_be_kept_does_not_come_back() throws Exception {
-        race.stopInside("keep", "AND s.expires_at_ms", " > v_now\n            FOR NO KEY UPDATE");
+        race.stopInside("renew_waiters", "AND s.expires_at_ms", " > v_now\n            FOR NO KEY UPDATE");
         Future<List<Duration>> keeping = race.startBlocked(() -> race.backend.renewWaiters(List.of(FIRST)));
 
         race.moveClock(Duration.ofSeconds(2));

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** Whoever queues, leaves or keeps a place while others release or claim is granted or woken: no wake-up gets lost between them. */
 class PostgresQueueRaceTests {
 
-    private static final String QUEUEING = "-- Nothing here is worth waiting";
+    private static final String QUEUEING = "-- A queue entry that is lost in a crash";
     private static final String RELEASED = "outcome := 'released'";
     private static final String LEFT = "outcome := 'left'";
 
@@ -38,7 +38,7 @@ class PostgresQueueRaceTests {
 
     @Test
     void a_waiter_that_looked_before_a_release_was_committed_is_granted() throws Exception {
-        race.stopBefore("release", RELEASED);
+        race.stopBefore("remove", RELEASED);
         Future<ReleaseResult> release = race.startRelease(MINE);
         Future<AcquireResult> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
 
@@ -51,7 +51,7 @@ class PostgresQueueRaceTests {
 
     @Test
     void a_waiter_that_is_about_to_queue_is_woken_by_the_release_that_it_did_not_see() throws Exception {
-        race.stopBefore("claim", QUEUEING);
+        race.stopBefore("acquire_queue", QUEUEING);
         Future<AcquireResult> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
         Future<ReleaseResult> release = race.startRelease(MINE);
 
@@ -67,7 +67,7 @@ class PostgresQueueRaceTests {
         race.queue(claim(FIRST), 1);
         race.backend.release(MINE);
         race.woken();
-        race.stopBefore("claim", QUEUEING);
+        race.stopBefore("acquire_queue", QUEUEING);
         Future<AcquireResult> second = race.startAcquire(claim(SECOND).waitingAs(2));
         Future<ReleaseResult> leaving = race.startRelease(FIRST);
 
@@ -82,7 +82,7 @@ class PostgresQueueRaceTests {
     void a_place_that_has_just_become_a_lease_is_released_and_not_left() throws Exception {
         race.queue(claim(FIRST), 1);
         race.backend.release(MINE);
-        race.stopBefore("claim", "granted_fence := v_fence");
+        race.stopBefore("grant", "IF p_shared THEN");
         Future<AcquireResult> grant = race.startAcquire(claim(FIRST).waitingAs(1));
         Future<ReleaseResult> release = race.startRelease(FIRST);
 
@@ -98,7 +98,7 @@ class PostgresQueueRaceTests {
     void a_claim_that_meets_its_own_leaving_has_a_place_at_the_end_or_a_grant() throws Exception {
         race.queue(claim(FIRST), 1);
         race.queue(claim(SECOND), 2);
-        race.stopBefore("release", LEFT);
+        race.stopBefore("remove", LEFT);
         Future<ReleaseResult> leaving = race.startRelease(FIRST);
         Future<AcquireResult> again = race.startAcquire(claim(FIRST).waitingAs(1));
 
@@ -113,7 +113,7 @@ class PostgresQueueRaceTests {
     void a_wake_up_for_one_who_has_just_left_goes_on_to_the_next() throws Exception {
         race.queue(claim(FIRST), 1);
         race.queue(claim(SECOND), 2);
-        race.stopBefore("release", RELEASED);
+        race.stopBefore("remove", RELEASED);
         Future<ReleaseResult> release = race.startRelease(MINE);
         Future<ReleaseResult> leaving = race.startRelease(FIRST);
 
@@ -128,7 +128,7 @@ class PostgresQueueRaceTests {
     void a_wake_up_that_finds_the_first_one_leaving_is_for_the_next() throws Exception {
         race.queue(claim(FIRST), 1);
         race.queue(claim(SECOND), 2);
-        race.stopBefore("release", LEFT);
+        race.stopBefore("remove", LEFT);
         Future<ReleaseResult> leaving = race.startRelease(FIRST);
         Future<ReleaseResult> release = race.startRelease(MINE);
 
@@ -156,8 +156,8 @@ class PostgresQueueRaceTests {
     void arrival_counts_from_the_place_and_not_from_the_first_look() throws Exception {
         race.lockSerialisingRow();
         Future<AcquireResult> first = race.startAcquire(claim(FIRST).waitingAs(1));
-        race.inOther("SELECT syncguard_locks_claim('k', 'fence:k', false, '" + SECOND
-                + "', 600000, 'k', 'other', false, 5000, NULL, 'race', 2, NULL)");
+        race.inOther("SELECT syncguard_locks_acquire_queue('k', false, '" + SECOND
+                + "', 600000, 'other', false, 2, 5000, false, 'race', NULL)");
 
         race.commitOther();
 
@@ -238,7 +238,7 @@ class PostgresQueueRaceTests {
     void a_waiter_whose_key_has_no_fences_left_when_it_becomes_free_is_told_so() throws Exception {
         race.queue(claim(FIRST), 1);
         race.setCounters(900_000_000_000_000L);
-        race.stopBefore("release", RELEASED);
+        race.stopBefore("remove", RELEASED);
         Future<ReleaseResult> release = race.startRelease(MINE);
         Future<AcquireResult> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
 

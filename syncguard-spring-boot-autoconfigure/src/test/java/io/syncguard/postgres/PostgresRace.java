@@ -127,7 +127,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
 
     /** Extensions stop inside the statement that locks their rows: its snapshot is there, and no row is locked yet. */
     void stopExtensionsBeforeTheyLook() throws SQLException {
-        stop("extend", "v_free := ", "v_free := array_fill('none'::TEXT, ARRAY[race_stop()::INTEGER]) || ");
+        stop("extend", "v_locked := ", "v_locked := array_fill('none'::TEXT, ARRAY[race_stop()::INTEGER]) || ");
     }
 
     /** Extensions stop when they have locked their rows of this table, and have not read the clock that judges them. */
@@ -135,7 +135,8 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         stopInside("extend", """
                 UPDATE %s l SET expires_at_ms = syncguard_locks_now() + w.ttl_ms
                         FROM "Wanted" w
-                        WHERE l.lock_id = ANY (v_free) AND l.lock_id = w.lock_id AND l.expires_at_ms""".formatted(table), " > ");
+                        WHERE l.lock_id = ANY (v_locked) AND l.lock_id = w.lock_id
+                            AND syncguard_locks_is_live(l.expires_at_ms""".formatted(table), ", syncguard_locks_now())");
     }
 
     /** Extensions stop when they have locked their rows of this table and seen that they are live. */

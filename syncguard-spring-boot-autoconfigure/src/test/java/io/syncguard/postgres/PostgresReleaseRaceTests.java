@@ -102,7 +102,7 @@ class PostgresReleaseRaceTests {
     @Test
     void a_release_that_is_repeated_after_the_next_grant_frees_nothing() throws Exception {
         Future<ReleaseResult> again = startReleaseThatStopsBefore(SERIALISING_ROW);
-        race.inOther("SELECT syncguard_locks_release('" + MINE + "', false)");
+        race.inOther("SELECT syncguard_locks_release('" + MINE + "')");
         race.commitOther();
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
 
@@ -241,7 +241,7 @@ class PostgresReleaseRaceTests {
     }
 
     private Future<ReleaseResult> startReleaseThatStopsBefore(String line) throws Exception {
-        race.stopBefore("release", line);
+        race.stopBefore("remove", line);
         Future<ReleaseResult> release = race.startRelease(MINE);
         return release;
     }

@@ -97,7 +97,7 @@ class PostgresServerClockTests {
     @Test
     void a_grant_that_waited_through_a_step_forward_has_its_whole_ttl() throws Exception {
         race.grant(THEIRS);
-        race.inOther("SELECT syncguard_locks_release('" + THEIRS + "', false)");
+        race.inOther("SELECT syncguard_locks_release('" + THEIRS + "')");
         race.moveClock(TTL.plusSeconds(1));
         Future<AcquireResult> attempt = race.startAcquire(claim(MINE));
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class PostgresSharedRaceTests {
 
     private static final String WRITER = "writer----------------";
-    private static final String GRANT = "granted_fence := v_fence;";
+    private static final String GRANT = "IF p_shared THEN";
 
     @RegisterExtension
     private static final PostgresRace race = new PostgresRace(51);
@@ -58,9 +58,9 @@ class PostgresSharedRaceTests {
 
     @Test
     void a_reader_that_looked_before_a_writer_was_granted_is_refused() throws Exception {
-        race.stopBefore("claim", GRANT);
+        race.stopBefore("grant", GRANT);
         Future<AcquireResult> writer = race.startAcquire(claim(WRITER));
-        race.restore("claim");
+        race.restore("grant");
         Future<AcquireResult> reader = race.startAcquire(reader(MINE));
 
         race.greenLight();
@@ -72,9 +72,9 @@ class PostgresSharedRaceTests {
 
     @Test
     void a_writer_that_looked_before_a_reader_was_granted_is_refused() throws Exception {
-        race.stopBefore("claim", GRANT);
+        race.stopBefore("grant", GRANT);
         Future<AcquireResult> reader = race.startAcquire(reader(MINE));
-        race.restore("claim");
+        race.restore("grant");
         Future<AcquireResult> writer = race.startAcquire(claim(WRITER));
 
         race.greenLight();
@@ -87,9 +87,9 @@ class PostgresSharedRaceTests {
     @Test
     void a_reader_that_looked_before_a_writer_queued_does_not_pass_it() throws Exception {
         race.grantShared(THEIRS);
-        race.stopBefore("claim", "-- Nothing here is worth waiting");
+        race.stopBefore("acquire_queue", "-- A queue entry that is lost in a crash");
         Future<AcquireResult> writer = race.startAcquire(claim(WRITER).waitingAs(1));
-        race.restore("claim");
+        race.restore("acquire_queue");
         Future<AcquireResult> reader = race.startAcquire(reader(MINE));
 
         race.greenLight();
@@ -106,13 +106,10 @@ class PostgresSharedRaceTests {
         race.grant(MINE);
         race.backend.release(MINE);
         for (AcquireRequest stalled : List.of(claim(WRITER), reader(WRITER))) {
-            race.stopBefore(
-                    "claim",
-                    "UPDATE syncguard_fence_counters c SET fence = c.fence + 1\n                WHERE c.fence_key"
-                            + " = p_fence_key AND c.fence = v_seen");
+            race.stopBefore("fence_if_free", "UPDATE syncguard_fence_counters c SET fence = c.fence + 1");
             Future<AcquireResult> attempt = race.startAcquire(stalled);
 
-            race.restore("claim");
+            race.restore("fence_if_free");
             race.grant(THEIRS);
             race.greenLight();
 
@@ -128,9 +125,9 @@ class PostgresSharedRaceTests {
         race.moveClock(PAST_THE_TTL);
         // Inside the statement that deletes: its snapshot is older than the extension.
         race.stopInside(
-                "claim",
-                "FROM syncguard_locks_shared s\n            WHERE s.key = p_key AND s.expires_at_ms",
-                " <= v_now");
+                "delete_lapsed",
+                "FROM syncguard_locks_shared s\n            WHERE s.key = p_key AND NOT syncguard_locks_is_live(s.expires_at_ms",
+                ", p_now_ms)");
         Future<AcquireResult> attempt = race.startAcquire(claim(WRITER));
 
         race.moveClock(Duration.ofMillis(-1));

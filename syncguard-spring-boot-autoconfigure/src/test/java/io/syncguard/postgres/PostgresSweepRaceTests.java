@@ -78,7 +78,7 @@ class PostgresSweepRaceTests {
 
     @Test
     void a_sweep_in_the_middle_of_a_takeover_does_not_wait() throws Exception {
-        race.stopBefore("claim", "-- Lapsed leases are deleted");
+        race.stopBefore("delete_lapsed", "IF p_exclusive");
         Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
 
         assertThat(race.sweep(KEY)).isZero();
@@ -144,7 +144,7 @@ class PostgresSweepRaceTests {
 
     @Test
     void a_sweep_in_the_middle_of_a_release_does_not_wait() throws Exception {
-        race.stopBefore("release", "-- The lock id again");
+        race.stopBefore("remove", "-- The lock id again");
         Future<ReleaseResult> release = race.startRelease(MINE);
 
         assertThat(race.sweep(KEY)).isZero();

@@ -138,13 +138,10 @@ class PostgresSweeperTests {
         open(INTERVAL, false);
         int keys = 10_000;
         jdbc.queryForList("""
-                SELECT syncguard_locks_claim(
-                    'k' || n, 'fence:k' || n, false, 'id' || n, 30000, 'k' || n, 'test', false,
-                    NULL, NULL, NULL, NULL, NULL)
+                SELECT syncguard_locks_acquire('k' || n, false, 'id' || n, 30000, 'test')
                 FROM generate_series(1, ?) AS n
                 """, keys);
-        jdbc.queryForList(
-                "SELECT syncguard_locks_release(lock_id, false) FROM syncguard_locks WHERE right(key, 1) <> '0'");
+        jdbc.queryForList("SELECT syncguard_locks_release(lock_id) FROM syncguard_locks WHERE right(key, 1) <> '0'");
         jdbc.update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms - 60000");
         assertThat(leases()).hasSize(keys / 10);
 
@@ -222,7 +219,7 @@ class PostgresSweeperTests {
 
         List<String> plan = jdbc.queryForList("""
                 EXPLAIN SELECT key FROM syncguard_locks
-                WHERE expires_at_ms < (SELECT syncguard_locks_now() - 2000) AND (expires_at_ms, key) > (0, '')
+                WHERE expires_at_ms < (SELECT syncguard_locks_sweep_before()) AND (expires_at_ms, key) > (0, '')
                 ORDER BY expires_at_ms, key LIMIT 200
                 """, String.class);
 
@@ -235,8 +232,8 @@ class PostgresSweeperTests {
     void the_look_for_the_lapsed_is_not_worth_compiling(int waiters) throws SQLException {
         open(Duration.ZERO, false);
         jdbc.update("""
-                INSERT INTO syncguard_locks_waiters (lock_id, key, shared, expires_at_ms, waiter)
-                SELECT 'id' || n, 'k' || n, false, syncguard_locks_now() + n, n FROM generate_series(1, ?) AS n
+                INSERT INTO syncguard_locks_waiters (lock_id, key, shared, expires_at_ms, ttl_ms, hand_over, waiter)
+                SELECT 'id' || n, 'k' || n, false, syncguard_locks_now() + n, 5000, false, n FROM generate_series(1, ?) AS n
                 """, waiters);
         jdbc.execute("VACUUM ANALYZE");
         try (Connection connection = dataSource.getConnection();

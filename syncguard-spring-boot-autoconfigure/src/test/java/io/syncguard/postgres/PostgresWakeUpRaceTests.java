@@ -165,7 +165,7 @@ class PostgresWakeUpRaceTests {
     @Test
     void one_who_queues_while_the_lease_is_shortened_is_woken() throws Exception {
         race.grant(MINE);
-        race.stopBefore("claim", "-- Nothing here is worth waiting");
+        race.stopBefore("acquire_queue", "-- A queue entry that is lost in a crash");
         Future<AcquireResult> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
 
         assertThat(race.extend(MINE, SHORTER)).isInstanceOf(ExtendResult.Busy.class);
@@ -205,8 +205,9 @@ class PostgresWakeUpRaceTests {
         race.moveClock(TTL.plusMillis(2001).minusSeconds(4));
         race.backend.acquire(AcquireRequests.exclusive("another", THEIRS, TTL, "test"));
         race.moveClock(Duration.ofSeconds(4));
-        race.jdbc.update("INSERT INTO syncguard_locks_waiters (lock_id, key, shared, expires_at_ms, waiter)"
-                + " VALUES ('" + SECOND + "', 'k', false, syncguard_locks_now() + 1000, 2)");
+        race.jdbc.update(
+                "INSERT INTO syncguard_locks_waiters (lock_id, key, shared, expires_at_ms, ttl_ms, hand_over, waiter)"
+                        + " VALUES ('" + SECOND + "', 'k', false, syncguard_locks_now() + 1000, 5000, false, 2)");
 
         assertThat(race.sweep(KEY, "another")).isEqualTo(1);
 

@@ -60,7 +60,7 @@ class PostgresStarvationStressTests {
     private static final String TERMINATE = """
             SELECT pid, pg_terminate_backend(pid) FROM (
                 SELECT pid FROM pg_stat_activity
-                WHERE datname = current_database() AND query LIKE 'SELECT time_left_ms%syncguard_locks_keep(%'
+                WHERE datname = current_database() AND query LIKE '%syncguard_locks_renew_waiters(%'
                     AND state = 'idle' AND state_change > ?::timestamptz
                 ORDER BY state_change DESC LIMIT 1) AS victim
             """;

@@ -1,0 +1,31 @@
+package io.syncguard.postgres;
+
+import io.syncguard.postgres.PostgresConnections.Reader;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Reads an answer of many rows. */
+final class PostgresRows {
+
+    private PostgresRows() {}
+
+    /** Reads every row. */
+    static <T> List<T> all(ResultSet rows, Reader<T> row) throws SQLException {
+        List<T> all = new ArrayList<>();
+        while (rows.next()) {
+            all.add(row.read(rows));
+        }
+        return all;
+    }
+
+    /** Reads every row of an answer that has one for each of the lock ids that were sent. */
+    static <T> List<T> oneForEach(int sent, ResultSet rows, Reader<T> row) throws SQLException {
+        List<T> all = all(rows, row);
+        if (all.size() != sent) {
+            throw new IllegalStateException(sent + " lock ids got " + all.size() + " answers");
+        }
+        return all;
+    }
+}

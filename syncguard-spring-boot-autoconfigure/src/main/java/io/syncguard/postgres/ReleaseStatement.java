@@ -1,0 +1,86 @@
+package io.syncguard.postgres;
+
+import io.syncguard.spi.ReleaseResult;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+
+/** Releases leases and leaves queues: one with a hand-over, many at once without, and one that keeps its key for a time. */
+final class ReleaseStatement {
+
+    private static final String RELEASE = """
+            CALL ${syncguard_locks}_hand_over(?, NULL)
+            """;
+
+    /** Inside a transaction no procedure can commit: the notification goes out with the hand-over. */
+    private static final String RELEASE_IN_TRANSACTION = """
+            SELECT r.outcome, CASE WHEN r.channel IS NOT NULL THEN pg_notify(r.channel, r.message) END
+            FROM ${syncguard_locks}_release_grant(?) r
+            """;
+
+    private static final String RELEASE_ALL = """
+            SELECT outcome
+            FROM ${syncguard_locks}_release_all(?)
+            """;
+
+    private static final String RELEASE_AFTER = """
+            SELECT ${syncguard_locks}_release_after(?, ?)
+            """;
+
+    private final String release;
+    private final String releaseInTransaction;
+    private final String releaseAll;
+    private final String releaseAfter;
+
+    ReleaseStatement(PostgresTables tables) {
+        this.release = tables.fill(RELEASE);
+        this.releaseInTransaction = tables.fill(RELEASE_IN_TRANSACTION);
+        this.releaseAll = tables.fill(RELEASE_ALL);
+        this.releaseAfter = tables.fill(RELEASE_AFTER);
+    }
+
+    ReleaseResult run(PostgresConnections connections, String lockId) {
+        return connections.query(
+                "releasing a lock",
+                release,
+                releaseInTransaction,
+                (connection, statement) -> statement.setString(1, lockId),
+                ReleaseStatement::only);
+    }
+
+    List<ReleaseResult> all(PostgresConnections connections, List<String> lockIds) {
+        return connections.query(
+                "releasing " + lockIds.size() + " lock(s)",
+                releaseAll,
+                (connection, statement) -> statement.setArray(1, connection.createArrayOf("text", lockIds.toArray())),
+                rows -> PostgresRows.oneForEach(lockIds.size(), rows, ReleaseStatement::outcome));
+    }
+
+    ReleaseResult after(PostgresConnections connections, String lockId, Duration held) {
+        return connections.query(
+                "releasing a lock",
+                releaseAfter,
+                (connection, statement) -> {
+                    statement.setString(1, lockId);
+                    statement.setLong(2, held.toMillis());
+                },
+                ReleaseStatement::only);
+    }
+
+    private static ReleaseResult only(ResultSet rows) throws SQLException {
+        rows.next();
+        return outcome(rows);
+    }
+
+    private static ReleaseResult outcome(ResultSet rows) throws SQLException {
+        return switch (rows.getString(1)) {
+            case "released" -> ReleaseResult.RELEASED;
+            case "left" -> ReleaseResult.LEFT;
+            case "busy" -> ReleaseResult.BUSY;
+            case "expired" -> ReleaseResult.EXPIRED;
+            case "not_found" -> ReleaseResult.NOT_FOUND;
+            default -> throw new IllegalStateException("An unknown answer to a release");
+        };
+    }
+}
