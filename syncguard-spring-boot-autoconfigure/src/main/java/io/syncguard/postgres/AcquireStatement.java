@@ -55,7 +55,10 @@ final class AcquireStatement {
                 rows -> read(rows, request));
     }
 
-    /** A key has at most 512 bytes, and an index takes 2700: unlike in Redis it is stored as it is, whatever its length. */
+    /**
+     * A key has at most 512 bytes, and an index takes 2700: unlike in Redis it is stored as it is, whatever its
+     * length.
+     */
     private static void bind(PreparedStatement statement, AcquireRequest request) throws SQLException {
         statement.setString(1, request.key());
         statement.setBoolean(2, request.mode() == LockMode.SHARED);

@@ -18,8 +18,8 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in the tables of a PostgreSQL database. Each operation calls one function of {@code R__syncguard_schema.sql}, or is
- * one query: one statement in autocommit, one round trip.
+ * Locks in the tables of a PostgreSQL database. Each operation calls one function of {@code R__syncguard_schema.sql},
+ * or is one query: one statement in autocommit, one round trip.
  */
 public final class PostgresLockBackend implements LockBackend {
 
@@ -42,10 +42,10 @@ public final class PostgresLockBackend implements LockBackend {
 
     /**
      * @param dataSource connections in autocommit, for what callers ask
-     * @param engineDataSource connections in autocommit, one for each operation that the threads of the engine send: heartbeats,
-     *     looks of waiters and late releases wait neither for callers nor for each other
-     * @param wakeUpDataSource a connection in autocommit, to be kept for wake-ups from the first wait on; {@code null} to have
-     *     waiters poll
+     * @param engineDataSource connections in autocommit, one for each operation that the threads of the engine send:
+     *     heartbeats, looks of waiters and late releases wait neither for callers nor for each other
+     * @param wakeUpDataSource a connection in autocommit, to be kept for wake-ups from the first wait on; {@code
+     *     null} to have waiters poll
      * @param settings names and times
      * @param onClose closes the pools, if they are to be closed
      */
@@ -180,8 +180,8 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     /**
-     * The server ends a statement by itself in less than the timeout; the rest is for the way there. A commit that waits for a
-     * synchronous standby may take longer: such a grant stays until its ttl is over.
+     * The server ends a statement by itself in less than the timeout; the rest is for the way there. A commit that
+     * waits for a synchronous standby may take longer: such a grant stays until its ttl is over.
      */
     @Override
     public Duration inDoubtPeriod() {

@@ -89,8 +89,8 @@ public final class PostgresSchema {
                         LockErrorCode.SCHEMA_MISSING,
                         "The tables '" + tables.locks() + "' and '" + tables.fenceCounters()
                                 + "' or their functions are missing or of an older version. Run " + SCRIPT
-                                + " (with Flyway, or by hand), or set syncguard.postgres.schema-management to initialize;"
-                                + " if they are in another schema, put it in front of the names in"
+                                + " (with Flyway, or by hand), or set syncguard.postgres.schema-management to"
+                                + " initialize; if they are in another schema, put it in front of the names in"
                                 + " syncguard.postgres.locks-table and fence-counters-table",
                         null);
             }
@@ -132,8 +132,8 @@ public final class PostgresSchema {
     }
 
     /**
-     * The functions are named after the table of the locks: replaced by ones for other counters, they would begin to count
-     * at one again, for all instances.
+     * The functions are named after the table of the locks: replaced by ones for other counters, they would begin to
+     * count at one again, for all instances.
      */
     private void requireSameCounters(Connection connection) throws SQLException {
         String counters = countersInUse(connection);

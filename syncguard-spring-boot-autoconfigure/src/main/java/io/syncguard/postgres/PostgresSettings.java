@@ -34,7 +34,8 @@ public record PostgresSettings(
                         || cleanupInterval.compareTo(LONGEST_INTERVAL) > 0)) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
-                    "syncguard.postgres.cleanup-interval is between 1 minute and 365 days, or zero for no clean-up, not "
+                    "syncguard.postgres.cleanup-interval is between 1 minute and 365 days, or zero for no clean-up,"
+                            + " not "
                             + cleanupInterval);
         }
     }

@@ -15,8 +15,8 @@ import org.apache.commons.logging.LogFactory;
  * Deletes leases that lapsed more than two tolerances ago, so that keys which are never used again leave nothing but
  * their fence counters, and queue entries of waiters who died.
  *
- * <p>The thread {@code syncguard-sweeper} goes through the table once per interval, in batches of {@value #BATCH} leases, and
- * sweeps the keys that {@link #sweepSoon} names.
+ * <p>The thread {@code syncguard-sweeper} goes through the table once per interval, in batches of {@value #BATCH}
+ * leases, and sweeps the keys that {@link #sweepSoon} names.
  */
 final class PostgresSweeper implements AutoCloseable {
 
@@ -26,9 +26,10 @@ final class PostgresSweeper implements AutoCloseable {
     static final int BATCH = 200;
 
     /**
-     * The clock is asked in a subquery, once and first, so that the indexes on expires_at_ms can be used. The waiters have no
-     * such index: each renewal of an entry would write to all indexes of the table. {@code key >= ''} is true for all of them
-     * and lets the index on the key serve, so that no sequential scan is forced, whose cost would be 10000000000.
+     * The clock is asked in a subquery, once and first, so that the indexes on expires_at_ms can be used. The waiters
+     * have no such index: each renewal of an entry would write to all indexes of the table. {@code key >= ''} is true
+     * for all of them and lets the index on the key serve, so that no sequential scan is forced, whose cost would be
+     * 10000000000.
      */
     static final String LAPSED = """
             SELECT key, expires_at_ms FROM (

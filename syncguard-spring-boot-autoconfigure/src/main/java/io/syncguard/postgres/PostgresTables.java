@@ -9,8 +9,9 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The names of two tables, checked once and safe to stand in a statement: plain identifiers of at most 48 bytes, with an
- * optional schema in front. The functions, and the tables of shared leases and of waiters, are named after the table of the locks.
+ * The names of two tables, checked once and safe to stand in a statement: plain identifiers of at most 48 bytes, with
+ * an optional schema in front. The functions, and the tables of shared leases and of waiters, are named after the
+ * table of the locks.
  *
  * @param locks one row per exclusive lease
  * @param fenceCounters one row per key that was ever locked; never swept
@@ -24,13 +25,14 @@ public record PostgresTables(String locks, String fenceCounters) {
 
     /** What pg_get_keywords() calls reserved: no table can have such a name without quotes. */
     private static final Set<String> RESERVED = Set.of("""
-            all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation
-            column concurrently constraint create cross current_catalog current_date current_role current_schema current_time
-            current_timestamp current_user default deferrable desc distinct do else end except false fetch for foreign freeze
-            from full grant group having ilike in initially inner intersect into is isnull join lateral leading left like limit
-            localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references
-            returning right select session_user similar some symmetric system_user table tablesample then to trailing true
-            union unique user using variadic verbose when where window with
+            all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate
+            collation column concurrently constraint create cross current_catalog current_date current_role
+            current_schema current_time current_timestamp current_user default deferrable desc distinct do else end
+            except false fetch for foreign freeze from full grant group having ilike in initially inner intersect
+            into is isnull join lateral leading left like limit localtime localtimestamp natural not notnull null
+            offset on only or order outer overlaps placing primary references returning right select session_user
+            similar some symmetric system_user table tablesample then to trailing true union unique user using
+            variadic verbose when where window with
             """.split("\\s+"));
 
     /** The names that the library uses when nothing else is said. Stands below what it is checked by. */
@@ -47,8 +49,8 @@ public record PostgresTables(String locks, String fenceCounters) {
                                 + "' is or may be the same table as '"
                                 + swept + "', which the locks-table '" + locks
                                 + "' stands for (PostgreSQL ignores case, and"
-                                + " looks for a name without a schema in several): fence counters need a table of their own,"
-                                + " which is never swept");
+                                + " looks for a name without a schema in several): fence counters need a table of their"
+                                + " own, which is never swept");
             }
         }
     }
@@ -104,7 +106,9 @@ public record PostgresTables(String locks, String fenceCounters) {
         }
     }
 
-    /** Where only one of two equal names has a schema, the search path of a role decides: it may find that very table. */
+    /**
+     * Where only one of two equal names has a schema, the search path of a role decides: it may find that very table.
+     */
     private static boolean mayBeTheSame(String one, String other) {
         return one.equals(other) || one.endsWith("." + other) || other.endsWith("." + one);
     }

@@ -6,7 +6,10 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 
-/** Releases leases and leaves queues: one with a hand-over, many at once without, and one that keeps its key for a time. */
+/**
+ * Releases leases and leaves queues: one with a hand-over, many at once without, and one that keeps its key for a
+ * time.
+ */
 final class ReleaseStatement {
 
     private static final String RELEASE = """
