@@ -24,9 +24,10 @@ local function wake(name, left)
             local entry, is_first = parse_entry(each), from + i == 1
             local is_grantable = not written and (entry.shared or is_first and not read)
             -- It knew from the entry that has left when to look, and perhaps only that entry knew of a lease with an
-            -- earlier expiry. After an earlier expiry that includes the writer behind readers: they may leave in silence.
-            local looked_behind = entry.arrival > left.arrival and not (entry.shared and left.shared)
-                and (entry.shared or is_first or left == WRITER_BEFORE_ALL)
+            -- earlier expiry. A writer behind readers has to look, too: they may be granted the key and leave without a
+            -- wake-up.
+            local looked_behind = entry.arrival > left.arrival
+                and (not left.shared or not entry.shared and is_first)
             if is_grantable or looked_behind then
                 publish(entry, entry.waiter)
             end

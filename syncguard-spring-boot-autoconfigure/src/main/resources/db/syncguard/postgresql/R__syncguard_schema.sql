@@ -660,13 +660,14 @@ BEGIN
 END
 $function$;
 
--- Wakes who can go on, and those whom the waiter that has just left was in the way of: that one knew better than they
--- when to look again. Readers are not in each other's way.
+-- Wakes who can go on, and those behind a waiter that has just left: it knew better than they when to look again. The
+-- writer behind readers has to look, too: they may be granted the key and leave without a wake-up. Readers are not in
+-- each other's way.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_behind(p_key TEXT, p_arrival BIGINT, p_shared BOOLEAN) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
     PERFORM pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_queue_front(p_key) f
-    WHERE f.can_go_on OR f.is_next AND f.arrival > p_arrival AND NOT (f.shared AND p_shared);
+    WHERE f.can_go_on OR f.arrival > p_arrival AND (NOT p_shared OR f.is_next AND NOT f.shared);
 END
 $function$;
 

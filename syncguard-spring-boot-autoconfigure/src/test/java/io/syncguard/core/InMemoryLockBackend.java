@@ -55,29 +55,29 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
-    public AcquireResult acquire(AcquireRequest claim) {
+    public AcquireResult acquire(AcquireRequest request) {
         synchronized (store) {
             long now = store.now();
-            Lease handedOver = claim.queued() ? store.lease(claim.lockId()) : null;
+            Lease handedOver = request.queued() ? store.lease(request.lockId()) : null;
             if (handedOver != null && handedOver.isLive(now)) {
-                handedOver.expiresAt = now + claim.ttl().toMillis();
+                handedOver.expiresAt = now + request.ttl().toMillis();
                 return handedOver.asGrant();
             }
-            Place own = store.place(claim.lockId());
+            QueueEntry own = store.entry(request.lockId());
             List<Lease> inTheWay = store.leases.stream()
-                    .filter(lease -> lease.isLive(now) && conflict(lease.claim, claim))
+                    .filter(lease -> lease.isLive(now) && conflict(lease.request, request))
                     .toList();
             List<Long> leases = inTheWay.stream()
                     .map(lease -> lease.expiresAt + TOLERANCE_MILLIS)
                     .toList();
             List<Long> places =
-                    store.inFront(own, claim).map(place -> place.expiresAt).toList();
+                    store.inFront(own, request).map(entry -> entry.expiresAt).toList();
             if (leases.isEmpty() && places.isEmpty()) {
                 store.waiters.remove(own);
-                return store.grant(claim, claim.ttl()).asGrant();
+                return store.grant(request, request.ttl()).asGrant();
             }
             long firstLease = leases.stream().mapToLong(Long::longValue).min().orElse(Long.MAX_VALUE);
-            if (claim.waiter() == null) {
+            if (request.waiter() == null) {
                 if (own != null) {
                     store.leave(own);
                 }
@@ -88,9 +88,9 @@ public final class InMemoryLockBackend implements LockBackend {
                 return new AcquireResult.Refused(Duration.ofMillis(last - now), holder(inTheWay));
             }
             if (own == null) {
-                own = store.arrive(claim, this);
+                own = store.arrive(request, this);
             }
-            own.claim = claim;
+            own.request = request;
             own.expiresAt = now + store.waiterTtl.toMillis();
             long next = LongStream.concat(
                             LongStream.of(firstLease), places.stream().mapToLong(Long::longValue))
@@ -104,7 +104,7 @@ public final class InMemoryLockBackend implements LockBackend {
         return inTheWay.stream()
                 .max(Comparator.comparing(lease -> lease.expiresAt))
                 .map(last -> new AcquireResult.Holder(
-                        last.claim.owner(), Instant.ofEpochMilli(last.acquiredAt), inTheWay.size() == 1))
+                        last.request.owner(), Instant.ofEpochMilli(last.acquiredAt), inTheWay.size() == 1))
                 .orElse(null);
     }
 
@@ -122,9 +122,9 @@ public final class InMemoryLockBackend implements LockBackend {
 
     private ReleaseResult release(String lockId, boolean handOver) {
         synchronized (store) {
-            Place place = store.place(lockId);
-            if (place != null) {
-                store.leave(place);
+            QueueEntry entry = store.entry(lockId);
+            if (entry != null) {
+                store.leave(entry);
                 return ReleaseResult.LEFT;
             }
             Lease lease = store.lease(lockId);
@@ -135,8 +135,8 @@ public final class InMemoryLockBackend implements LockBackend {
                 return ReleaseResult.EXPIRED;
             }
             store.leases.remove(lease);
-            if (!handOver || !store.handOver(lease.claim.key())) {
-                store.wake(lease.claim.key(), waiter -> false);
+            if (!handOver || !store.handOver(lease.request.key())) {
+                store.wake(lease.request.key(), waiter -> false);
             }
             return ReleaseResult.RELEASED;
         }
@@ -154,7 +154,7 @@ public final class InMemoryLockBackend implements LockBackend {
             }
             lease.released = true;
             lease.expiresAt = lease.acquiredAt + held.toMillis() - TOLERANCE_MILLIS;
-            store.wake(lease.claim.key(), store::isFirstOrBehindFirstReaders);
+            store.wake(lease.request.key(), store::isFirstOrBehindFirstReaders);
             return ReleaseResult.RELEASED;
         }
     }
@@ -167,19 +167,19 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     private Duration keepPlace(String lockId) {
-        Place own = store.place(lockId);
+        QueueEntry own = store.entry(lockId);
         if (own == null) {
             return Duration.ZERO;
         }
         long now = store.now();
         own.expiresAt = now + store.waiterTtl.toMillis();
         long firstLease = store.leases.stream()
-                .filter(lease -> lease.isLive(now) && conflict(lease.claim, own.claim))
+                .filter(lease -> lease.isLive(now) && conflict(lease.request, own.request))
                 .mapToLong(lease -> lease.expiresAt + TOLERANCE_MILLIS)
                 .min()
                 .orElse(Long.MAX_VALUE);
-        long firstPlace = store.inFront(own, own.claim)
-                .mapToLong(place -> place.expiresAt)
+        long firstPlace = store.inFront(own, own.request)
+                .mapToLong(entry -> entry.expiresAt)
                 .min()
                 .orElse(Long.MAX_VALUE);
         long next = Math.min(firstLease, firstPlace);
@@ -217,10 +217,10 @@ public final class InMemoryLockBackend implements LockBackend {
     public ExtendResult rotate(ExtendRequest extension) {
         synchronized (store) {
             Lease lease = store.lease(extension.lockId());
-            if (lease == null || lease.claim.mode() == LockMode.SHARED) {
+            if (lease == null || lease.request.mode() == LockMode.SHARED) {
                 return new ExtendResult.NotFound();
             }
-            String key = lease.claim.key();
+            String key = lease.request.key();
             if (lease.isLive(store.now()) && store.fence(key) == Fence.MAX_VALUE) {
                 throw new LockBackendException(LockErrorCode.INTERNAL, "Its key has no fences left", null);
             }
@@ -241,7 +241,7 @@ public final class InMemoryLockBackend implements LockBackend {
     public List<RawLockInfo> lookup(String key) {
         synchronized (store) {
             return store.leases.stream()
-                    .filter(lease -> lease.claim.key().equals(key) && lease.isLive(store.now()))
+                    .filter(lease -> lease.request.key().equals(key) && lease.isLive(store.now()))
                     .map(Lease::info)
                     .sorted(Comparator.comparing(RawLockInfo::fence))
                     .toList();
@@ -276,7 +276,7 @@ public final class InMemoryLockBackend implements LockBackend {
         long before = lease.expiresAt;
         lease.expiresAt = store.now() + extension.ttl().toMillis();
         if (lease.expiresAt < before) {
-            store.wake(lease.claim.key(), store::isFirstOrBehindFirstReaders);
+            store.wake(lease.request.key(), store::isFirstOrBehindFirstReaders);
         }
         return new ExtendResult.Extended(Instant.ofEpochMilli(lease.expiresAt));
     }
@@ -304,7 +304,7 @@ public final class InMemoryLockBackend implements LockBackend {
         private final LongSupplier millis;
         private final Duration waiterTtl;
         private final List<Lease> leases = new ArrayList<>();
-        private final List<Place> waiters = new ArrayList<>();
+        private final List<QueueEntry> waiters = new ArrayList<>();
         private final Map<String, Long> fences = new HashMap<>();
         private long arrivals;
 
@@ -320,33 +320,33 @@ public final class InMemoryLockBackend implements LockBackend {
 
         /** Clears away which leases of the key are over. */
         synchronized void sweep(String key) {
-            leases.removeIf(lease -> lease.claim.key().equals(key) && !lease.isLive(now()));
+            leases.removeIf(lease -> lease.request.key().equals(key) && !lease.isLive(now()));
         }
 
         /** Ends the leases of the key and their tolerance now. */
         public synchronized void expire(String key) {
             leases.stream()
-                    .filter(lease -> lease.claim.key().equals(key))
+                    .filter(lease -> lease.request.key().equals(key))
                     .forEach(lease -> lease.expiresAt = now() - TOLERANCE_MILLIS);
         }
 
         /** Ends the lease with this lock id and its tolerance now. */
         public synchronized void expireLease(String lockId) {
             leases.stream()
-                    .filter(lease -> lease.claim.lockId().equals(lockId))
+                    .filter(lease -> lease.request.lockId().equals(lockId))
                     .forEach(lease -> lease.expiresAt = now() - TOLERANCE_MILLIS);
         }
 
-        /** Ends the place of the waiter now. */
+        /** Ends the entry of the waiter now. */
         public synchronized void expirePlace(String lockId) {
             endPlaceIn(lockId, Duration.ZERO);
         }
 
-        /** Has the place of the waiter end so long from now. */
+        /** Has the entry of the waiter end so long from now. */
         public synchronized void endPlaceIn(String lockId, Duration left) {
             waiters.stream()
-                    .filter(place -> place.claim.lockId().equals(lockId))
-                    .forEach(place -> place.expiresAt = now() + left.toMillis());
+                    .filter(entry -> entry.request.lockId().equals(lockId))
+                    .forEach(entry -> entry.expiresAt = now() + left.toMillis());
         }
 
         /** As if so many fences had been drawn for the key. */
@@ -362,8 +362,8 @@ public final class InMemoryLockBackend implements LockBackend {
         /** The lock ids of those who wait for the key, by arrival. */
         public synchronized List<String> queue(String key) {
             return waiters.stream()
-                    .filter(place -> place.claim.key().equals(key) && place.expiresAt > now())
-                    .map(place -> place.claim.lockId())
+                    .filter(entry -> entry.request.key().equals(key) && entry.expiresAt > now())
+                    .map(entry -> entry.request.lockId())
                     .toList();
         }
 
@@ -373,27 +373,27 @@ public final class InMemoryLockBackend implements LockBackend {
 
         private @Nullable Lease lease(String lockId) {
             return leases.stream()
-                    .filter(lease -> lease.claim.lockId().equals(lockId) && !lease.released)
+                    .filter(lease -> lease.request.lockId().equals(lockId) && !lease.released)
                     .findFirst()
                     .orElse(null);
         }
 
-        private @Nullable Place place(String lockId) {
-            waiters.removeIf(place -> place.expiresAt <= now());
+        private @Nullable QueueEntry entry(String lockId) {
+            waiters.removeIf(entry -> entry.expiresAt <= now());
             return waiters.stream()
-                    .filter(place -> place.claim.lockId().equals(lockId))
+                    .filter(entry -> entry.request.lockId().equals(lockId))
                     .findFirst()
                     .orElse(null);
         }
 
-        /** Who waits before this place, or before somebody who has none. */
-        private Stream<Place> inFront(@Nullable Place own, AcquireRequest claim) {
-            return waiters.stream().takeWhile(place -> place != own).filter(place -> conflict(place.claim, claim));
+        /** Who waits before this entry, or before somebody who has none. */
+        private Stream<QueueEntry> inFront(@Nullable QueueEntry own, AcquireRequest request) {
+            return waiters.stream().takeWhile(entry -> entry != own).filter(entry -> conflict(entry.request, request));
         }
 
-        private Lease grant(AcquireRequest claim, Duration ttl) {
-            leases.removeIf(lease -> lease.claim.key().equals(claim.key()) && !lease.isLive(now()));
-            Lease lease = new Lease(claim, nextFence(claim.key()), now(), ttl);
+        private Lease grant(AcquireRequest request, Duration ttl) {
+            leases.removeIf(lease -> lease.request.key().equals(request.key()) && !lease.isLive(now()));
+            Lease lease = new Lease(request, nextFence(request.key()), now(), ttl);
             leases.add(lease);
             return lease;
         }
@@ -402,73 +402,77 @@ public final class InMemoryLockBackend implements LockBackend {
             return fences.merge(key, 1L, Long::sum);
         }
 
-        private Place arrive(AcquireRequest claim, InMemoryLockBackend process) {
-            Place place = new Place(claim, process, ++arrivals);
-            waiters.add(place);
-            return place;
+        private QueueEntry arrive(AcquireRequest request, InMemoryLockBackend process) {
+            QueueEntry entry = new QueueEntry(request, process, ++arrivals);
+            waiters.add(entry);
+            return entry;
         }
 
-        /** Who was behind may have left it to that one to know when to look. */
-        private void leave(Place left) {
+        /** Those behind it may not know when to look, because it did; so may a writer whom readers let pass. */
+        private void leave(QueueEntry left) {
             waiters.remove(left);
             wake(
-                    left.claim.key(),
-                    place -> isFirst(place) && place.arrival > left.arrival && conflict(place.claim, left.claim));
+                    left.request.key(),
+                    entry -> entry.arrival > left.arrival
+                            && (left.request.mode() == LockMode.EXCLUSIVE
+                                    ? isFirstOrBehindFirstReaders(entry)
+                                    : isFirst(entry) && conflict(entry.request, left.request)));
         }
 
         /** Grants the key to who is first and alone, if that one may be granted it so. */
         private boolean handOver(String key) {
-            waiters.removeIf(place -> place.expiresAt <= now());
-            Place first = waiters.stream()
-                    .filter(place -> place.claim.key().equals(key))
+            waiters.removeIf(entry -> entry.expiresAt <= now());
+            QueueEntry first = waiters.stream()
+                    .filter(entry -> entry.request.key().equals(key))
                     .findFirst()
                     .orElse(null);
             if (first == null
-                    || !first.claim.handOver()
+                    || !first.request.handOver()
                     || first.process.wakeUps == null
-                    || leases.stream().anyMatch(lease -> lease.claim.key().equals(key))) {
+                    || leases.stream().anyMatch(lease -> lease.request.key().equals(key))) {
                 return false;
             }
             waiters.remove(first);
             first.process.handOver(
-                    first.claim.waiter(), grant(first.claim, waiterTtl).asGrant());
+                    first.request.waiter(), grant(first.request, waiterTtl).asGrant());
             return true;
         }
 
         /** Wakes those who can go on, and those who have to look again whatever leases there are. */
-        private void wake(String key, Predicate<Place> always) {
-            waiters.removeIf(place -> place.expiresAt <= now());
+        private void wake(String key, Predicate<QueueEntry> always) {
+            waiters.removeIf(entry -> entry.expiresAt <= now());
             waiters.stream()
-                    .filter(place -> place.claim.key().equals(key))
-                    .filter(place -> canGoOn(place) || always.test(place))
-                    .forEach(place -> place.process.wake(place.claim.waiter()));
+                    .filter(entry -> entry.request.key().equals(key))
+                    .filter(entry -> canGoOn(entry) || always.test(entry))
+                    .forEach(entry -> entry.process.wake(entry.request.waiter()));
         }
 
-        private boolean canGoOn(Place place) {
-            return isFirst(place)
-                    && leases.stream().noneMatch(lease -> lease.isLive(now()) && conflict(lease.claim, place.claim));
+        private boolean canGoOn(QueueEntry entry) {
+            return isFirst(entry)
+                    && leases.stream()
+                            .noneMatch(lease -> lease.isLive(now()) && conflict(lease.request, entry.request));
         }
 
-        private boolean isFirst(Place place) {
-            return inFront(place, place.claim).findAny().isEmpty();
+        private boolean isFirst(QueueEntry entry) {
+            return inFront(entry, entry.request).findAny().isEmpty();
         }
 
-        private boolean isFirstOrBehindFirstReaders(Place place) {
-            return inFront(place, place.claim).allMatch(front -> front.claim.mode() == LockMode.SHARED);
+        private boolean isFirstOrBehindFirstReaders(QueueEntry entry) {
+            return inFront(entry, entry.request).allMatch(front -> front.request.mode() == LockMode.SHARED);
         }
     }
 
-    private static final class Place {
+    private static final class QueueEntry {
 
         /** The last one: it is known by that number. */
-        private AcquireRequest claim;
+        private AcquireRequest request;
 
         private final InMemoryLockBackend process;
         private final long arrival;
         private long expiresAt;
 
-        Place(AcquireRequest claim, InMemoryLockBackend process, long arrival) {
-            this.claim = claim;
+        QueueEntry(AcquireRequest request, InMemoryLockBackend process, long arrival) {
+            this.request = request;
             this.process = process;
             this.arrival = arrival;
         }
@@ -476,7 +480,7 @@ public final class InMemoryLockBackend implements LockBackend {
 
     private static final class Lease {
 
-        private final AcquireRequest claim;
+        private final AcquireRequest request;
         private final long acquiredAt;
 
         /** It only keeps the key for a while, and is nobody's. */
@@ -485,8 +489,8 @@ public final class InMemoryLockBackend implements LockBackend {
         private long fence;
         private long expiresAt;
 
-        Lease(AcquireRequest claim, long fence, long now, Duration ttl) {
-            this.claim = claim;
+        Lease(AcquireRequest request, long fence, long now, Duration ttl) {
+            this.request = request;
             this.fence = fence;
             this.acquiredAt = now;
             this.expiresAt = now + ttl.toMillis();
@@ -503,13 +507,13 @@ public final class InMemoryLockBackend implements LockBackend {
 
         RawLockInfo info() {
             return new RawLockInfo(
-                    claim.key(),
-                    released ? "released:" + claim.lockId() : claim.lockId(),
-                    claim.mode(),
+                    request.key(),
+                    released ? "released:" + request.lockId() : request.lockId(),
+                    request.mode(),
                     Instant.ofEpochMilli(acquiredAt),
                     Instant.ofEpochMilli(expiresAt),
                     new Fence(fence),
-                    claim.owner());
+                    request.owner());
         }
     }
 }

@@ -190,12 +190,31 @@ public abstract class WokenWaitersContract extends ContractFixture {
         AcquireRequest writer = queuedWriter();
         AcquireRequest first = queuedReader();
         AcquireRequest second = queuedReader();
-        queuedWriter();
+        AcquireRequest next = queuedWriter();
         queuedReader();
 
         leave(writer);
 
-        assertWoken(first, second);
+        assertWoken(first, second, next);
+    }
+
+    /** The readers behind it are granted the key at once, so they never learn when the other lease is over. */
+    @Test
+    void a_writer_who_leaves_has_the_writer_behind_readers_look_when_a_lease_is_over_that_was_shortened() {
+        AcquireRequest shortened = held(reader());
+        AcquireRequest first = queuedWriter();
+        AcquireRequest reader = queuedReader();
+        AcquireRequest writer = queuedWriter();
+        extend(shortened, Duration.ofMinutes(1));
+        assertWoken(first);
+
+        leave(first);
+        assertWoken(reader, writer);
+        granted(reader);
+        release(reader);
+
+        assertNobodyIsWoken();
+        assertThat(queued(writer).nextLook()).isLessThanOrEqualTo(Duration.ofSeconds(61));
     }
 
     @Test
@@ -203,11 +222,11 @@ public abstract class WokenWaitersContract extends ContractFixture {
         held(reader());
         AcquireRequest writer = queuedWriter();
         AcquireRequest reader = queuedReader();
-        queuedWriter();
+        AcquireRequest next = queuedWriter();
 
         refused(lastTry(writer));
 
-        assertWoken(reader);
+        assertWoken(reader, next);
     }
 
     /** Those behind it only knew that it would look. It may have been told, and not they, that a lease ends earlier. */
@@ -217,13 +236,13 @@ public abstract class WokenWaitersContract extends ContractFixture {
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedReader();
         AcquireRequest third = queuedReader();
-        queuedWriter();
+        AcquireRequest writer = queuedWriter();
         extend(holder, Duration.ofMinutes(1));
         assertWoken(first);
 
         leave(first);
 
-        assertWoken(second, third);
+        assertWoken(second, third, writer);
     }
 
     @Test
