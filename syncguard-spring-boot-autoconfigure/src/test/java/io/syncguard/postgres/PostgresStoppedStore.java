@@ -8,11 +8,10 @@ import java.time.Duration;
 public final class PostgresStoppedStore implements StoppedStore {
 
     private final PostgresContractStore store = new PostgresContractStore();
+    private final RewrittenFunctions functions = new RewrittenFunctions(store.jdbc());
 
     public PostgresStoppedStore() {
-        // A sequence is outside of transactions: everybody sees the new time at once.
-        store.jdbc().execute("CREATE SEQUENCE stopped_clock START 1800000000000");
-        new RewrittenFunctions(store.jdbc()).replaceClock("SELECT last_value FROM stopped_clock");
+        functions.stopClock();
     }
 
     @Override
@@ -22,9 +21,7 @@ public final class PostgresStoppedStore implements StoppedStore {
 
     @Override
     public void moveClock(Duration by) {
-        store.jdbc()
-                .queryForObject(
-                        "SELECT setval('stopped_clock', last_value + ?) FROM stopped_clock", Long.class, by.toMillis());
+        functions.moveClock(by);
     }
 
     @Override

@@ -164,15 +164,12 @@ class RaceDatabase implements AutoCloseable {
         return jdbc.queryForList("SELECT lock_id FROM syncguard_locks_waiters ORDER BY arrival", String.class);
     }
 
-    /** From now on the server's clock stands still, but for {@link #moveClock}. */
     void stopClock() {
-        replaceClock("SELECT last_value FROM race_clock");
+        functions.stopClock();
     }
 
-    /** From now on the server's clock goes on by one step whenever it is read, and only then. */
     void tickingClock(Duration step) {
-        replaceClock("SELECT nextval('race_clock')");
-        jdbc.execute("ALTER SEQUENCE race_clock INCREMENT " + step.toMillis());
+        functions.tickingClock(step);
     }
 
     /** From now on the server's clock is a real one again. */
@@ -180,15 +177,8 @@ class RaceDatabase implements AutoCloseable {
         functions.restore("now");
     }
 
-    private void replaceClock(String query) {
-        jdbc.execute("CREATE SEQUENCE IF NOT EXISTS race_clock");
-        jdbc.queryForObject("SELECT setval('race_clock', 1800000000000)", Long.class);
-        functions.replaceClock(query);
-    }
-
-    /** A sequence is outside of transactions: everybody sees the new time at once. */
     void moveClock(Duration by) {
-        jdbc.queryForObject("SELECT setval('race_clock', last_value + ?) FROM race_clock", Long.class, by.toMillis());
+        functions.moveClock(by);
     }
 
     /** What the server's clock says. */

@@ -2,6 +2,7 @@ package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -29,9 +30,26 @@ final class RewrittenFunctions {
         jdbc.execute(source.replace(where, replacement));
     }
 
-    /** The server's clock is what this query says. */
-    void replaceClock(String query) {
+    /** From now on the server's clock stands still, but for {@link #moveClock}. */
+    void stopClock() {
+        replaceClock("SELECT last_value FROM test_clock");
+    }
+
+    /** From now on the server's clock goes on by one step whenever it is read, and only then. */
+    void tickingClock(Duration step) {
+        replaceClock("SELECT nextval('test_clock')");
+        jdbc.execute("ALTER SEQUENCE test_clock INCREMENT " + step.toMillis());
+    }
+
+    /** A sequence is outside of transactions: everybody sees the new time at once. */
+    void moveClock(Duration by) {
+        jdbc.queryForObject("SELECT setval('test_clock', last_value + ?) FROM test_clock", Long.class, by.toMillis());
+    }
+
+    private void replaceClock(String query) {
         remember("now");
+        jdbc.execute("CREATE SEQUENCE IF NOT EXISTS test_clock");
+        jdbc.queryForObject("SELECT setval('test_clock', 1800000000000)", Long.class);
         jdbc.execute("CREATE OR REPLACE FUNCTION syncguard_locks_now() RETURNS BIGINT LANGUAGE sql VOLATILE AS $$ "
                 + query + " $$");
     }

@@ -124,6 +124,10 @@ final class WorkerProcess {
         signal("-CONT");
     }
 
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
     void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }
