@@ -17,10 +17,10 @@ import java.util.stream.Stream;
  */
 public final class ThreadShortage {
 
-    private static final long STACK_MEGABYTES = 64;
+    private static final long STACK_MEGABYTES = 256;
 
-    /** What the JVM itself may need meanwhile. */
-    private static final long SPARE_MEGABYTES = 44;
+    /** What the JVM itself may need meanwhile: it ends if it cannot map a page. Less than a stack. */
+    private static final long SPARE_MEGABYTES = 200;
 
     private static final Path PRLIMIT = Path.of("/usr/bin/prlimit");
 

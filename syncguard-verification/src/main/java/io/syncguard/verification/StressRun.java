@@ -141,7 +141,7 @@ final class StressRun {
             if (round % 4 == 1 && end - System.nanoTime() > RESTART_NANOS) {
                 killAndRestart(index);
             } else if (round % 4 == 2 && ThreadShortage.isPossible()) {
-                takeAndGiveThreads(index);
+                takeAndGiveThreads(workers.get(index));
             } else {
                 pauseAndResume(workers.get(index));
             }
@@ -150,14 +150,9 @@ final class StressRun {
     }
 
     private void killAndRestart(int index) throws Exception {
-        restart(index, System.nanoTime());
-    }
-
-    /** @param aliveAt when the process was alive for certain */
-    private void restart(int index, long aliveAt) throws Exception {
         WorkerProcess victim = workers.get(index);
         HistoryEvent killed = HistoryEvent.of(
-                Kind.PROCESS_ENDED, new HistoryEvent.Source(victim.name(), "killed", 0), "", "", aliveAt);
+                Kind.PROCESS_ENDED, new HistoryEvent.Source(victim.name(), "killed", 0), "", "", System.nanoTime());
         victim.kill();
         recorder.write(killed.answered(System.nanoTime(), Outcome.OK));
         int incarnation = Integer.parseInt(victim.name().substring(victim.name().indexOf('.') + 1)) + 1;
@@ -167,20 +162,10 @@ final class StressRun {
         successor.workUntil(end);
     }
 
-    private void takeAndGiveThreads(int index) throws Exception {
-        WorkerProcess worker = workers.get(index);
-        long before = System.nanoTime();
-        try {
-            worker.takeThreads();
-            LockSupport.parkNanos((200 + random.nextInt(1500)) * MILLI);
-            worker.giveThreads();
-        } catch (IOException | IllegalStateException ex) {
-            // A JVM ends itself if there is no memory for the guard pages of a new stack.
-            if (worker.isAlive()) {
-                throw ex;
-            }
-            restart(index, before);
-        }
+    private void takeAndGiveThreads(WorkerProcess worker) throws Exception {
+        worker.takeThreads();
+        LockSupport.parkNanos((200 + random.nextInt(1500)) * MILLI);
+        worker.giveThreads();
     }
 
     /** For less than most leases, or for longer than all of them are kept from others. */

@@ -124,10 +124,6 @@ final class WorkerProcess {
         signal("-CONT");
     }
 
-    boolean isAlive() {
-        return process.isAlive();
-    }
-
     void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }
