@@ -12,7 +12,8 @@
 -- * Each statement in a VOLATILE function sees what was committed before it began. A function that looks again after a
 --   row lock was won must stay VOLATILE.
 -- * The first functions, in SQL, are put into the statements by the planner, and cost nothing. They must stay one
---   expression. The others are called by an assignment where they are called often: PERFORM is a statement of its own.
+--   expression, and STABLE: the planner runs an IMMUTABLE one, which is a statement, whenever its arguments are known.
+-- * The others are called by an assignment where they are called often: PERFORM is a statement of its own.
 -- * The name of the table may have 48 bytes of 63, so a suffix has 15 at most. The table may be called "wanted": CTEs
 --   and record variables are in quotes and have a capital.
 
@@ -94,31 +95,31 @@ $do$;
 
 -- How long the store keeps a lapsed lease from others.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_tolerance() RETURNS BIGINT
-LANGUAGE sql IMMUTABLE AS $function$
+LANGUAGE sql STABLE AS $function$
     SELECT 1000::BIGINT
 $function$;
 
 -- The largest fence. A larger one would have 16 digits and no longer sort as text.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_last_fence() RETURNS BIGINT
-LANGUAGE sql IMMUTABLE AS $function$
+LANGUAGE sql STABLE AS $function$
     SELECT 900000000000000
 $function$;
 
 -- A fence as leases store it.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_text(p_fence BIGINT) RETURNS TEXT
-LANGUAGE sql IMMUTABLE AS $function$
+LANGUAGE sql STABLE AS $function$
     SELECT lpad(p_fence::TEXT, 15, '0')
 $function$;
 
 -- The fence key of a key. PostgreSQL keeps a key as it is: a key has at most 512 bytes, and an index takes 2700.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_key(p_key TEXT) RETURNS TEXT
-LANGUAGE sql IMMUTABLE AS $function$
+LANGUAGE sql STABLE AS $function$
     SELECT 'fence:' || p_key
 $function$;
 
 -- The key of a fence key.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_key_of_fence(p_fence_key TEXT) RETURNS TEXT
-LANGUAGE sql IMMUTABLE AS $function$
+LANGUAGE sql STABLE AS $function$
     SELECT substr(p_fence_key, 1 + length(${syncguard_locks}_fence_key('')))
 $function$;
 
@@ -137,7 +138,7 @@ $function$;
 
 -- Whether a lease with this expiry is live at this time.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_is_live(p_expires_at_ms BIGINT, p_now_ms BIGINT) RETURNS BOOLEAN
-LANGUAGE sql IMMUTABLE AS $function$
+LANGUAGE sql STABLE AS $function$
     SELECT p_expires_at_ms > p_now_ms - ${syncguard_locks}_tolerance()
 $function$;
 
