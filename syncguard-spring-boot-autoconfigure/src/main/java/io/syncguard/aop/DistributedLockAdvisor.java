@@ -14,8 +14,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
 
 /**
- * Informs Spring which methods run under locks, and by what. Its order puts the lock outside of a transaction of the
- * same method.
+ * Names to Spring the methods that run under locks, and their interceptor. Its order puts the lock outside of a
+ * transaction of the same method.
  */
 public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, AutoCloseable {
 
@@ -27,9 +27,9 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
 
     /**
      * @param template for annotations that name no manager; looked up at the first call of an annotated method, so that
-     *     no lock bean is made before its time
-     * @param beans among which those are that annotations name
-     * @param waitTime for annotations that name none; looked up with the first of them
+     *     no lock bean is made early
+     * @param beans contains the lock managers and the beans of expressions
+     * @param waitTime for annotations that name none; looked up for the first of them
      * @param nanoTime a monotonic clock
      */
     public DistributedLockAdvisor(
@@ -60,7 +60,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
         return order;
     }
 
-    /** The engine has released all locks before. */
+    /** Called after the engine has released all locks. */
     @Override
     public void close() {
         bodies.close();

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs an annotated method under its locks.
  *
- * <p>The body stands alone: nothing that turns "not acquired" into a skipped call encloses it, so that an exception of
- * the same type from inside the body reaches the caller.
+ * <p>The code that skips a refused call does not enclose the body. So a {@code LockNotAcquiredException} of the body
+ * reaches the caller.
  */
 final class DistributedLockInterceptor implements MethodInterceptor {
 
@@ -54,7 +54,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         return new LockedCall(method, call).run(requests);
     }
 
-    /** One call: its locks are acquired one inside the other, and released in reverse. */
+    /** One call: its locks are nested, and released in reverse order. */
     private final class LockedCall {
 
         private final LockedMethod method;
@@ -67,7 +67,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             this.call = call;
         }
 
-        /** That a callback of {@code @Nullable Object} may return null, NullAway sees on JDK 22 and later only. */
+        /** Only on JDK 22 and later NullAway sees that a callback of {@code @Nullable Object} may return null. */
         @SuppressWarnings("NullAway")
         private @Nullable Object run(List<LockRequest> requests) throws Exception {
             if (requests.isEmpty()) {
@@ -90,14 +90,14 @@ final class DistributedLockInterceptor implements MethodInterceptor {
                 return method.template().get().manager().acquire(request.waitTime(timeLeft()));
             } catch (LockNotAcquiredException ex) {
                 if (method.skips()) {
-                    log.debug("Left out " + nameOf(call.invocation().getMethod()) + ": " + ex.getMessage());
+                    log.debug("Skipped " + nameOf(call.invocation().getMethod()) + ": " + ex.getMessage());
                     return null;
                 }
                 throw ex;
             }
         }
 
-        /** The first ones may have been lost while the call waited for the others. */
+        /** The first locks may have been lost while the call waited for the others. */
         private void requireHeld() {
             for (LockHandle lock : locks) {
                 if (!lock.isHeld()) {

@@ -20,14 +20,14 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.util.StringUtils;
 
 /**
- * Looks through an expression for names that can mean nothing when the method is called, so that a forgotten quote or
- * {@code #} ends the start. SpEL takes a name that stands alone for a property of {@code #root}.
+ * Finds names in an expression that no call can resolve, so that a forgotten quote or {@code #} fails the start. SpEL
+ * takes a bare name for a property of {@code #root}.
  *
- * <p>What the properties of arguments and of the elements of a list are called is not known before the call.
+ * <p>The properties of arguments and of the elements of a list are not checked: their types are known only in the call.
  */
 final class ExpressionNameResolver {
 
-    /** What SpEL itself provides. */
+    /** The variables that SpEL provides. */
     private static final Set<String> PREDEFINED = Set.of("root", "this");
 
     private static final Set<String> METHODS_OF_ROOT = Stream.of(MethodCall.class.getMethods())
@@ -51,7 +51,7 @@ final class ExpressionNameResolver {
      * Finds the parameters that an expression uses, and their positions.
      *
      * @param parameters the names of all parameters and their positions
-     * @throws IllegalArgumentException when a name means nothing
+     * @throws IllegalArgumentException when no call can resolve a name
      */
     static Map<String, Integer> parametersOf(
             String attribute, SpelExpression expression, Map<String, Integer> parameters) {
@@ -62,7 +62,7 @@ final class ExpressionNameResolver {
     }
 
     /**
-     * @param onRoot whether a name that stands alone is looked for in {@code #root}, and not in the element of a list
+     * @param onRoot whether a bare name belongs to {@code #root}, and not to the element of a list
      */
     private void look(SpelNode node, boolean onRoot) {
         if (onRoot && node instanceof PropertyOrFieldReference property && !isOfRoot(property)) {
@@ -95,7 +95,7 @@ final class ExpressionNameResolver {
         }
     }
 
-    /** Both {@code #root.x} and, outside of lists, {@code #this.x}. */
+    /** Checks {@code #root.x} and, outside of lists, {@code #this.x}. */
     private static void requireOfRoot(SpelNode owner, SpelNode child, boolean onRoot) {
         boolean ofRoot = owner instanceof VariableReference
                 && (owner.toStringAST().equals("#root")
@@ -106,7 +106,7 @@ final class ExpressionNameResolver {
     }
 
     /**
-     * A name that stands in an index or before a colon is a text to SpEL: {@code #map[name]}, <code>{name: #id}</code>.
+     * SpEL takes a bare name in an index or before a colon for a text: {@code #map[name]}, <code>{name: #id}</code>.
      */
     private static boolean isLiteralName(SpelNode node, int child) {
         return node.getChild(child) instanceof PropertyOrFieldReference
@@ -128,7 +128,7 @@ final class ExpressionNameResolver {
     }
 
     private String aloneMessage(String name) {
-        // A text that uses nothing is a constant as a whole: order-import is no difference of two names.
+        // A text of names and operators alone is probably one constant: order-import is no subtraction.
         boolean whole = text.matches("[\\w .:/-]+");
         String constant = whole ? text : name;
         String named = whole && attribute.equals("key") ? " (or name = \"" + constant + "\")" : "";

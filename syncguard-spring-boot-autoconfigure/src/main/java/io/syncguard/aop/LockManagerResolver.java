@@ -28,7 +28,7 @@ public final class LockManagerResolver {
      * @throws IllegalArgumentException when none or more than one has the name
      */
     public Supplier<LockManager> manager(String name) {
-        // Nothing is made early: annotations are read while the first beans are.
+        // By bean names, so that no bean is made early: annotations are read while the first beans are made.
         String[] all = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, LockManager.class, true, false);
         Set<String> known = new TreeSet<>();
         List<String> found = List.of(all).stream()
@@ -45,7 +45,7 @@ public final class LockManagerResolver {
 
     private Set<String> namesOf(String bean, Set<String> known) {
         Set<String> names = new TreeSet<>();
-        // It tries the name of the bean, its aliases and its qualifier, until one matches.
+        // Matches the name of the bean, its aliases or its qualifier.
         BeanFactoryAnnotationUtils.isQualifierMatch(
                 candidate -> {
                     names.add(candidate);

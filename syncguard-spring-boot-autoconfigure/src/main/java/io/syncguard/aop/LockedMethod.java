@@ -17,17 +17,17 @@ import org.springframework.expression.EvaluationException;
 import org.springframework.util.ObjectUtils;
 
 /**
- * What the annotation of one method says, read and checked once.
+ * The parsed annotation of one method, read and checked once.
  *
- * @param description the method, as people know it
+ * @param description the method, for messages
  * @param prefix the constant first part of the key, or empty
- * @param key the rest of the key
+ * @param key the second part of the key
  * @param condition when to lock
- * @param template what runs it under its locks
- * @param defaults everything else that its requests have in common
+ * @param template runs the method under its locks
+ * @param defaults a request with everything that all calls have in common
  * @param waitTime how long a call waits for all its locks together
- * @param skips whether the method is left out when the key is somebody else's
- * @param result what the method returns
+ * @param skips whether a call is skipped on contention
+ * @param result the return type
  */
 record LockedMethod(
         String description,
@@ -40,11 +40,13 @@ record LockedMethod(
         boolean skips,
         ResultType result) {
 
-    /** As storage keys are ordered on the server, so that two calls with common keys cannot wait for each other. */
+    /**
+     * The order of storage keys on the server. All calls lock in one order, so that none waits for another in a circle.
+     */
     private static final Comparator<LockRequest> IN_ORDER_OF_KEYS =
             Comparator.comparing(request -> request.key().getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
 
-    /** The locks that a call takes, in the order in which everybody takes them; none when the condition is not met. */
+    /** The locks of a call, in the order in which all calls take them; none when the condition is false. */
     List<LockRequest> requests(MethodCall call) {
         if (condition != null && !isMet(condition, call)) {
             return List.of();
@@ -65,7 +67,7 @@ record LockedMethod(
         return List.of(request(key, value));
     }
 
-    /** Anything but a truth value is a mistake, and no reason to run without a lock. */
+    /** A value that is no boolean is a mistake: the call fails, and does not run without a lock. */
     private boolean isMet(MethodExpression expression, MethodCall call) {
         if (value(expression, call) instanceof Boolean met) {
             return met;
@@ -98,7 +100,7 @@ record LockedMethod(
             throw refused("key", expression, value == null ? "null" : "blank");
         }
         if (isIdentity(text, value)) {
-            throw refused("key", expression, "an object without a toString of its own, which differs each time");
+            throw refused("key", expression, "an object without its own toString, so its text differs each time");
         }
         return defaults.key(prefix.isEmpty() ? text : prefix + ":" + text);
     }

@@ -28,7 +28,7 @@ import org.springframework.util.function.SingletonSupplier;
  */
 final class LockedMethodParser {
 
-    /** Stands in requests that get their key from the call. */
+    /** The key of the default request; each call replaces it. */
     private static final String ANY_KEY = "-";
 
     private final ConfigurableListableBeanFactory beans;
@@ -57,7 +57,7 @@ final class LockedMethodParser {
         return ClassUtils.getQualifiedMethodName(method);
     }
 
-    /** Parses one annotation, and says where a mistake is. */
+    /** Parses one annotation, and locates mistakes. */
     private final class Parsing {
 
         private final DistributedLock annotation;
@@ -76,7 +76,7 @@ final class LockedMethodParser {
             String prefix = attribute("name", this::resolvedName);
             MethodExpression key = expression("key", annotation.key());
             if (prefix.isEmpty() && key == null) {
-                throw mistake("attribute 'name'", "it or 'key' has to say what to lock", null);
+                throw mistake("attribute 'name'", "'name' or 'key' has to name what to lock", null);
             }
             boolean skips = annotation.onContention() == OnContention.SKIP;
             return new LockedMethod(
@@ -138,7 +138,10 @@ final class LockedMethodParser {
                             () -> new MethodExpression(attribute, text, parameters, new BeanFactoryResolver(beans)));
         }
 
-        /** Every parameter under its names in the class and in the interface, and as p0, p1, ... and a0, a1, ... */
+        /**
+         * The position of every parameter by its name in the class, its name in the interface, and p0, p1, ... and a0,
+         * a1, ...
+         */
         private Map<String, Integer> parameters() {
             Map<String, Integer> positions = new HashMap<>();
             for (Method each : new Method[] {ClassUtils.getInterfaceMethodIfPossible(method, targetClass), method}) {

@@ -5,7 +5,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The call that an expression looks at: {@code #root}.
+ * The call of an expression: {@code #root}.
  */
 final class MethodCall {
 

@@ -10,7 +10,7 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
 /**
- * A SpEL expression over the arguments of one method: parsed once, its variables found once.
+ * A SpEL expression over the arguments of one method. It is parsed, and its variables are resolved, once.
  */
 final class MethodExpression {
 
@@ -24,9 +24,9 @@ final class MethodExpression {
     private final Map<String, Integer> parameters;
 
     /**
-     * @param attribute of the annotation, which has the text
+     * @param attribute the attribute of the annotation that contains the text
      * @param parameters the names of all parameters and their positions
-     * @throws RuntimeException when it cannot be parsed, or names something that there cannot be
+     * @throws RuntimeException when it cannot be parsed, or contains a name that no call can resolve
      */
     MethodExpression(String attribute, String text, Map<String, Integer> parameters, BeanResolver beans) {
         this.attribute = attribute;
@@ -40,7 +40,7 @@ final class MethodExpression {
     }
 
     /**
-     * @throws EvaluationException when it has no value for this call, for a reason that {@link #explain} puts in words
+     * @throws EvaluationException when it has no value for this call; {@link #explain} explains why
      */
     @Nullable
     Object value(MethodCall call) {
@@ -50,7 +50,7 @@ final class MethodExpression {
         return expression.getValue(context);
     }
 
-    /** What was wrong and what to do, in words for people who did not write SpEL. */
+    /** Explains the failure and the next step, for people who do not know SpEL. */
     static String explain(EvaluationException failure) {
         if (failure instanceof SpelEvaluationException known) {
             String name = insert(known, 0);
@@ -80,7 +80,7 @@ final class MethodExpression {
                 + ". Have the caller pass a value, or have the expression say what to take instead (with ?. and ?:)";
     }
 
-    /** What the message names: first what was looked for, then the type in which. */
+    /** An insert of SpEL's message: first the missing name, then the type. */
     private static String insert(SpelEvaluationException failure, int position) {
         Object[] inserts = failure.getInserts();
         return inserts == null || inserts.length <= position ? "it" : String.valueOf(inserts[position]);

@@ -7,16 +7,15 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * One daemon thread that runs one task whenever its time has come. The task answers when it wants to run next; anybody
- * may ask for an earlier time. Nothing runs, and nothing wakes up, while there is nothing to do. For the engine, and
- * for backends that have something to do in the background.
+ * One daemon thread that runs one task when it is due. The task returns the time of its next run; any thread may set an
+ * earlier one. The thread sleeps until then. For the engine, and for background work of the backends.
  */
 public final class Alarm implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(Alarm.class);
 
     /** The pause after an unexpected failure of the task, one second. */
-    private static final long REST_NANOS = 1_000_000_000L;
+    private static final long PAUSE_NANOS = 1_000_000_000L;
 
     private final Time time;
     private final LongSupplier task;
@@ -24,7 +23,7 @@ public final class Alarm implements AutoCloseable {
     private final Condition changed = lock.newCondition();
     private final Thread thread;
 
-    /** Written under the lock; read without it to see at once that an alarm is early enough. */
+    /** Written under the lock. Read without it as a quick check whether the next run is early enough. */
     private volatile long ringsAt = Time.NEVER;
 
     /** Guarded by the lock. */
@@ -41,7 +40,7 @@ public final class Alarm implements AutoCloseable {
         thread.start();
     }
 
-    /** Has the task run no later than at this time. Cheap when it does anyway. */
+    /** Has the task run no later than at this time. Cheap if the next run is early enough. */
     public void ringAt(long nanoTime) {
         if (nanoTime >= ringsAt) {
             return;
@@ -83,11 +82,11 @@ public final class Alarm implements AutoCloseable {
                 time.await(changed, ringsAt - now);
                 now = time.nanoTime();
             }
-            // Reset before the run: who asks for a time while the task looks around must not be overlooked.
+            // Reset before the run: a time that is set during the run must not be lost.
             ringsAt = Time.NEVER;
             return !closed;
         } catch (InterruptedException ex) {
-            // Only the owner has this thread, and ends it by close().
+            // Only close() ends this thread.
             return !closed;
         } finally {
             lock.unlock();
@@ -98,9 +97,9 @@ public final class Alarm implements AutoCloseable {
         try {
             return task.getAsLong();
         } catch (RuntimeException | Error ex) {
-            // Without memory, to log it may fail as well.
+            // Without memory, logging may fail as well.
             Shielded.log(() -> log.error(thread.getName() + " failed and goes on in a second; please report this", ex));
-            return time.nanoTime() + REST_NANOS;
+            return time.nanoTime() + PAUSE_NANOS;
         }
     }
 }

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The pauses between attempts that fail: each is twice as long as the one before, up to a longest. The caller counts
- * its failed attempts. Immutable; threads may share it.
+ * The pauses between failed attempts: each is twice as long as the one before, up to a maximum. The caller counts its
+ * failed attempts. Immutable; threads may share it.
  */
 public final class Backoff {
 
@@ -28,7 +28,7 @@ public final class Backoff {
         return new Backoff(first.toNanos(), longest.toNanos(), false);
     }
 
-    /** The upper half of each pause is random, so that those who failed together do not try again together. */
+    /** Makes the upper half of each pause random, so that callers that failed together do not try again together. */
     public Backoff withJitter() {
         return new Backoff(firstNanos, longestNanos, true);
     }

@@ -5,8 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /**
- * Makes the threads of the library: daemons, which do not keep a JVM alive, with a name. Does not start them. Threads
- * may share it.
+ * Makes the threads of the library: daemons with a name, not yet started. Threads may share it.
  */
 public final class DaemonThreadFactory implements ThreadFactory {
 
@@ -26,7 +25,7 @@ public final class DaemonThreadFactory implements ThreadFactory {
     /**
      * All threads have this name.
      *
-     * @param maker makes the threads; in tests it may have none left
+     * @param maker makes the threads; that of a test may fail
      */
     public static DaemonThreadFactory named(String name, ThreadFactory maker) {
         return new DaemonThreadFactory(() -> name, maker);

@@ -10,8 +10,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * A fixed number of daemon threads, all made at once and kept: work is handed to them also when no thread can be made
- * any more. What a piece of work throws ends no thread. Threads may share it.
+ * A fixed number of daemon threads, all made at once, so that work also runs when no new thread can be made. An
+ * exception of the work ends no thread. Threads may share it.
  */
 public final class ReadyThreads implements Executor, AutoCloseable {
 
@@ -21,9 +21,9 @@ public final class ReadyThreads implements Executor, AutoCloseable {
 
     /**
      * @param factory makes the threads
-     * @param waiting keeps the work that no thread is free for
-     * @param rejected is given what does not fit in there, and all that comes after {@link #close}
-     * @throws Error when a thread cannot be made; none is left behind
+     * @param waiting queues work while no thread is free
+     * @param rejected receives work that the queue refuses, and all work after {@link #close}
+     * @throws Error when a thread cannot be made; those made before are ended
      */
     public ReadyThreads(
             ThreadFactory factory, int number, BlockingQueue<Runnable> waiting, RejectedExecutionHandler rejected) {
@@ -36,13 +36,13 @@ public final class ReadyThreads implements Executor, AutoCloseable {
         }
     }
 
-    /** A thread that dies would have to be made anew, so none does. */
+    /** Catches everything: a thread that died would have to be made again. */
     @Override
     public void execute(Runnable work) {
         threads.execute(() -> Shielded.run(work, log, () -> "Work of " + name() + " failed; please report this"));
     }
 
-    /** What was handed over before is still done. */
+    /** Queued work still runs. */
     @Override
     public void close() {
         threads.shutdown();

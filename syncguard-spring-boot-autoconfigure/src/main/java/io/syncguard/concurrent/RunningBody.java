@@ -12,8 +12,8 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 
 /**
- * A thread that runs a body under a lock and is to be interrupted when the lock is lost, but not a moment after the
- * body. For the engine, and for leaders that step down.
+ * A thread that runs a body under a lock. A loss of the lock interrupts the thread while the body runs, and never after
+ * it. For the engine, and for leaders that step down.
  */
 public final class RunningBody {
 
@@ -32,7 +32,7 @@ public final class RunningBody {
 
     /** Interrupts the body, if it has not ended. */
     public synchronized void interrupt() {
-        // A flag that is up already is somebody else's, and theirs to take down.
+        // A flag that is set already belongs to another interrupt, and our end() must not clear it.
         pending = !ended && thread.isInterrupted();
         if (!ended && !pending) {
             interrupted = true;
@@ -40,7 +40,10 @@ public final class RunningBody {
         }
     }
 
-    /** The flag of a body inside of this one, behind which our interrupt was not seen, is down. */
+    /**
+     * Interrupts the thread if {@link #interrupt} could not, because the flag of a nested body was set. That body has
+     * ended.
+     */
     public synchronized void interruptIfPending() {
         if (pending) {
             interrupt();
@@ -48,8 +51,8 @@ public final class RunningBody {
     }
 
     /**
-     * Whether the running thread failed because of the interrupt that it got from here, and not by itself or by an
-     * interrupt of somebody else. A loss that the body tells itself needs no other.
+     * Whether the failure on the running thread comes from the interrupt by this object. A {@link LockLostException}
+     * does not: the body reports a loss itself.
      */
     public synchronized boolean explains(Throwable failure) {
         return interrupted
@@ -59,10 +62,10 @@ public final class RunningBody {
     }
 
     /**
-     * Called by the thread itself. Takes our flag down if the body left it up: the loss is told by an exception from
-     * here on, and a flag would only break the next thing that this thread does.
+     * Called by the thread itself. Clears our flag if the body left it set: an exception reports the loss from here on,
+     * and the flag would break the next work of the thread.
      *
-     * @return whether this body was interrupted: its flag may have hidden that of a body around it
+     * @return whether this body was interrupted: a body around it may have missed its interrupt meanwhile
      */
     public synchronized boolean end() {
         ended = true;

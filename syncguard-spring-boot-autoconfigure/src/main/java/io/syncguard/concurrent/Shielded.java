@@ -4,14 +4,14 @@ import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 
 /**
- * Runs what may fail without harm to a lock: messages, listeners, callbacks. It catches each {@link Error}, too:
- * without memory or threads, leases are still extended and given back.
+ * Runs code whose failure must not harm a lock: messages, listeners, callbacks. It catches every {@link Error}, too, so
+ * that leases are extended and released also without memory or threads.
  */
 public final class Shielded {
 
     private Shielded() {}
 
-    /** Runs it, and logs what it throws, as a warning that begins with this message. */
+    /** Runs the work, and logs what it throws as a warning with this message. */
     public static void run(Runnable work, Log log, Supplier<String> message) {
         try {
             work.run();
@@ -20,12 +20,12 @@ public final class Shielded {
         }
     }
 
-    /** Logs something, unless that fails: there may be no memory for it. */
+    /** Logs, and ignores a failure: there may be no memory for it. */
     public static void log(Runnable logging) {
         try {
             logging.run();
         } catch (RuntimeException | Error ex) {
-            // There is nowhere left to report it.
+            // It cannot be reported either.
         }
     }
 }

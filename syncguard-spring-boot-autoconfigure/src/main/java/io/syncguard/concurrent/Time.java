@@ -4,10 +4,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 
 /**
- * The only place that reads a clock or blocks for a time; tests pass one that they move by hand.
+ * The only type that reads a clock or blocks for a time. Tests pass a manual clock.
  *
- * <p>The clock is monotonic and starts near zero, so that two readings compare with {@code <} and {@link #NEVER} is
- * later than all of them.
+ * <p>The clock is monotonic and starts near zero, so that readings compare with {@code <} and {@link #NEVER} is later
+ * than all of them.
  */
 public interface Time {
 
@@ -25,7 +25,7 @@ public interface Time {
 
         @Override
         public void await(Condition condition, long nanos) throws InterruptedException {
-            // The answer is of no use: who waits looks at the clock and at its own state again.
+            // Not used: the caller checks the clock and its state again.
             var unused = condition.awaitNanos(nanos);
         }
 
@@ -38,9 +38,9 @@ public interface Time {
     /** The nanoseconds since an arbitrary moment. */
     long nanoTime();
 
-    /** Waits for the condition, whose lock is held, at most so long. May return early without a reason. */
+    /** Waits for the condition, whose lock is held, for at most this time. May return early without a reason. */
     void await(Condition condition, long nanos) throws InterruptedException;
 
-    /** Sleeps so long. */
+    /** Sleeps for this time. */
     void sleep(long nanos) throws InterruptedException;
 }

@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * One call of an annotated method.
  *
- * @param method what the annotation says
+ * @param method the parsed annotation
  * @param invocation the call itself
  * @param targetClass the class of the bean
- * @param <M> what an annotation is parsed into
+ * @param <M> the type of a parsed annotation
  */
 public record AnnotatedCall<M>(M method, MethodInvocation invocation, Class<?> targetClass) {
 

@@ -26,19 +26,19 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Finds the annotation of a method and has it parsed, once for each method: on the method itself, an interface method
- * or a composed annotation, else on its class for each public method.
+ * Finds the annotation of a method, and parses it once for each method. It looks at the method itself, its interface
+ * method and composed annotations; then, for public methods, at the class.
  *
- * <p>As a pointcut it is asked by the proxy creator about every method of every bean, so it is also where a mistake
- * ends the start of the application. Threads may share it.
+ * <p>The proxy creator asks the pointcut about every method of every bean. So a mistake in an annotation fails the
+ * start of the application. Threads may share it.
  *
  * @param <A> the annotation
- * @param <M> what it is parsed into
+ * @param <M> the type of a parsed annotation
  */
 public final class AnnotatedMethodPointcut<A extends Annotation, M> extends StaticMethodMatcher
         implements Pointcut, ClassFilter {
 
-    /** Parses the annotation of one method. Throws when there is a mistake in it. */
+    /** Parses the annotation of one method. Throws if the annotation has a mistake. */
     @FunctionalInterface
     public interface Parser<A, M> {
         M parse(A annotation, Method method, Class<?> targetClass);
@@ -49,14 +49,14 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
     private final Parser<A, M> parser;
     private final Map<AnnotatedElementKey, Optional<M>> found = new ConcurrentHashMap<>();
 
-    /** @param withoutProxy how a method would run of which no proxy sees the calls, for a message */
+    /** @param withoutProxy how a method runs whose calls bypass the proxy, for a message */
     public AnnotatedMethodPointcut(Class<A> annotation, String withoutProxy, Parser<A, M> parser) {
         this.annotation = annotation;
         this.withoutProxy = withoutProxy;
         this.parser = parser;
     }
 
-    /** The call with what the annotation of its method says; {@code null} for a method that is not annotated. */
+    /** The call with the parsed annotation of its method; {@code null} if the method is not annotated. */
     public @Nullable AnnotatedCall<M> call(MethodInvocation invocation) {
         Object target = invocation.getThis();
         Class<?> targetClass =
@@ -90,14 +90,13 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
     }
 
     /**
-     * Parses all annotations of a bean now, while a mistake still ends the start: a proxy of interfaces asks about a
-     * method at its first call only. Refuses those where no proxy could ever see the call: it would look guarded and
-     * not be.
+     * Parses all annotations of a bean at the start, so that a mistake fails the start: a proxy of interfaces asks
+     * about a method only at its first call. Refuses annotated methods whose calls always bypass the proxy.
      */
     private void check(Class<?> beanClass) {
         Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(beanClass));
         if (!Proxy.isProxyClass(beanClass)) {
-            // A class that was generated has final methods of its own.
+            // A generated class adds final methods.
             types.add(ClassUtils.getUserClass(beanClass));
         }
         for (Class<?> type : types) {
@@ -129,7 +128,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
         AnnotatedElementKey key = new AnnotatedElementKey(method, targetClass);
         Optional<M> known = found.get(key);
         if (known == null) {
-            // Not inside of the map: parsing may make a bean, whose proxying asks here in turn.
+            // Not in computeIfAbsent: parsing may create a bean, and its proxy creator calls this method again.
             known = Optional.ofNullable(parse(method, targetClass));
             found.put(key, known);
         }
@@ -140,7 +139,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
         A merged = annotation(specific);
         if (merged == null) {
-            // A superclass that does not know the interface may implement its method.
+            // The method may be implemented by a superclass that does not implement the interface.
             merged = annotation(ClassUtils.getInterfaceMethodIfPossible(specific, targetClass));
         }
         return merged == null ? null : parser.parse(merged, specific, targetClass);

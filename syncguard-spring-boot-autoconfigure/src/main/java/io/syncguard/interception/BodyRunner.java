@@ -13,11 +13,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps what a method runs under until the future that it returned is done. Threads may share it.
+ * Runs a method, and ends its lock or term when the result is there: at once, or when the returned future is done.
+ * Threads may share it.
  */
 public final class BodyRunner implements AutoCloseable {
 
-    /** One waits for each plain future; all others only send releases. */
+    /** One thread waits for each plain future. The others only send releases. */
     private final ExecutorService threads;
 
     /** @param threadName the name of its daemon threads, which are numbered */
@@ -26,8 +27,7 @@ public final class BodyRunner implements AutoCloseable {
     }
 
     BodyRunner(ThreadFactory factory) {
-        // A task that comes after the shutdown runs on the thread that brings it: dropped, its future would never be
-        // done.
+        // After the shutdown a task runs on the submitting thread: if it were dropped, its future would never be done.
         this.threads = new ThreadPoolExecutor(
                 0,
                 Integer.MAX_VALUE,
@@ -39,12 +39,12 @@ public final class BodyRunner implements AutoCloseable {
     }
 
     /**
-     * Runs a method, and ends what it runs under: when it returns, or when the future is done that it returns.
+     * Runs a method and then calls {@code end}: when the method returns, or when the future that it returns is done.
      *
-     * @param end runs once, and is given what the future failed with if it was cancelled from here. What it throws is
-     *     the failure of the call, or suppressed beneath that of the method
-     * @param onLost is given what cancels the future, to be run when that is to stop
-     * @return what the method returned, or a future in the place of its own
+     * @param end runs once, with the failure of the future if a loss has cancelled it, else with {@code null}. If it
+     *     throws, the call fails with that, or with the failure of the method and that one suppressed
+     * @param onLost receives a callback that cancels the future, to be run on a loss
+     * @return the result of the method; or, in place of a future, one that is done after {@code end}
      */
     public @Nullable Object run(
             Callable<@Nullable Object> method, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost)
@@ -83,13 +83,16 @@ public final class BodyRunner implements AutoCloseable {
         return null;
     }
 
-    /** Ends idle threads; one that waits for a future ends with it. */
+    /** Ends idle threads. A thread that waits for a future ends when the future is done. */
     @Override
     public void close() {
         threads.shutdown();
     }
 
-    /** On the thread that brings it when none can be made. An event loop that waits is better than no release. */
+    /**
+     * Runs the task on the calling thread when no thread can be made: an event loop that blocks is better than no
+     * release.
+     */
     private void runOnThread(Runnable task) {
         try {
             threads.execute(task);

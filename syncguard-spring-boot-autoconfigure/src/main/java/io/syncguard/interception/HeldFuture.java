@@ -16,11 +16,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The future that an annotated method returns in place of its body's: it is done when the body's is done and the lock
- * has been released, so that whoever sees the result finds the key free.
+ * The future that an annotated method returns in place of the body's. It is done when the body's future is done and the
+ * lock is released: a caller that sees the result finds the key free.
  *
- * <p>Cancelling it cancels the body's. A lock that is lost meanwhile makes it fail with {@link LockLostException}, at
- * the end of the body's future or, if the lock interrupts, by cancelling that.
+ * <p>Cancelling it cancels the body's future. If the lock is lost meanwhile, it fails with {@link LockLostException}
+ * when the body's future is done; a lock that interrupts its body cancels that future.
  */
 final class HeldFuture extends CompletableFuture<@Nullable Object> {
 
@@ -36,8 +36,8 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     }
 
     /**
-     * @param threads run the release, so that the thread that completes the stage need not wait for the server; a stage
-     *     that is done already ends here, on the caller's thread
+     * @param threads run the release, so that the thread that completes the stage does not wait for the server. For a
+     *     stage that is done already, the calling thread runs it
      */
     static HeldFuture of(
             CompletionStage<?> stage, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost, Executor threads) {
@@ -51,7 +51,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         return held;
     }
 
-    /** @param threads one waits for the future: it takes no callback */
+    /** @param threads one of them waits for the future, because a plain future takes no callback */
     static HeldFuture of(
             Future<?> future, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost, Executor threads) {
         HeldFuture held = new HeldFuture(future, end);
@@ -60,7 +60,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         return held;
     }
 
-    /** Adds what the end failed with, unless the body was interrupted by the same loss and has thrown that. */
+    /** Suppresses the failure of the end, unless the body has thrown the loss itself. */
     static void suppress(Throwable failure, Throwable atEnd) {
         boolean sameLoss = failure instanceof LockLostException one
                 && atEnd instanceof LockLostException other
@@ -109,19 +109,19 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         }
     }
 
-    /** The body's own failure comes first, unless it is no more than our cancelling it. */
+    /** The failure of the body comes first, unless it is only our cancellation. */
     private void completeExceptionally(Throwable release, @Nullable Throwable failure) {
         if (failure == null || failure instanceof CancellationException) {
             completeExceptionally(release);
         } else {
-            // CompletableFuture.get() takes the wrapper off, and what is suppressed beneath it with it.
+            // CompletableFuture.get() unwraps a CompletionException, and would drop what is suppressed in it.
             Throwable cause = failure instanceof CompletionException ? failure.getCause() : null;
             suppress(cause == null ? failure : cause, release);
             completeExceptionally(failure);
         }
     }
 
-    /** A task that was cancelled may end by the interrupt that it got. */
+    /** A cancelled task may fail because of its interrupt. */
     private static boolean isCancelled(Throwable failure) {
         if (failure instanceof CancellationException) {
             return true;

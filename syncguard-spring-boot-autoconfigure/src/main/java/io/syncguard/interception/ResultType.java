@@ -27,18 +27,18 @@ import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 
 /**
- * What a method returns, as far as it decides when a call ends and what a skipped call returns.
+ * The return type of a method. It decides when a call ends, and what a skipped call returns.
  */
 public final class ResultType {
 
-    /** What a web application returns to have a body run after the method. */
+    /** Results of web controllers whose work runs after the method has returned. */
     private static final Set<String> DEFERRED_BY_WEB = Set.of(
             "org.springframework.web.context.request.async.DeferredResult",
             "org.springframework.web.context.request.async.WebAsyncTask",
             "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
             "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
-    /** What can be empty rather than {@code null}. */
+    /** Types whose skipped result is empty rather than {@code null}. */
     private static final List<Class<?>> CONTAINERS = List.of(
             Optional.class, OptionalInt.class, OptionalLong.class, OptionalDouble.class, Iterable.class, Map.class);
 
@@ -74,7 +74,7 @@ public final class ResultType {
         return type.resolve(Object.class).isAssignableFrom(CompletableFuture.class);
     }
 
-    /** What a call returns whose body was left out: {@code null}, something empty, zero, or a future that is done. */
+    /** The result of a skipped call: {@code null}, something empty, zero, or a completed future. */
     public @Nullable Object skipped() {
         return nothing(type);
     }

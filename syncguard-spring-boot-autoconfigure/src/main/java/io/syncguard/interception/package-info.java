@@ -1,8 +1,8 @@
 /**
- * Annotated methods of beans: finds the annotation, has it parsed once for each method, and runs the body of a call
- * until its result is there. Knows neither locks nor elections; both annotations of the library use it.
+ * Annotated methods of beans: finds the annotation, parses it once for each method, and runs the body of a call until
+ * its result is there. Both annotations of the library use it; it depends on neither locks nor elections.
  *
- * <p>Depends on the API, the threads of the library and Spring's AOP.
+ * <p>Depends on the API, {@code io.syncguard.concurrent} and Spring's AOP.
  */
 @NullMarked
 package io.syncguard.interception;

@@ -55,7 +55,7 @@ final class Campaign {
     /** Guarded by the lock. */
     private @Nullable Thread thread;
 
-    /** The attempts that failed since one did not. Used by the thread alone, one after the other. */
+    /** The failed attempts since the last successful one. Only the running thread uses it. */
     private int failures;
 
     /**
@@ -84,8 +84,7 @@ final class Campaign {
     }
 
     /**
-     * Waits until a member that does not take part any more has released everything, at most for a time. An interrupt
-     * ends the wait.
+     * Waits until the thread has released everything and ended; for members that have left. An interrupt ends the wait.
      */
     void awaitEnd(Duration timeout) {
         long deadline = time.nanoTime() + timeout.toNanos();
@@ -161,7 +160,7 @@ final class Campaign {
         try {
             LockHandle grant = failures == 0 ? locks.acquire(request) : locks.tryAcquire(request);
             if (grant == null) {
-                // The server answers again: somebody else leads.
+                // The server answered: another member leads.
                 recovered();
             }
             return grant;
@@ -176,7 +175,7 @@ final class Campaign {
         lock.lock();
         try {
             acquiring = false;
-            // The interrupt of an attempt is sent under the lock. From here on there is none.
+            // Clears an interrupt of the attempt. Interrupts are sent under the lock, so none can follow.
             Thread.interrupted();
         } finally {
             lock.unlock();
@@ -194,7 +193,7 @@ final class Campaign {
 
     private void failed(Throwable failure) {
         if (!membership.isCampaigning()) {
-            // The attempt was interrupted.
+            // The membership has changed and has interrupted the attempt.
             return;
         }
         if (failures++ == 0) {
@@ -218,7 +217,7 @@ final class Campaign {
         try {
             time.await(changed, nanos);
         } catch (InterruptedException ex) {
-            // The campaign interrupts its thread only while that acquires the lock.
+            // The campaign interrupts its thread only while the thread acquires the lock.
             log.debug("Interrupted", ex);
         }
     }

@@ -7,6 +7,6 @@ import io.syncguard.Fence;
  *
  * @param name the election
  * @param owner the label of this process
- * @param fence that of the new term: larger than any before it
+ * @param fence the fence of the new term: larger than every earlier one
  */
 public record LeaderElectedEvent(String name, String owner, Fence fence) {}

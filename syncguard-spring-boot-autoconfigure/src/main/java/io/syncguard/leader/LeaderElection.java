@@ -16,8 +16,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * The elections in which this process takes part, by their names. In each, one of all members of all processes leads:
- * the one that holds the lock {@code leader:<name>}. Threads may share it.
+ * The elections in which this process takes part, by name. In each election one member leads: the holder of the lock
+ * {@code leader:<name>}. Threads may share it.
  *
  * <pre>{@code
  * if (election.isLeader("scheduler")) {
@@ -25,8 +25,8 @@ import java.util.concurrent.ThreadFactory;
  * }
  * }</pre>
  *
- * <p>Each member has a daemon thread of its own, {@code syncguard-leader-<name>}, while it takes part, and another one
- * for its listeners from then on. Two names that are the same in Unicode normal form C are one.
+ * <p>Each member has a daemon thread {@code syncguard-leader-<name>} while it takes part, and from the first join on
+ * another one for its listeners. Two names that are the same in Unicode normal form C are one.
  */
 public final class LeaderElection implements AutoCloseable {
 
@@ -44,7 +44,7 @@ public final class LeaderElection implements AutoCloseable {
     /**
      * Members campaign from {@link #start} on.
      *
-     * @param locks for elections that are given no other manager
+     * @param locks for elections that are defined without a manager
      * @param owner the label of this process, for people
      * @param shutdownTimeout how long a leader that steps down waits for running bodies and listeners before it
      *     releases the lock
@@ -70,7 +70,7 @@ public final class LeaderElection implements AutoCloseable {
     /**
      * Defines an election, to be joined later.
      *
-     * @param locks whose backend keeps the lock of the leader: the same for all members
+     * @param locks the manager of the lock of the leader; all members need the same store
      * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when it is defined with other settings or
      *     another manager
      */
@@ -88,7 +88,7 @@ public final class LeaderElection implements AutoCloseable {
         if (running) {
             member.membership().open();
             if (!running) {
-                // Stopped meanwhile, by somebody who may not have seen it.
+                // stop() has run meanwhile, and may not have seen this member.
                 member.membership().close();
             }
         }
@@ -96,10 +96,10 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * Takes part in an election, with the settings with which it is defined, else with the defaults. Does not wait to
-     * be elected.
+     * Takes part in an election, with its defined settings, or with the defaults if it is not defined yet. Does not
+     * wait to be elected.
      *
-     * @throws Error when a thread that it needs cannot be made; it takes no part then, and may join again
+     * @throws Error when a thread cannot be made; the member has not joined then, and may join again
      */
     public LeaderMember join(String name) {
         LeaderMember known = members.get(LeaderMember.normalized(name));
@@ -116,9 +116,9 @@ public final class LeaderElection implements AutoCloseable {
     }
 
     /**
-     * This process in an election that it has joined, or that is configured.
+     * This process in an election that is configured, or that it has joined.
      *
-     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when there is none of this name
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when no election has this name
      */
     public LeaderMember member(String name) {
         LeaderMember member = members.get(LeaderMember.normalized(name));
@@ -139,15 +139,15 @@ public final class LeaderElection implements AutoCloseable {
     /**
      * Whether this process leads the election: see {@link LeaderMember#isLeader()}.
      *
-     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when there is none of this name
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when no election has this name
      */
     public boolean isLeader(String name) {
         return member(name).isLeader();
     }
 
     /**
-     * Asks the server which process leads, and under which fence, for people and diagnostics. The answer may be
-     * outdated when it arrives. An election that is not defined here is looked up with the default manager.
+     * Asks the server which process leads, and under which fence: for diagnostics. The answer may be outdated when it
+     * arrives. An election that is not defined here is looked up with the default manager.
      */
     public Optional<LockInfo> leader(String name) {
         LeaderMember member = members.get(LeaderMember.normalized(name));
@@ -157,7 +157,7 @@ public final class LeaderElection implements AutoCloseable {
     /**
      * Starts the campaigns of all members that have joined.
      *
-     * @throws Error when a thread that it needs cannot be made; nobody campaigns then, and it may be started again
+     * @throws Error when a thread cannot be made; no member campaigns then, and the elections may be started again
      */
     public void start() {
         running = true;

@@ -31,7 +31,7 @@ final class LeaderEventDispatcher implements TermEvents, AutoCloseable {
     private final String election;
     private final String owner;
 
-    /** Those of all elections. Written by the election. */
+    /** The listeners of all elections. Written by the election. */
     private final List<LeaderListener> common;
 
     private final List<LeaderListener> own = new CopyOnWriteArrayList<>();
@@ -52,7 +52,7 @@ final class LeaderEventDispatcher implements TermEvents, AutoCloseable {
         this.threads = threads;
     }
 
-    /** Makes the thread, once and before there is an event. It is kept: an election makes none. */
+    /** Makes the thread once, before the first event: an election must not depend on a new thread. */
     synchronized void makeReady() {
         if (thread == null && !closed) {
             thread = new ReadyThreads(threads, 1, pending, new ThreadPoolExecutor.AbortPolicy());
@@ -103,7 +103,7 @@ final class LeaderEventDispatcher implements TermEvents, AutoCloseable {
         }
     }
 
-    /** Events that wait are still dispatched. */
+    /** The thread still dispatches waiting events. */
     @Override
     public synchronized void close() {
         closed = true;

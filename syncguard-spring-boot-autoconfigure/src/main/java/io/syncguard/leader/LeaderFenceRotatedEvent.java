@@ -7,6 +7,6 @@ import io.syncguard.Fence;
  *
  * @param name the election
  * @param owner the label of this process
- * @param fence the new one
+ * @param fence the new fence
  */
 public record LeaderFenceRotatedEvent(String name, String owner, Fence fence) {}

@@ -86,8 +86,8 @@ public final class LeaderMember {
     }
 
     /**
-     * Whether this process leads, by the deadline of the lease on the local clock, without I/O: false as soon as this
-     * process cannot prove its leadership any more, which is before another process can lead.
+     * Whether this process leads, by the local deadline of the lease and without I/O. It turns false before another
+     * process can lead.
      */
     public boolean isLeader() {
         LeaderTerm term = membership.term();
@@ -95,8 +95,8 @@ public final class LeaderMember {
     }
 
     /**
-     * The number to send along with what the leader writes: a resource that has seen a larger one can refuse it. Empty
-     * when this process does not lead.
+     * The number to send with each write of the leader: a resource that has seen a larger one can refuse the write.
+     * Empty when this process does not lead.
      */
     public Optional<Fence> fence() {
         LeaderTerm term = membership.term();
@@ -139,12 +139,12 @@ public final class LeaderMember {
      * Runs the task in each term of this process, from its beginning on, or from now on if it leads. The end of the
      * term interrupts the task.
      *
-     * @return ends that, and interrupts the task if it runs
+     * @return ends the registration, and interrupts the task if it runs
      */
     public LeaderRegistration runWhileLeader(LeaderTask task) {
         RepeatedTask repeated = new RepeatedTask(name, task, threads("-task"));
         tasks.add(repeated);
-        // Looked at after the task was added: a term that begins from here on finds the task.
+        // Read after the task was added: a term that begins after this line finds the task.
         LeaderTerm term = membership.term();
         if (term != null) {
             repeated.start(term);
@@ -160,7 +160,7 @@ public final class LeaderMember {
         return dispatcher.add(listener);
     }
 
-    /** Begins code on the running thread that only the leader runs; {@code null} when this process does not lead. */
+    /** Begins a body on the running thread; {@code null} when this process does not lead. */
     @Nullable
     TermBody beginBody() {
         LeaderTerm term = membership.term();
@@ -170,7 +170,7 @@ public final class LeaderMember {
     /**
      * Takes part in the election.
      *
-     * @throws Error when a thread that it needs cannot be made; it has not joined then
+     * @throws Error when a thread cannot be made; the member has not joined then
      */
     void join() {
         membership.join(dispatcher::makeReady, () -> {

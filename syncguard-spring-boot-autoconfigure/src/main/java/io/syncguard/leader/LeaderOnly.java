@@ -7,7 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Runs a method on the leader of an election alone; elsewhere it is left out. On a class, each public method.
+ * Runs a method only on the leader of an election; other processes skip the call. On a class it applies to each public
+ * method.
  *
  * <pre>{@code
  * @Scheduled(cron = "0 0 3 * * *")
@@ -15,17 +16,17 @@ import java.lang.annotation.Target;
  * void settle() { ... }
  * }</pre>
  *
- * <p>A call that is left out returns {@code null}, an empty {@code Optional}, collection, map or array, zero or {@code
- * false}, or a completed future of these. There is no I/O in the decision.
+ * <p>A skipped call returns {@code null}, an empty {@code Optional}, collection, map or array, zero or {@code false},
+ * or a completed future of these. The decision takes no I/O.
  *
  * <p>The body runs under the lock of the leader: {@code LockHandle.current()} gives its fence. At the end of the
- * leadership the body's thread is interrupted, or the future cancelled that it returned. A leader that steps down on
- * purpose keeps the lock until the body has ended; when the lock was lost, or the body took longer than the shutdown
- * timeout, the call ends with a {@link io.syncguard.LockLostException}. So does one whose body fails because it was
- * interrupted, or whose future was cancelled, by the end of the leadership: what it failed with is the cause.
+ * leadership the body's thread is interrupted, or the future that it returned is cancelled. A leader that steps down on
+ * purpose holds the lock until the body has ended. The call fails with a {@link io.syncguard.LockLostException} if the
+ * lock was lost, or if the body took longer than the shutdown timeout. It also fails with one if the interrupt or the
+ * cancellation made the body fail; the failure of the body is the cause then.
  *
- * <p>An unknown election, a result that comes later and is no future, and a private, static or final method fail the
- * start.
+ * <p>The start of the application fails for an unknown election, for an asynchronous result that is no future, and for
+ * a private, static or final method.
  */
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)

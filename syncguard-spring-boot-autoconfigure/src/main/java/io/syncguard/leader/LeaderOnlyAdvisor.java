@@ -11,8 +11,8 @@ import org.springframework.core.Ordered;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Informs Spring which methods run on leaders alone, and by what. Its order puts the look at the leadership outside of
- * locks and transactions of the same method.
+ * Names to Spring the methods that only leaders run, and their interceptor. Its order puts the check of the leadership
+ * outside of locks and transactions of the same method.
  */
 public final class LeaderOnlyAdvisor implements PointcutAdvisor, Ordered, SmartInitializingSingleton, AutoCloseable {
 
@@ -24,7 +24,7 @@ public final class LeaderOnlyAdvisor implements PointcutAdvisor, Ordered, SmartI
     private final BodyRunner bodies = new BodyRunner("syncguard-leader-future");
 
     /**
-     * @param election looked up when all beans are there, so that none is made before its time
+     * @param election looked up when all beans exist, so that no bean is made early
      * @param placeholders for the names of elections
      */
     public LeaderOnlyAdvisor(Supplier<LeaderElection> election, StringValueResolver placeholders, int order) {

@@ -9,7 +9,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs an annotated method under the current term of this process, or leaves it out.
+ * Runs an annotated method under the current term of this process, or skips it.
  */
 final class LeaderOnlyInterceptor implements MethodInterceptor {
 
@@ -32,7 +32,7 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
         return call == null ? invocation.proceed() : run(call);
     }
 
-    /** That a callable of {@code @Nullable Object} may return null, NullAway sees on JDK 22 and later only. */
+    /** Only on JDK 22 and later NullAway sees that a callable of {@code @Nullable Object} may return null. */
     @SuppressWarnings("NullAway")
     private @Nullable Object run(AnnotatedCall<LeaderOnlyMethod> call) throws Exception {
         LeaderOnlyMethod method = call.method();

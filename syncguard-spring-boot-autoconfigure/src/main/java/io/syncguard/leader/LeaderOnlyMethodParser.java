@@ -18,7 +18,7 @@ final class LeaderOnlyMethodParser {
     private final Supplier<LeaderElection> election;
     private final StringValueResolver placeholders;
 
-    /** Parsed before all elections were known. */
+    /** The methods that were parsed before all elections were known. */
     private final List<LeaderOnlyMethod> unchecked = new CopyOnWriteArrayList<>();
 
     /** Written by the thread that starts the application, read by all. */
@@ -46,7 +46,7 @@ final class LeaderOnlyMethodParser {
         }
     }
 
-    /** Called when all beans are there: until then a bean may define an election. */
+    /** Called when all beans exist: until then a bean may define an election. */
     void requireElections() {
         electionsAreKnown = true;
         unchecked.forEach(this::requireElection);

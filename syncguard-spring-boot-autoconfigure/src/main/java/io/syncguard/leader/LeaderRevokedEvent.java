@@ -7,7 +7,7 @@ import io.syncguard.Fence;
  *
  * @param name the election
  * @param owner the label of this process
- * @param fence the last one of the term
- * @param reason why
+ * @param fence the last fence of the term
+ * @param reason why the term has ended
  */
 public record LeaderRevokedEvent(String name, String owner, Fence fence, LeaderRevocation reason) {}

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * LeaderSettings.of(Duration.ofSeconds(15)).fenceRotation(Duration.ZERO)
  * }</pre>
  *
- * @param ttl how long a leader that says nothing more still leads: the next one comes one second after that, when a
- *     process died. A pause of the process that is longer than this ends its leadership
+ * @param ttl how long the leader leads without an extension. After a crash the next leader is elected one second later.
+ *     A longer pause of the process ends its leadership
  * @param heartbeat how often the lease is extended: at most every third of the ttl
  * @param fenceRotation how often an extension takes the next fence: at most half of the ttl, zero for never
  * @param owner the label of the leader, for people; {@code null} for that of the process
@@ -27,14 +27,15 @@ public record LeaderSettings(
         @Nullable String owner) {
 
     /**
-     * Fifteen seconds: after a crash somebody leads again within 16 s, and pauses of up to ten seconds are survived.
+     * Fifteen seconds: after a crash the next leader is elected within 16 s, and a leader survives pauses of up to ten
+     * seconds.
      */
     public static final Duration DEFAULT_TTL = Duration.ofSeconds(15);
 
     public LeaderSettings {
         LockLimits.heartbeat(heartbeat, LockLimits.ttl(ttl));
         Objects.requireNonNull(fenceRotation, "fenceRotation");
-        // A rotation that fails is tried again before the lease could be over.
+        // A failed rotation must be tried again before the lease can end.
         if (fenceRotation.isNegative() || fenceRotation.multipliedBy(2).compareTo(ttl) > 0) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
@@ -58,7 +59,7 @@ public record LeaderSettings(
         return new LeaderSettings(ttl, interval, fenceRotation, owner);
     }
 
-    /** @param period zero turns it off: a term keeps the fence of its election */
+    /** @param period zero turns rotation off: a term has the fence of its election to its end */
     public LeaderSettings fenceRotation(Duration period) {
         return new LeaderSettings(ttl, heartbeat, period, owner);
     }

@@ -1,16 +1,16 @@
 package io.syncguard.leader;
 
 /**
- * Work that the leader does for as long as it leads.
+ * Work of the leader, from the beginning of its term to its end.
  */
 @FunctionalInterface
 public interface LeaderTask {
 
     /**
-     * Runs on a thread of its own, under the lock of the term, and is interrupted when the term ends. May return
-     * earlier; it is called again in the next term of this process, and never beside itself.
+     * Runs on a separate thread, under the lock of the term, and is interrupted when the term ends. It may return
+     * earlier, and is called again in the next term of this process. Two calls never overlap.
      *
-     * @param term ask it before each step whether it still leads, and send its fence along with each write
+     * @param term check before each step that it still leads, and send its fence with each write
      */
     void run(LeaderTerm term) throws Exception;
 }

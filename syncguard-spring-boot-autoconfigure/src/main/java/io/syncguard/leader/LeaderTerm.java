@@ -31,10 +31,10 @@ public final class LeaderTerm {
     /** Whether the beginning was reported. Guarded by this. */
     private boolean begun;
 
-    /** Done when the listeners have been informed of the end; {@code null} before it. Guarded by this. */
+    /** Done when all listeners have received the end; {@code null} before the end is reported. Guarded by this. */
     private @Nullable CompletableFuture<Void> ended;
 
-    /** @param changed runs when the term has ended, and when one of its bodies or listeners has after that */
+    /** @param changed runs when the term has ended, and after that whenever one of its bodies or listeners has ended */
     LeaderTerm(String election, LockHandle lock, TermEvents events, Runnable changed) {
         this.election = election;
         this.lock = lock;
@@ -49,13 +49,14 @@ public final class LeaderTerm {
     }
 
     /**
-     * Whether this process leads in this term: false as soon as it cannot prove that any more, or steps down. No I/O.
+     * Whether this process leads in this term: false from the local deadline of the lease on, or once it steps down. No
+     * I/O.
      */
     public boolean isLeader() {
         return steppedDown.get() == null && lock.isHeld();
     }
 
-    /** The number to send along with what the leader writes, to be asked for each time: a rotation takes the next. */
+    /** The number to send with each write of the leader. Read it each time: a rotation changes it. */
     public Fence fence() {
         return lock.fence();
     }
@@ -65,7 +66,7 @@ public final class LeaderTerm {
         stepDown(LeaderRevocation.RESIGNED);
     }
 
-    /** Ends the leadership at once, and keeps the lock until all bodies have ended. The first reason counts. */
+    /** Ends the leadership at once; the lock is held until all bodies have ended. Only the first reason counts. */
     void stepDown(LeaderRevocation reason) {
         if (steppedDown.compareAndSet(null, reason)) {
             end(TermBody::stepDown);
@@ -102,10 +103,10 @@ public final class LeaderTerm {
     }
 
     /**
-     * Reports the end once, for whoever detects it first: the campaign may be waiting for an answer of the server.
-     * An end without a reported beginning is not reported.
+     * Reports the end once, on the thread that detects it first: the campaign may be waiting for an answer of the
+     * server. An end without a reported beginning is not reported.
      *
-     * @return done when all listeners have been informed
+     * @return done when all listeners have returned
      */
     synchronized CompletableFuture<Void> reportEnd() {
         if (ended == null) {
@@ -115,7 +116,7 @@ public final class LeaderTerm {
         return ended;
     }
 
-    /** Begins code on the running thread; {@code null} when this process does not lead in this term. */
+    /** Begins a body on the running thread; {@code null} when this process does not lead in this term. */
     @Nullable
     TermBody beginBody() {
         return bodies.begin();
@@ -134,7 +135,7 @@ public final class LeaderTerm {
         if (reason != null) {
             return reason;
         }
-        // Neither held nor lost: somebody with the handle or its lock id has released it.
+        // Neither held nor lost: the application has released it, through the handle or by its lock id.
         return lock.state() == LockHandle.State.LOST ? LeaderRevocation.LOST : LeaderRevocation.RESIGNED;
     }
 

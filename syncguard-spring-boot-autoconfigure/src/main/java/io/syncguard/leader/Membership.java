@@ -66,7 +66,7 @@ final class Membership {
     }
 
     /**
-     * Takes part, unless it does already.
+     * Takes part, unless this process has joined already.
      *
      * @param prepare runs before; if it fails, this process has not joined
      * @param announce runs after, before any term can begin

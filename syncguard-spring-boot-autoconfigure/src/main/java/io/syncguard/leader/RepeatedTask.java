@@ -9,9 +9,9 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task that runs in each term, on a thread of its own, which is made with it and kept: an election makes none. One
- * that outlives its term, because it ignores the interrupt, delays its next run: it never runs beside
- * itself.
+ * A task that runs in each term, on a separate thread. The thread is made in advance, because an election must not
+ * depend on a new thread. A run that ignores the interrupt and outlives its term delays the next run: two runs never
+ * overlap.
  */
 final class RepeatedTask implements LeaderRegistration {
 
@@ -20,7 +20,7 @@ final class RepeatedTask implements LeaderRegistration {
     private final String name;
     private final LeaderTask task;
 
-    /** One thread. Of the terms in which it has not run yet, the last one waits. */
+    /** One thread. At most one term waits for it, the latest. */
     private final ReadyThreads runner;
 
     /** Guarded by this, like all that follows. */
@@ -38,7 +38,7 @@ final class RepeatedTask implements LeaderRegistration {
                 new ReadyThreads(threads, 1, new ArrayBlockingQueue<>(1), new ThreadPoolExecutor.DiscardOldestPolicy());
     }
 
-    /** Runs once in this term. An older term, which is over, does not take the place of a newer one that waits. */
+    /** Runs once in this term. An older term, which is over, does not replace a newer one that waits. */
     synchronized void start(LeaderTerm term) {
         if (term != started && term.isLeader()) {
             started = term;

@@ -39,7 +39,7 @@ final class TermBodies implements TermBody.Hook {
         }
         TermBody body = new TermBody(election, lock, this);
         running.add(body);
-        // Looked at after the body was added: whoever ends the term from here on finds the body.
+        // Read after the body was added: a thread that ends the term after this line finds the body.
         if (isLeader()) {
             return body;
         }
@@ -51,7 +51,7 @@ final class TermBodies implements TermBody.Hook {
         return running.size();
     }
 
-    /** Ends each body. What fails for one does not spare the others. */
+    /** Ends each body, also after a failure for another one. */
     void forEach(Consumer<TermBody> end) {
         running.forEach(body -> Shielded.run(
                 () -> end.accept(body),

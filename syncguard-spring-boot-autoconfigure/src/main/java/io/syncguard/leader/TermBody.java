@@ -18,7 +18,7 @@ final class TermBody implements AutoCloseable {
     /** The thread that began it, to be interrupted when the leader steps down. On a loss the lock interrupts it. */
     private final RunningBody running = new RunningBody(Thread.currentThread());
 
-    /** Set by the thread that runs the body when its result is still to come, read by whoever ends the term. */
+    /** Set by the thread of the body if the result is a future; read by the thread that ends the term. */
     private volatile @Nullable Runnable onEnd;
 
     TermBody(String election, LockHandle lock, Hook hook) {
@@ -28,9 +28,9 @@ final class TermBody implements AutoCloseable {
     }
 
     /**
-     * Calls it on the thread that began it.
+     * Calls the body on the thread that began it.
      *
-     * @throws LockLostException when it fails because the end of the term interrupted it
+     * @throws LockLostException when the body fails because the end of the term interrupted it
      */
     <T extends @Nullable Object> T call(Callable<T> body) throws Exception {
         try {
@@ -45,7 +45,7 @@ final class TermBody implements AutoCloseable {
         }
     }
 
-    /** Runs the callback when the term ends while the result of the body is still to come. */
+    /** Runs the callback when the term ends before the future of the body is done. */
     void onEnd(Runnable callback) {
         onEnd = callback;
         if (!hook.isLeader()) {
@@ -53,7 +53,7 @@ final class TermBody implements AutoCloseable {
         }
     }
 
-    /** The leader steps down, and keeps the lock until all bodies have ended. */
+    /** The leader steps down, and holds the lock until all bodies have ended. */
     void stepDown() {
         running.interrupt();
         runCallback();
@@ -69,7 +69,7 @@ final class TermBody implements AutoCloseable {
     }
 
     /**
-     * Ends it.
+     * Ends the body.
      *
      * @throws LockLostException when the lock was lost or released before
      */
@@ -79,10 +79,10 @@ final class TermBody implements AutoCloseable {
     }
 
     /**
-     * Ends it.
+     * Ends the body.
      *
-     * @param cancelled what the future of the body failed with that the end of the term cancelled, else {@code null}
-     * @throws LockLostException when the lock was lost or released before; or when the body was cancelled
+     * @param cancelled the failure of the body's future if the end of the term cancelled it, else {@code null}
+     * @throws LockLostException when the lock was lost or released before, or the future was cancelled
      */
     void end(@Nullable Throwable cancelled) {
         boolean wasHeld = lock.isHeld();
@@ -100,8 +100,9 @@ final class TermBody implements AutoCloseable {
                 held
                         ? leadership + "ended while its work was under way, which was interrupted and is not"
                                 + " finished. No other leader worked beside it"
-                        : leadership + "was over before its work was: what was done last may have met another leader's"
-                                + " work. Check it, and see the log for the reason",
+                        : leadership
+                                + "ended before its work did: another leader may have worked at the same time. Check"
+                                + " what the work did last, and see the log for the reason",
                 cause);
     }
 
@@ -123,7 +124,7 @@ final class TermBody implements AutoCloseable {
 
         boolean isLeader();
 
-        /** The body was interrupted, and its thread goes on. The flag may have hidden that of a body around it. */
+        /** The body has ended after an interrupt. A body around it on the same thread may need an interrupt, too. */
         void threadInterrupted();
 
         void ended(TermBody body);

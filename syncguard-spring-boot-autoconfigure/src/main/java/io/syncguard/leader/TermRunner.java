@@ -31,7 +31,7 @@ final class TermRunner {
 
     /**
      * @param fenceRotation how long a term keeps a fence; zero for its whole time
-     * @param shutdownTimeout how long a term that is over keeps the lock for its bodies and listeners
+     * @param shutdownTimeout how long the lock is held after the end of a term for its bodies and listeners
      */
     TermRunner(String election, Duration fenceRotation, Duration shutdownTimeout, TermEvents events, Time time) {
         this.election = election;
@@ -42,9 +42,10 @@ final class TermRunner {
     }
 
     /**
-     * Runs the term of a grant. A grant that was not released would be extended for ever, and nobody would lead.
+     * Runs the term of a grant. The grant is always released: otherwise the engine would extend it for ever, and no
+     * member would lead.
      *
-     * @param begins begins the term, or answers false
+     * @param begins begins the term, or returns false
      */
     void run(LockHandle grant, Predicate<LeaderTerm> begins) {
         try {
@@ -57,7 +58,7 @@ final class TermRunner {
     private void run(LeaderTerm term, Predicate<LeaderTerm> begins, long grantedAt) {
         try {
             if (begins.test(term)) {
-                keep(term, grantedAt);
+                runUntilEnd(term, grantedAt);
             }
         } catch (RuntimeException | Error ex) {
             term.stepDown(LeaderRevocation.RESIGNED);
@@ -67,8 +68,8 @@ final class TermRunner {
         }
     }
 
-    /** Returns when the term is over. */
-    private void keep(LeaderTerm term, long grantedAt) {
+    /** Rotates the fence until the term is over. */
+    private void runUntilEnd(LeaderTerm term, long grantedAt) {
         long rotatedAt = grantedAt;
         while (awaitRotation(term, rotatedAt)) {
             rotatedAt = time.nanoTime();
@@ -86,7 +87,7 @@ final class TermRunner {
                 if (now >= dueAt) {
                     return true;
                 }
-                // The deadline of the lease, too: the report of a loss may come late.
+                // Wakes up at the deadline of the lease, too: the report of a loss may come late.
                 await(Math.min(dueAt - now, term.lock().remaining().toNanos()));
             }
             return false;
@@ -138,7 +139,7 @@ final class TermRunner {
         try {
             time.await(changed, nanos);
         } catch (InterruptedException ex) {
-            // The campaign interrupts its thread only while that acquires the lock.
+            // The campaign interrupts its thread only while the thread acquires the lock.
             log.debug("Interrupted", ex);
         }
     }

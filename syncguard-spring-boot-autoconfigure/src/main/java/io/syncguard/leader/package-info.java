@@ -1,9 +1,9 @@
 /**
  * Leadership: one of many processes leads, and the leader knows when its leadership ends.
  *
- * <p>A leader is the holder of an exclusive lock that is kept as long as possible. The lock engine decides who holds
- * it; this package campaigns for it, runs terms and dispatches their events. Depends on the API, the room of threads
- * and time, the room of annotated methods, and Spring's AOP.
+ * <p>A leader holds an exclusive lock for as long as it can. The lock engine decides who holds the lock; this package
+ * campaigns for it, runs terms and dispatches their events. Depends on the API, {@code io.syncguard.concurrent},
+ * {@code io.syncguard.interception} and Spring's AOP.
  */
 @NullMarked
 package io.syncguard.leader;

@@ -14,7 +14,8 @@ import java.util.Locale;
 /**
  * Counts elections and shows who leads, under {@code syncguard.leader}. Threads may share it.
  *
- * <p>Every meter has the tag {@code name}, that of the election. That of its lock, {@code leader:<name>}, has meters as any other lock.
+ * <p>Every meter has the tag {@code name}, the name of the election. The lock {@code leader:<name>} has the meters of a
+ * lock, too.
  */
 public final class LeaderMeters implements LeaderListener {
 
@@ -30,7 +31,7 @@ public final class LeaderMeters implements LeaderListener {
                 .description("Whether this process leads now")
                 .tag("name", member.name())
                 .register(registry);
-        // All of them from the beginning on: a counter that comes with its first event hides it.
+        // All counters start at zero: a counter that appears with its first event shows no increase.
         counter("syncguard.leader.elected", "Elections of this process", member.name());
         counter("syncguard.leader.rotated", "New fences within a term", member.name());
         for (LeaderRevocation reason : LeaderRevocation.values()) {

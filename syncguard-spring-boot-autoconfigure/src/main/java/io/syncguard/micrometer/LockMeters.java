@@ -19,9 +19,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Counts and times what happens to locks, under {@code syncguard.lock.*}. Threads may share it.
  *
- * <p>Every meter has the tags {@code name} (of the annotation or request, never a key), {@code mode} and {@code backend}.
- * The first {@value #MAX_NAMES} names have meters of their own, the rest share {@value #OTHER}, so that a name made from
- * data by mistake cannot fill the registry.
+ * <p>Every meter has the tags {@code name} (of the annotation or request, never a key), {@code mode} and
+ * {@code backend}. The first {@value #MAX_NAMES} names have separate meters. All further names share {@value #OTHER},
+ * so that names made from data by mistake cannot fill the registry.
  */
 public final class LockMeters implements LockListener {
 
@@ -103,7 +103,7 @@ public final class LockMeters implements LockListener {
         return byId.computeIfAbsent(new Id(name, event.mode(), event.backend()), id -> new Meters(registry, id));
     }
 
-    /** What tells the meters of one kind apart: their tags. */
+    /** The tags of a group of meters. */
     private record Id(String name, LockMode mode, String backend) {}
 
     /** The meters with the same tags. */

@@ -8,14 +8,14 @@ import org.jspecify.annotations.Nullable;
  * One attempt to acquire a key, as it is sent to the store.
  *
  * @param key the normalised key
- * @param mode whether the lease may stand beside others
+ * @param mode whether the lease may exist beside shared ones
  * @param lockId the secret of the lease, made for this acquisition alone
  * @param ttl how long the lease lives without an extension
- * @param owner a label for people
+ * @param owner the label of the caller, for people
  * @param handOver whether a release may grant the key to the queue entry directly
- * @param queued whether an earlier attempt got a queue entry, which may be a lease by now
- * @param waiter the number that wake-ups name, new for each attempt of a caller who waits; {@code null} for one who
- *     does not wait, or no longer
+ * @param queued whether an earlier attempt made a queue entry, which may be a lease by now
+ * @param waiter the number that wake-ups carry, new for each attempt of a waiter; {@code null} for a caller who does
+ *     not wait, or no longer waits
  */
 public record AcquireRequest(
         String key,

@@ -20,7 +20,7 @@ public sealed interface AcquireResult {
     record Granted(Fence fence, Instant acquiredAt, Instant expiresAt) implements AcquireResult {}
 
     /**
-     * Others hold the key or wait for it. The caller has no queue entry; one that it had is deleted.
+     * Others hold the key or wait for it. The caller has no queue entry: an earlier one was deleted.
      *
      * @param timeLeft how long until the key may become free if nobody releases or extends it
      * @param holder who holds it; {@code null} where only waiters are in the way
@@ -30,7 +30,7 @@ public sealed interface AcquireResult {
     /**
      * Others hold the key or wait for it. The caller has a queue entry.
      *
-     * @param nextLook how long until it is worth to try again if nothing wakes the caller
+     * @param nextLook how long until the next attempt is worthwhile if nothing wakes the caller
      * @param holder who holds it; {@code null} where only waiters are in the way
      */
     record Queued(Duration nextLook, @Nullable Holder holder) implements AcquireResult {}

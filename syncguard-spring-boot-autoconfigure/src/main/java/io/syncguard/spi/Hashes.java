@@ -6,7 +6,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * Hashes that may be shown in place of keys and lock ids.
+ * Hashes that messages and diagnostics may show instead of keys and lock ids.
  */
 public final class Hashes {
 

@@ -52,10 +52,10 @@ public interface LockBackend extends AutoCloseable {
     ReleaseResult release(String lockId);
 
     /**
-     * Ends the lease so that the key is free once it was held for this time since its grant, by the server's clock and
-     * without the tolerance; at once if that time is over. The end may be later than the lease had it. Until then
-     * lookups show the grant under a lock id that nobody has, so that nothing can release or extend it. The first
-     * waiter is woken because the end has changed. Nothing is handed over, and a queue entry is left alone.
+     * Ends the lease so that the key is free this time after its grant, by the server's clock and without the
+     * tolerance; at once if that time is over. The end may be later than the lease had it. Until then lookups show the
+     * grant under a lock id that nobody has, so that nothing can release or extend it. The first waiter is woken
+     * because the end has changed. Nothing is handed over, and a queue entry is left alone.
      */
     ReleaseResult releaseAfter(String lockId, Duration held);
 
@@ -68,9 +68,9 @@ public interface LockBackend extends AutoCloseable {
     /**
      * Renews queue entries for another {@link #waiterTtl}, all in one round trip.
      *
-     * @return in the order of the request, how long until it is worth to try again if nothing wakes the waiter. Zero
-     *     for a waiter who can be granted the key now, whose entry is gone, or whose entry may be becoming a lease. Any
-     *     other answer confirms that the entry was there after the request was sent
+     * @return in the order of the request, how long until the next attempt is worthwhile if nothing wakes the waiter.
+     *     Zero for a waiter who can be granted the key now, whose entry is gone, or whose entry may be becoming a
+     *     lease. Any other answer confirms that the entry existed after the request was sent
      */
     List<Duration> renewWaiters(List<String> lockIds);
 
@@ -112,12 +112,12 @@ public interface LockBackend extends AutoCloseable {
     Optional<RawLockInfo> lookupById(String lockId);
 
     /**
-     * How long an {@link #acquire} whose answer was given up may still be granted by the server. The engine goes on
-     * releasing it for that long.
+     * The in-doubt period of an {@link #acquire} without an answer: how long the server may still grant it. The engine
+     * repeats its release for that long.
      */
     Duration inDoubtPeriod();
 
-    /** Closes connections. The engine calls it last. */
+    /** Closes all connections. The engine's last call. */
     @Override
     void close();
 }

@@ -10,7 +10,7 @@ public final class RequestNotSentException extends LockBackendException {
 
     private static final long serialVersionUID = 1L;
 
-    /** @param error what kept the request from being sent */
+    /** @param error why the request was not sent */
     public RequestNotSentException(LockBackendException error) {
         super(error.code(), String.valueOf(error.getMessage()), error.getCause());
     }

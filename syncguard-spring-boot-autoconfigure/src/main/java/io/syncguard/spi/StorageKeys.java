@@ -7,11 +7,11 @@ import java.util.Arrays;
 import java.util.Base64;
 
 /**
- * Turns a key into the one under which a store keeps it: itself where it fits, a hash where it does not.
+ * Makes the storage key of a key: the key itself if it fits, else a hash.
  *
- * @param prefix stands before every key; colons at its end are dropped
+ * @param prefix begins every storage key; colons at its end are dropped
  * @param limit the longest storage key, in UTF-8 bytes
- * @param reserve how many of them a store needs for suffixes of its own
+ * @param reserve how many of these bytes the store needs for its suffixes
  */
 public record StorageKeys(String prefix, int limit, int reserve) {
 
@@ -37,7 +37,7 @@ public record StorageKeys(String prefix, int limit, int reserve) {
         return utf8(full) + reserve <= limit ? full : start + hash(full);
     }
 
-    /** The key under which the fence counter of a normalised key is kept. */
+    /** The storage key of the fence counter of a normalised key. */
     public String fenceOf(String key) {
         return of("fence:" + of(key));
     }

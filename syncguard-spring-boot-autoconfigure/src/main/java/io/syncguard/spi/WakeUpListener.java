@@ -1,16 +1,16 @@
 package io.syncguard.spi;
 
 /**
- * Receives what happens to the waiters of this process. Each method returns at once.
+ * Receives the wake-ups for the waiters of this process. Each method returns at once.
  */
 public interface WakeUpListener {
 
-    /** The waiter with this number may be granted the key now. An unknown number does no harm. */
+    /** The waiter with this number may be granted the key now. An unknown number is ignored. */
     void wake(long waiter);
 
     /**
-     * A release has granted the key to the waiter with this number. An unknown number does no harm: the waiter has left
-     * and given the grant back, or its next request finds the grant.
+     * A release has granted the key to the waiter with this number. An unknown number is ignored: the waiter has left
+     * and released the grant, or its next request finds the grant.
      */
     void handOver(long waiter, AcquireResult.Granted grant);
 

@@ -19,14 +19,15 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Reads the messages that a store sends to the channel of this process, and makes the secrets by which a hand-over is
- * believed. Threads may share it.
+ * Reads the messages that a store sends to the channel of this process, and makes the secrets that authenticate
+ * hand-overs. Threads may share it.
  *
- * <p>A wake-up is the number of a waiter. A hand-over is the number, the secret of that number, and the fence, the
- * beginning and the end of the lease; the times are milliseconds since 1970, and one blank stands between two words.
+ * <p>A wake-up is the number of a waiter. A hand-over is the number, the waiter's secret, the fence, and the beginning
+ * and the end of the lease, separated by single blanks; the times are milliseconds since 1970.
  *
- * <p>Others may be able to send to the channel. A wake-up of theirs costs a look. A hand-over of theirs would let a
- * waiter act as the holder; so a waiter's queue entry has a secret, which the store sends with the hand-over alone.
+ * <p>Other clients may be able to send to the channel. A false wake-up costs one acquire request. A false hand-over
+ * would make a waiter act as the holder. So each queue entry has a secret, which the store sends only with the
+ * hand-over.
  */
 public final class WakeUpMessages {
 
@@ -56,8 +57,9 @@ public final class WakeUpMessages {
     }
 
     /**
-     * The secret of a waiter, 22 characters of base64url, which the store keeps beside the waiter's number. It is the
-     * number's MAC under a key that only this object has: nobody else can compute it, and it need not be stored.
+     * The secret of a waiter, 22 characters of base64url, which the store has beside the waiter's number. It is the
+     * number's MAC under a key that only this object has, so no other client can compute it, and this process need not
+     * store it.
      */
     public String secretOf(long waiter) {
         try {
@@ -87,7 +89,7 @@ public final class WakeUpMessages {
         }
     }
 
-    /** In constant time, so that a sender cannot find the secret character by character. */
+    /** Compares in constant time, so that a sender cannot find the secret character by character. */
     private boolean isSecretOf(long waiter, String secret) {
         return MessageDigest.isEqual(
                 secretOf(waiter).getBytes(StandardCharsets.US_ASCII), secret.getBytes(StandardCharsets.US_ASCII));
@@ -100,7 +102,7 @@ public final class WakeUpMessages {
                 Instant.ofEpochMilli(Long.parseLong(words.group(5))));
     }
 
-    /** Without the message, which is a stranger's. At most once a minute: whoever sends it can send many. */
+    /** Does not log the text, which another client chose. At most once a minute: that client may send many. */
     private void warn() {
         long now = time.nanoTime();
         long next = nextWarning.get();

@@ -1,5 +1,5 @@
 /**
- * What a store implements, and what it answers: requests, results, and whom it wakes. Depends on the API and on
+ * The SPI: what a backend implements, with its requests, results and wake-ups. Depends on the API and on
  * {@code io.syncguard.concurrent}.
  */
 @NullMarked

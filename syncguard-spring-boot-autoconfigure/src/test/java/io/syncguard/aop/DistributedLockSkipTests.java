@@ -87,7 +87,7 @@ class DistributedLockSkipTests {
                 assertThat(log.messages())
                         .singleElement()
                         .asString()
-                        .startsWith("Left out Jobs.run: Lock 'job' is held by somebody else since ");
+                        .startsWith("Skipped Jobs.run: Lock 'job' is held by somebody else since ");
             }
         });
     }
