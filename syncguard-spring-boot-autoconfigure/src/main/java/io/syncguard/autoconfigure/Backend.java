@@ -7,14 +7,14 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
 /**
- * Where locks are kept.
+ * The store of the locks.
  */
 enum Backend {
 
-    /** In the database of a DataSource. */
+    /** The database of a DataSource. */
     POSTGRES(Backend.POSTGRES_BEAN),
 
-    /** In the Redis of a LettuceConnectionFactory. */
+    /** The Redis of a LettuceConnectionFactory. */
     REDIS(Backend.REDIS_BEAN);
 
     static final String POSTGRES_BEAN = "syncGuardPostgresLockBackend";
@@ -27,7 +27,7 @@ enum Backend {
         this.bean = bean;
     }
 
-    /** Those that {@code syncguard.backend} names, the primary one first; none when nothing is said. */
+    /** The backends that {@code syncguard.backend} names, the primary one first; empty if it is not set. */
     static List<Backend> namedIn(Environment environment) {
         return Binder.get(environment)
                 .bind("syncguard.backend", Bindable.listOf(Backend.class))
@@ -42,7 +42,7 @@ enum Backend {
         return bean;
     }
 
-    /** What it is called in properties and annotations: the name that the backend itself gives to meters. */
+    /** The name in properties and annotations, the same as in meters. */
     String qualifier() {
         return name().toLowerCase(Locale.ROOT);
     }

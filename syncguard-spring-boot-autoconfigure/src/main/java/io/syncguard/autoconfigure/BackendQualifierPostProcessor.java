@@ -9,14 +9,14 @@ import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.AutowireCandidateQualifier;
 
 /**
- * Gives manager, template and store of each of two backends its name as a qualifier. Which of two backends is the primary one is said
- * by a property, so that no annotation can do it.
+ * Gives manager, template and backend bean of each of two backends its name as a qualifier. A property says which one
+ * is primary, so no annotation can do it.
  */
 final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
 
     private final List<Backend> named;
 
-    /** @param named by the property */
+    /** @param named the backends in the property */
     BackendQualifierPostProcessor(List<Backend> named) {
         this.named = named;
     }
@@ -27,12 +27,12 @@ final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
                 .filter(backend -> beans.containsBeanDefinition(backend.bean()))
                 .toList();
         if (present.isEmpty()) {
-            // The application brings a LockBackend or LockManager of its own.
+            // The application has its own LockBackend or LockManager.
             return;
         }
         requireAllNamed(present);
         if (present.size() == 1) {
-            // With a qualifier a bean is no longer found by @Qualifier with its own name.
+            // A single backend gets no qualifier: @Qualifier would no longer find its beans by their names.
             return;
         }
         Backend primary = named.get(0);
@@ -45,23 +45,23 @@ final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
         }
     }
 
-    /** A second backend that is left out for want of a library would be missed by the first who asks for it, or by nobody. */
+    /** A named backend without its library fails the start, and not only the first use. */
     private void requireAllNamed(List<Backend> present) {
         for (Backend backend : named) {
             if (!present.contains(backend)) {
                 throw new IllegalStateException("syncguard.backend names '" + backend.qualifier()
-                        + "', which is not there: its libraries are not on the class path, or the application has a"
-                        + " LockBackend of its own. Use "
+                        + "', which is missing: its libraries are not on the class path, or the application has its own"
+                        + " LockBackend. Use "
                         + (backend == Backend.REDIS
                                 ? "spring-boot-starter-data-redis with Lettuce"
                                 : "syncguard-spring-boot-starter")
-                        + ", or take it out of syncguard.backend");
+                        + ", or remove it from syncguard.backend");
             }
         }
     }
 
     private static void qualifyOurs(ConfigurableListableBeanFactory beans, String bean, Backend backend) {
-        // One of the application in its place stands for whatever it likes.
+        // A bean of the application in its place may belong to any store.
         if (beans.containsBeanDefinition(bean)
                 && SyncGuardAutoConfiguration.class
                         .getName()

@@ -7,7 +7,7 @@ import java.lang.annotation.Target;
 import org.springframework.context.annotation.Conditional;
 
 /**
- * Matches when {@code syncguard.backend} names this backend, alone or with another.
+ * Matches if {@code syncguard.backend} names this backend, alone or with another.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
@@ -16,6 +16,6 @@ import org.springframework.context.annotation.Conditional;
 
     Backend value();
 
-    /** Whether it matches, too, when none is named. */
+    /** Whether it also matches if the property is not set. */
     boolean matchIfMissing() default false;
 }

@@ -7,7 +7,7 @@ import io.syncguard.leader.LeaderRevokedEvent;
 import org.springframework.context.ApplicationEventPublisher;
 
 /**
- * Publishes the events of leadership as events of the application.
+ * Publishes the events of leadership as application events.
  */
 final class LeaderEvents implements LeaderListener {
 

@@ -8,15 +8,15 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Has the application take part in elections when all else has started, and step down before anything stops: the next leader is
- * there while this one still answers its last requests.
+ * Joins elections after everything else has started, and steps down before anything stops: the next leader works while
+ * this instance still answers its last requests.
  */
 final class LeaderLifecycle implements SmartLifecycle, SmartInitializingSingleton {
 
     private final LeaderElection election;
     private final ObjectProvider<LeaderListener> listeners;
 
-    /** The elections to be joined at the start. */
+    /** The elections to join at the start. */
     private final List<String> autoStarted;
 
     /** Written by the thread that starts or stops the application, read by all. */
@@ -28,7 +28,7 @@ final class LeaderLifecycle implements SmartLifecycle, SmartInitializingSingleto
         this.autoStarted = autoStarted;
     }
 
-    /** Not earlier: a listener may want the election itself. */
+    /** Not earlier: a listener bean may depend on the election. */
     @Override
     public void afterSingletonsInstantiated() {
         listeners.orderedStream().forEach(election::addListener);

@@ -7,12 +7,12 @@ import java.util.concurrent.CompletableFuture;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Stops the engines after everything that may run under a lock: web server, schedulers, message listeners. Their connections
- * close later still, when the beans are destroyed.
+ * Stops the engines after everything that may run under a lock: web server, schedulers, message listeners. The
+ * connections close later, when the beans are destroyed.
  */
 final class LockLifecycle implements SmartLifecycle {
 
-    /** The lowest phases start first and stop last; the usual ones are not negative. */
+    /** The lowest phases start first and stop last. Other components have phases from zero up. */
     private static final int PHASE = Integer.MIN_VALUE / 2;
 
     private final List<LockEngine> engines;
@@ -31,8 +31,8 @@ final class LockLifecycle implements SmartLifecycle {
     }
 
     /**
-     * All at once, the first on this thread: one after the other, the second would grant locks while the first waits for its
-     * bodies, and the end could take two shutdown timeouts.
+     * Stops all engines at once, the first on this thread. One after the other, the second would grant locks while the
+     * first waits for its bodies, and the stop could take two shutdown timeouts.
      */
     @Override
     public void stop() {

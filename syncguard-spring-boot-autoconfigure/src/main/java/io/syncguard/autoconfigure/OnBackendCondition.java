@@ -9,7 +9,7 @@ import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
- * Looks for a backend in {@code syncguard.backend}, which may be a list in any notation.
+ * Checks whether {@code syncguard.backend} names a backend. The property may be a list in any notation.
  */
 final class OnBackendCondition extends SpringBootCondition {
 

@@ -21,8 +21,8 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Keeps the locks in the Redis of the application's {@link LettuceConnectionFactory}, or of that which is marked with
- * {@link SyncGuardRedisConnectionFactory}, where that is asked for, or where there is no {@link DataSource}.
+ * Locks in Redis, on request or if there is no {@link DataSource}. The server is that of the application's
+ * {@link LettuceConnectionFactory}, or of the one marked with {@link SyncGuardRedisConnectionFactory}.
  */
 @AutoConfiguration(
         before = PostgresLockAutoConfiguration.class,
@@ -49,8 +49,8 @@ public final class RedisLockAutoConfiguration {
                 lockConnections.getIfAvailable(() -> theOnlyOne(connections)),
                 new RedisSettings(redis.keyPrefix(), redis.networkTimeout(), RedisSettings.WAITER_TTL));
         backend.warnOfEviction();
-        log.info("SyncGuard keeps its locks under '" + redis.keyPrefix()
-                + "' in Redis, on up to two connections of its own");
+        log.info("SyncGuard stores its locks under '" + redis.keyPrefix()
+                + "' in Redis, on up to two separate connections");
         return backend;
     }
 
@@ -58,18 +58,18 @@ public final class RedisLockAutoConfiguration {
         try {
             return connections.getIfAvailable(() -> {
                 throw new IllegalStateException(
-                        "SyncGuard has nowhere to keep its locks: no LettuceConnectionFactory was found. Use"
+                        "SyncGuard has no store for its locks: no LettuceConnectionFactory was found. Use"
                                 + " spring-boot-starter-data-redis with Lettuce and spring.data.redis.*, or set syncguard.enabled=false");
             });
         } catch (NoUniqueBeanDefinitionException ex) {
             throw new IllegalStateException(
-                    "SyncGuard does not know which Redis keeps its locks: there are " + ex.getBeanNamesFound()
+                    "SyncGuard cannot choose the Redis for its locks: there are " + ex.getBeanNamesFound()
                             + ". Mark one of them with @SyncGuardRedisConnectionFactory, or make one primary",
                     ex);
         }
     }
 
-    /** Asked for, or alone. */
+    /** Named in the property, or without a DataSource. */
     static final class OnRedis extends AnyNestedCondition {
 
         OnRedis() {

@@ -12,8 +12,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 final class SpringTransactions implements TransactionBoundary {
 
     /**
-     * Looks at the locks after all synchronizations. Spring does not call {@code beforeCommit} of one that is
-     * registered while it calls that of others, and only logs what {@code beforeCompletion} throws.
+     * Checks the locks after all synchronizations. Spring does not call {@code beforeCommit} of a synchronization that
+     * another {@code beforeCommit} registers, and only logs what {@code beforeCompletion} throws.
      */
     static final TransactionExecutionListener LAST_LOOK = new TransactionExecutionListener() {
         @Override
@@ -40,7 +40,7 @@ final class SpringTransactions implements TransactionBoundary {
         }
     }
 
-    /** Looks before the commit as well where a transaction manager has no listeners. */
+    /** Also checks before the commit, for transaction managers without listeners. */
     private static final class End implements TransactionSynchronization {
 
         private final Runnable beforeCommit;

@@ -30,8 +30,8 @@ import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Grants locks on whatever backend there is: the manager, the template, and the annotation; and a second manager and template
- * where two backends are asked for.
+ * The lock manager, the template and the annotation, on whichever backend is configured; and a second manager and
+ * template if two are.
  */
 @AutoConfiguration(
         after = {
@@ -57,11 +57,10 @@ public final class SyncGuardAutoConfiguration {
             ObjectProvider<LockListener> listeners,
             Environment environment) {
         LockBackend store = backend.getIfAvailable(() -> {
-            throw new IllegalStateException(
-                    "SyncGuard has nowhere to keep its locks: PostgreSQL's driver or HikariCP is"
-                            + " not on the class path, or, with syncguard.backend=redis, Spring Data Redis or Lettuce. Use"
-                            + " syncguard-spring-boot-starter or spring-boot-starter-data-redis, or set"
-                            + " syncguard.enabled=false");
+            throw new IllegalStateException("SyncGuard has no store for its locks: PostgreSQL's driver or HikariCP is"
+                    + " not on the class path, or, with syncguard.backend=redis, Spring Data Redis or Lettuce. Use"
+                    + " syncguard-spring-boot-starter or spring-boot-starter-data-redis, or set"
+                    + " syncguard.enabled=false");
         });
         return engine(store, properties, listeners, environment);
     }
@@ -99,7 +98,7 @@ public final class SyncGuardAutoConfiguration {
         return new LockLifecycle(engines.stream(ObjectProvider.UNFILTERED).toList());
     }
 
-    /** Made before all other beans: it must not draw any of them along, not even the properties. */
+    /** Created before all other beans: it must not create any of them, not even the properties. */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static DistributedLockAdvisor distributedLockAdvisor(
@@ -115,7 +114,7 @@ public final class SyncGuardAutoConfiguration {
                 Time.SYSTEM::nanoTime);
     }
 
-    /** Static and without dependencies, so that it draws no bean along. */
+    /** Static and without dependencies, so that it creates no other bean. */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     @ConditionalOnClass(ConfigurableTransactionManager.class)
@@ -140,7 +139,7 @@ public final class SyncGuardAutoConfiguration {
                 + ManagementFactory.getRuntimeMXBean().getName();
     }
 
-    /** Proxies annotated beans also where {@code spring.aop.auto} is off: a lock must not vanish silently. */
+    /** Proxies annotated beans also if {@code spring.aop.auto} is off: a lock must not vanish silently. */
     static class ProxyCreatorRegistrar implements ImportBeanDefinitionRegistrar {
 
         @Override

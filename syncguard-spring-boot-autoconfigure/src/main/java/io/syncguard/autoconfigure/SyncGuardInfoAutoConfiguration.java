@@ -10,7 +10,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Shows who leads where the application has the actuator. {@code management.info.syncguard.enabled=false} turns it off.
+ * Shows in the actuator which elections this process leads. {@code management.info.syncguard.enabled=false} turns it
+ * off.
  */
 @AutoConfiguration(after = SyncGuardLeaderAutoConfiguration.class)
 @ConditionalOnClass({InfoContributor.class, ConditionalOnEnabledInfoContributor.class})

@@ -24,7 +24,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Elections: those of {@code syncguard.leader.*}, and those that code joins.
+ * Elections: those in {@code syncguard.leader.*}, and those that the application joins.
  */
 @AutoConfiguration(after = SyncGuardAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
@@ -70,14 +70,14 @@ public final class SyncGuardLeaderAutoConfiguration {
         return new LeaderEvents(publisher);
     }
 
-    /** Made before all other beans, as that of locks. */
+    /** Created before all other beans, like the advisor of locks. */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LeaderOnlyAdvisor leaderOnlyAdvisor(
             ObjectProvider<LeaderElection> election, ConfigurableListableBeanFactory beans, Environment environment) {
         int order =
                 environment.getProperty("syncguard.aop.order", Integer.class, SyncGuardProperties.Aop.DEFAULT_ORDER);
-        // A look at the leadership takes nothing: it comes before a lock of the same method.
+        // The check of the leadership takes no I/O, so it comes before a lock of the same method.
         return new LeaderOnlyAdvisor(
                 SingletonSupplier.of(election::getObject),
                 beans::resolveEmbeddedValue,

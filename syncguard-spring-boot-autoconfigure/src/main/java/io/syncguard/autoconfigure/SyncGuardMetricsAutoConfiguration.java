@@ -11,7 +11,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Meters for locks and leaders, where the application has a registry.
+ * Meters for locks and leaders, if the application has a registry.
  */
 @AutoConfiguration(
         afterName = {

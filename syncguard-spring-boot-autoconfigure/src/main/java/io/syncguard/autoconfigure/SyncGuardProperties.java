@@ -16,12 +16,15 @@ import org.springframework.core.Ordered;
  * {@code syncguard.*}.
  *
  * @param enabled Whether locks are configured. Without them, annotated methods run unlocked.
- * @param backend Where locks are kept. Of two, the first is the primary one, and the other is asked for by its name. When nothing is said, in PostgreSQL where there is a DataSource, else in Redis.
- * @param ttl How long a lock lives without an extension when nobody says otherwise. From 1 ms to 365 days.
- * @param waitTime How long a caller waits for a lock when nobody says otherwise. Zero is a single attempt; at most 365 days.
+ * @param backend Store of the locks. Of two, the first is the primary one, and the other is selected by its name. If
+ *     not set, PostgreSQL if there is a DataSource, else Redis.
+ * @param ttl How long a lock lives without an extension, unless the request sets its own ttl. From 1 ms to 365 days.
+ * @param waitTime How long a caller waits for a lock, unless the request sets its own wait time. Zero is a single
+ *     attempt; at most 365 days.
  * @param owner Label of this process in the lock table, for people only.
- * @param shutdownTimeout How long a stopping application waits for running bodies before it takes their locks away. At most 365 days.
- * @param retry How often waiting callers are looked at while no release can wake them.
+ * @param shutdownTimeout How long a stopping application waits for running bodies before it releases their locks. At
+ *     most 365 days.
+ * @param retry How often waiters poll while no release can wake them.
  * @param aop Settings of the annotation.
  * @param postgres Locks in PostgreSQL.
  * @param redis Locks in Redis.
@@ -54,8 +57,8 @@ record SyncGuardProperties(
     /**
      * {@code syncguard.retry.*}.
      *
-     * @param firstDelay Longest pause before the first look; doubled after each further one. At least 1 ms.
-     * @param maxDelay Longest pause between two looks. At least the first delay.
+     * @param firstDelay Longest pause before the first poll; doubled after each further one. At least 1 ms.
+     * @param maxDelay Longest pause between two polls. At least the first delay.
      */
     record Retry(
             @DefaultValue("20ms") Duration firstDelay,
@@ -75,14 +78,20 @@ record SyncGuardProperties(
     /**
      * {@code syncguard.postgres.*}.
      *
-     * @param locksTable Table of the locks, with an optional schema in front. A plain identifier of at most 48 bytes and no reserved word; the functions are named after it.
-     * @param fenceCountersTable Table of the fence counters, with an optional schema in front. Never delete rows from it.
-     * @param schemaManagement Who makes the tables and functions.
-     * @param poolSize Maximum number of connections for what callers ask, besides those of the library's own threads. At least 1; not taken from the application's pool.
-     * @param networkTimeout How long an operation waits, half for a connection and half for the answer. From 500 ms to 10 minutes; the answer to a lock with a short ttl has less.
-     * @param wakeUps Whether waiting callers are woken by LISTEN and NOTIFY, on one more connection. Off, they ask again and again: for a proxy that pools transactions.
-     * @param cleanupInterval How often lapsed locks are deleted that nobody has taken over. At least 1 minute; 0 turns it off.
-     * @param cleanupInIsLocked Whether a lapsed lock is deleted when somebody asks whether its key is locked, after the answer.
+     * @param locksTable Table of the locks, with an optional schema in front. A plain identifier of at most 48 bytes
+     *     and no reserved word; the functions are named after it.
+     * @param fenceCountersTable Table of the fence counters, with an optional schema in front. Never delete rows from
+     *     it.
+     * @param schemaManagement Who creates the tables and functions.
+     * @param poolSize Maximum number of connections for the requests of callers, in addition to those of the library's
+     *     own threads. At least 1; not taken from the application's pool.
+     * @param networkTimeout How long an operation waits, half for a connection and half for the answer. From 500 ms to
+     *     10 minutes; shorter for a lock with a short ttl.
+     * @param wakeUps Whether LISTEN and NOTIFY wake waiters, on one more connection. If off, waiters poll: for a proxy
+     *     that pools transactions.
+     * @param cleanupInterval How often lapsed leases are deleted that no acquire has replaced. At least 1 minute; 0
+     *     turns it off.
+     * @param cleanupInIsLocked Whether a check of a key deletes its lapsed lease, after the answer.
      */
     record Postgres(
             @DefaultValue("syncguard_locks") String locksTable,
@@ -97,8 +106,9 @@ record SyncGuardProperties(
     /**
      * {@code syncguard.redis.*}.
      *
-     * @param keyPrefix What every key begins with. In a cluster it has to contain a hash tag, such as the default.
-     * @param networkTimeout How long an operation waits for the answer. From 100 ms to 10 minutes; for a lock with a short ttl less.
+     * @param keyPrefix Prefix of every key. In a cluster it has to contain a hash tag, such as the default.
+     * @param networkTimeout How long an operation waits for the answer. From 100 ms to 10 minutes; shorter for a lock
+     *     with a short ttl.
      */
     record Redis(
             @DefaultValue(RedisSettings.KEY_PREFIX) String keyPrefix,
@@ -107,12 +117,14 @@ record SyncGuardProperties(
     /**
      * {@code syncguard.leader.<name>.*}.
      *
-     * @param ttl How long a leader that says nothing more still leads. From 3 ms to 365 days.
-     * @param heartbeat How often the lease of the leader is extended. At most every third of the ttl, which is the default.
-     * @param fenceRotation How often an extension takes the next fence. At most every half of the ttl, a third of it when nothing is said; 0 turns it off.
-     * @param owner Label of this process as a member, for people only. When nothing is said, that of its locks.
-     * @param autoStart Whether this process takes part from the start on. Otherwise it joins by code.
-     * @param lockManager Name or qualifier of the lock manager, where there are two backends. The primary one when nothing is said.
+     * @param ttl How long a leader leads without an extension. From 3 ms to 365 days.
+     * @param heartbeat How often the lease of the leader is extended. At most every third of the ttl, which is the
+     *     default.
+     * @param fenceRotation How often an extension takes the next fence. At most every half of the ttl, a third of it if
+     *     not set; 0 turns it off.
+     * @param owner Label of this process as a member, for people only. If not set, that of its locks.
+     * @param autoStart Whether this process joins the election at the start. Otherwise the application joins it.
+     * @param lockManager Name or qualifier of the lock manager, if there are two backends. The primary one if not set.
      */
     record Leader(
             @DefaultValue("15s") Duration ttl,

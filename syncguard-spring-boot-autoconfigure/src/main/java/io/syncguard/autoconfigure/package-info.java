@@ -1,7 +1,7 @@
 /**
- * Puts the library together in a Spring Boot application.
+ * Wires the library in a Spring Boot application.
  *
- * <p>Sees every other package, and none sees it.
+ * <p>Depends on every other package; none depends on it.
  */
 @NullMarked
 package io.syncguard.autoconfigure;

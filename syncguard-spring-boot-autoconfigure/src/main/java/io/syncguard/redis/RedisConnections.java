@@ -24,14 +24,14 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The library's own connections: one for all lock operations, and one for wake-ups from the first waiter on. Neither
+ * The library's connections: one for all lock operations and, from the first waiter on, one for wake-ups. Neither
  * commands nor threads of the application delay them.
  */
 final class RedisConnections implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(RedisConnections.class);
 
-    /** How often it connects when the driver does not know why the connection failed. */
+    /** The attempts to connect while the driver does not know why the connection failed. */
     private static final int ATTEMPTS = 10;
 
     /** How long close() waits for threads that connect. */
@@ -39,25 +39,25 @@ final class RedisConnections implements AutoCloseable {
 
     private final RedisDriver driver;
 
-    /** The attempt to connect that is under way or has succeeded. Then the driver reconnects by itself. */
+    /** The attempt to connect that runs or has succeeded. After a success the driver reconnects by itself. */
     private final AtomicReference<@Nullable CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>>> attempt =
             new AtomicReference<>();
 
-    /** The threads that connect at this moment, each with the end of that. */
+    /** The threads that are connecting, each with a future that is done at the end of the attempt. */
     private final Map<Thread, CompletableFuture<@Nullable Void>> connecting = new ConcurrentHashMap<>();
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
-     * @param application says where the server is, and how to get there
+     * @param application has the connection details
      */
     RedisConnections(LettuceConnectionFactory application, RedisSettings settings) {
         this.driver = new RedisDriver(application, settings);
     }
 
     /**
-     * The connection that runs scripts. Connecting may take several timeouts, at a sentinel and at the nodes of a
-     * cluster. So another thread connects, and a caller waits for it no longer than its limit, in milliseconds.
+     * The connection that runs scripts. Connecting to sentinels and to the nodes of a cluster may take several
+     * timeouts. So a separate thread connects, and a caller waits for it at most for its limit, in milliseconds.
      */
     RedisScriptingAsyncCommands<byte[], byte[]> commands(long limit)
             throws InterruptedException, ExecutionException, TimeoutException {
@@ -95,12 +95,12 @@ final class RedisConnections implements AutoCloseable {
 
     @Override
     public void close() {
-        // Two threads that close the driver at the same time may wait for each other for ever.
+        // Two threads that close the driver at the same time may deadlock.
         if (!closed.compareAndSet(false, true)) {
             return;
         }
         awaitConnecting();
-        // The driver never ends the wait of a thread that still connects.
+        // The driver does not end the wait of a thread that is still connecting.
         connecting.keySet().forEach(Thread::interrupt);
         driver.close();
     }
@@ -120,7 +120,7 @@ final class RedisConnections implements AutoCloseable {
             try {
                 return driver.factory().getConnection().getNativeConnection();
             } catch (RedisConnectionFailureException ex) {
-                // The server refused, and the driver had closed the connection before this thread could look why.
+                // The server refused, and the driver closed the connection before this thread could read the reason.
                 if (tries == ATTEMPTS || !(ex.getMostSpecificCause() instanceof IllegalStateException)) {
                     throw ex;
                 }
@@ -132,7 +132,7 @@ final class RedisConnections implements AutoCloseable {
         CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
         connecting.put(Thread.currentThread(), ended);
         try {
-            // Asked after the thread was registered: either close() finds the thread, or the thread finds it closed.
+            // Read after the thread was registered: either close() finds the thread, or the thread sees the flag.
             if (closed.get()) {
                 throw new RedisException("The connections are closed");
             }
@@ -143,7 +143,7 @@ final class RedisConnections implements AutoCloseable {
         }
     }
 
-    /** A driver that closes forgets a connection that has just begun, which then stays open. */
+    /** The driver does not close a connection that has just begun, so it would stay open. */
     private void awaitConnecting() {
         try {
             CompletableFuture.allOf(connecting.values().toArray(CompletableFuture[]::new))
@@ -155,7 +155,7 @@ final class RedisConnections implements AutoCloseable {
         }
     }
 
-    /** The same for one server, behind sentinels and in a cluster. */
+    /** The same type for one server, for sentinels and for a cluster. */
     @SuppressWarnings("unchecked")
     private static RedisScriptingAsyncCommands<byte[], byte[]> asCommands(Object connection) {
         return (RedisScriptingAsyncCommands<byte[], byte[]>) connection;

@@ -21,14 +21,14 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The driver, made from the connection details of the application's connection factory: server, credentials, TLS, name
- * and client options are the application's; threads, timeouts and reconnecting are the library's own.
+ * The driver, made from the connection details of the application's connection factory. Server, credentials, TLS, name
+ * and client options are the application's; threads, timeouts and reconnection are the library's.
  *
- * <p>It reconnects, but sends no request again: an acquisition that is granted twice would be in its own way.
+ * <p>It reconnects, but repeats no request: an acquire request that ran twice would find its own lease in the way.
  */
 final class RedisDriver implements AutoCloseable {
 
-    /** The longest pause before it connects again. Each pause is random. */
+    /** The longest pause before it reconnects. Each pause is random. */
     static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private static final int THREADS = 2;
@@ -38,7 +38,7 @@ final class RedisDriver implements AutoCloseable {
     private final LettuceConnectionFactory factory;
 
     /**
-     * @param application says where the server is, and how to get there
+     * @param application has the connection details
      */
     RedisDriver(LettuceConnectionFactory application, RedisSettings settings) {
         if (application.isClusterAware()) {
@@ -51,7 +51,7 @@ final class RedisDriver implements AutoCloseable {
                 .nettyCustomizer(new NettyCustomizer() {
                     @Override
                     public void afterChannelInitialized(Channel channel) {
-                        // In front of TLS, too.
+                        // First in the pipeline, so it sees the bytes in front of TLS.
                         channel.pipeline().addFirst(new RedisSilence(settings.timeout()));
                     }
                 })
@@ -98,14 +98,14 @@ final class RedisDriver implements AutoCloseable {
     }
 
     /**
-     * A factory that was made from any other kind of configuration, such as static master and replicas, answers a
-     * default one, which means localhost. Only its field shows that.
+     * A factory with any other kind of configuration, such as static master and replicas, returns a default one with
+     * localhost. Only its field shows the difference.
      */
     private static boolean isMadeFrom(RedisStandaloneConfiguration details, LettuceConnectionFactory application) {
         return new DirectFieldAccessor(application).getPropertyValue("configuration") == details;
     }
 
-    /** Without the pool, and without where to read from: a replica may not know of a grant yet. */
+    /** Without the pool, and without the read preference: a replica may not have a grant yet. */
     private static LettuceClientConfiguration configuration(
             LettuceClientConfiguration application, ClientResources resources, Duration timeout) {
         LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder();
@@ -126,13 +126,13 @@ final class RedisDriver implements AutoCloseable {
                 .build();
     }
 
-    /** Always those of a cluster, which are good for one server as well; others are not heeded in a cluster. */
+    /** Always the options of a cluster: they also work for one server, and a cluster ignores others. */
     private static ClientOptions options(ClientOptions application, Duration timeout) {
         ClusterClientOptions.Builder builder = application instanceof ClusterClientOptions cluster
                 ? cluster.mutate()
                 : ClusterClientOptions.builder(application);
         return builder.autoReconnect(true)
-                // Also fails the requests under way when the connection is lost: the driver would send them again.
+                // Also fails pending requests when the connection is lost: the driver would send them again.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 // Each caller limits its own wait. The driver would start a timer for each request.
                 .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
@@ -140,7 +140,7 @@ final class RedisDriver implements AutoCloseable {
                         .getSocketOptions()
                         .mutate()
                         .connectTimeout(timeout)
-                        // A server that went away without a word must not hold an idle connection for ever.
+                        // Detects that the server of an idle connection has gone without closing it.
                         .keepAlive(KeepAliveOptions.builder()
                                 .enable()
                                 .idle(Duration.ofSeconds(5))

@@ -15,24 +15,25 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Translates errors of Redis and of its driver. The code follows from the word with which the server begins its
- * message.
+ * Translates errors of Redis and of its driver. The first word of the server's message determines the code.
  */
 final class RedisErrors {
 
-    /** Also behind other words: before Redis 7, the error of a command in a script follows words about the script. */
+    /**
+     * Finds it also behind other words: before Redis 7, a text about the script precedes the error of a command in it.
+     */
     private static final Pattern WORD =
             Pattern.compile("\\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF"
                     + "|NOAUTH|WRONGPASS|NOPERM|DENIED|OOM|BUSY|WRONGTYPE|CROSSSLOT)\\b"
                     + "|ACL failure in script|user executing the script can't|max number of clients");
 
-    /** A lock id in a key: the server quotes the keys to which a user has no access. */
+    /** A lock id in a key: the server quotes keys that a user may not access. */
     private static final Pattern LOCK_ID = Pattern.compile("id:[A-Za-z0-9_-]{22}");
 
     private RedisErrors() {}
 
     /**
-     * @param doing the operation, such as {@code acquiring lock 'order:42'}; without a lock id
+     * @param doing the operation, such as {@code acquiring lock 'order:42'}, without a lock id
      */
     static LockBackendException translate(String doing, Throwable error) {
         LockErrorCode code = codeOf(error);
@@ -44,12 +45,12 @@ final class RedisErrors {
         return new RequestNotSentException(translate(doing, error));
     }
 
-    /** An answer that none of the scripts gives. */
+    /** An answer that no script returns. */
     static LockBackendException malformed(String doing, Exception error) {
         return new LockBackendException(
                 LockErrorCode.INTERNAL,
                 "Failed while " + doing
-                        + ": the server's answer makes no sense. Look for a proxy between the application and"
+                        + ": the server's answer is malformed. Look for a proxy between the application and"
                         + " Redis that changes answers",
                 error);
     }
@@ -62,7 +63,7 @@ final class RedisErrors {
         if (hasCause(InterruptedException.class, error) || hasCause(RedisCommandInterruptedException.class, error)) {
             return LockErrorCode.ABORTED;
         }
-        // Before the driver's other errors: it wraps a connection attempt that took too long into one of them.
+        // Before the driver's other errors: the driver wraps a connection attempt that timed out into one of them.
         if (hasCause(TimeoutException.class, error)
                 || hasCause(RedisCommandTimeoutException.class, error)
                 || hasCause(java.net.SocketTimeoutException.class, error)
@@ -127,10 +128,10 @@ final class RedisErrors {
                 "the server refused the user. Check its password, and its access to the keys and channels of"
                         + " syncguard.redis.key-prefix";
             case INVALID_ARGUMENT ->
-                "the server refused a key. Look for others who use keys of syncguard.redis.key-prefix, and for a"
+                "the server refused a key. Look for other users of the keys of syncguard.redis.key-prefix, and for a"
                         + " cluster in which that prefix has no hash tag";
             case RATE_LIMITED ->
-                "the server is out of memory or connections, or busy with somebody's script. See maxmemory, maxclients"
+                "the server is out of memory or connections, or busy with a script. See maxmemory, maxclients"
                         + " and SCRIPT KILL";
             case NETWORK_TIMEOUT -> "the server did not answer in time. Look for slow commands, and at the network";
             case ABORTED -> "the thread was interrupted";

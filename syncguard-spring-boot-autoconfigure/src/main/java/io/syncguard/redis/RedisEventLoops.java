@@ -7,9 +7,8 @@ import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The event loops of the driver, whose threads are started at once. The driver starts a thread when it is needed first,
- * and that may be when a lost connection is made again. If no thread can be made then, the driver gives the connection
- * up for good.
+ * The event loops of the driver, with all threads started at once. The driver starts each thread at its first use,
+ * which may be a reconnection. If the thread cannot be made then, the driver gives up the connection for good.
  */
 final class RedisEventLoops implements EventLoopGroupProvider {
 

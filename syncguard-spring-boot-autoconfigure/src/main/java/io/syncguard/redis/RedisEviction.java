@@ -19,7 +19,7 @@ final class RedisEviction {
         try (RedisConnection connection = connections.connection()) {
             Properties memory = connection.serverCommands().info("memory");
             if (memory != null) {
-                // In a cluster, the address of the node and a dot stand in front.
+                // In a cluster, the address of the node and a dot come first.
                 memory.stringPropertyNames().stream()
                         .filter(name -> name.endsWith("maxmemory_policy"))
                         .map(memory::getProperty)
@@ -34,13 +34,13 @@ final class RedisEviction {
     private static void warnOf(String policy) {
         if (policy.startsWith("allkeys-")) {
             log.warn("With maxmemory-policy " + policy
-                    + ", Redis throws away locks and fence counters when its memory is"
-                    + " full: a lock can have two holders, and its fences begin again. Set noeviction, or keep locks"
-                    + " in a Redis of their own");
+                    + ", Redis deletes locks and fence counters when its memory is"
+                    + " full: a lock can have two holders, and its fences begin again. Set noeviction, or use a"
+                    + " separate Redis for locks");
         } else if (policy.startsWith("volatile-")) {
             log.warn("With maxmemory-policy " + policy
-                    + ", Redis throws away locks when its memory is full: a lock can have"
-                    + " two holders. Set noeviction, or keep locks in a Redis of their own");
+                    + ", Redis deletes locks when its memory is full: a lock can have"
+                    + " two holders. Set noeviction, or use a separate Redis for locks");
         }
     }
 }

@@ -8,9 +8,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Reports fence counters that have begun again. It remembers the last fences that this process was granted, of the keys
- * that the process used last. If a later grant has no larger fence, the server has lost the counter, and stores that
- * compare fences are misled. Threads may share it.
+ * Reports fence counters that have begun again. It remembers the largest fence that this process received for each key
+ * that it used lately. If a later grant has no larger fence, the server has lost the counter, and stores that compare
+ * fences refuse the holder. Threads may share it.
  */
 final class RedisFenceMonitor {
 
@@ -26,7 +26,7 @@ final class RedisFenceMonitor {
 
     /**
      * The largest fence of the key that this process knows, or zero. A caller asks before it sends the acquire request,
-     * because answers may overtake each other.
+     * because answers may arrive in another order.
      */
     long lastFence(String key) {
         lock.lock();
@@ -57,7 +57,7 @@ final class RedisFenceMonitor {
             log.error("The fence counter of lock '" + key + "' has begun again: granted " + fence.value() + " after "
                     + lastFence
                     + ". Redis has lost data, perhaps also of other keys. Set the counters above the largest"
-                    + " fences that were ever seen, or have the stores that compare fences forget them");
+                    + " fences ever seen, or reset the stores that compare fences");
         }
     }
 }

@@ -3,8 +3,8 @@ package io.syncguard.redis;
 import io.syncguard.spi.StorageKeys;
 
 /**
- * Names the keys of one prefix. The scripts put a family between the prefix and the name of a lock, so that no key of a
- * user can meet a key of the library.
+ * Names the keys of one prefix. The scripts put a family between the prefix and the name of a lock, so that keys of
+ * users and keys of the library cannot collide.
  */
 final class RedisKeySpace {
 

@@ -42,14 +42,14 @@ public final class RedisLockBackend implements LockBackend {
     private final Duration waiterTtl;
     private final Time time;
 
-    /** The channel for the wake-ups of this process alone. */
+    /** The channel for the wake-ups of this process. */
     private final String channel;
 
     /** Set before the first request. */
     private volatile @Nullable WakeUpSubscriber wakeUps;
 
     /**
-     * @param application says where the server is; the connections are our own
+     * @param application has the connection details; the backend opens separate connections
      * @param settings prefix and times
      */
     public RedisLockBackend(LettuceConnectionFactory application, RedisSettings settings) {
@@ -66,7 +66,7 @@ public final class RedisLockBackend implements LockBackend {
         this.channel = keys.key("wake", UUID.randomUUID().toString());
     }
 
-    /** Warns where the server throws locks or fence counters away when its memory is full. One round trip. */
+    /** Warns if the server deletes locks or fence counters when its memory is full. One round trip. */
     public void warnOfEviction() {
         RedisEviction.warnOf(connections);
     }
@@ -216,9 +216,9 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     /**
-     * The server runs the requests of one connection in the order in which they were sent. The rest is for a connection
-     * that was lost: two timeouts until its silence is detected, a pause and a timeout for the next connection, and one
-     * for the release.
+     * The server runs the requests of one connection in order, so a release on the same connection needs no wait. The
+     * period is for a lost connection: two timeouts until the silence is detected, a pause and a timeout for the next
+     * connection, and one timeout for the release.
      */
     @Override
     public Duration inDoubtPeriod() {

@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 /**
  * The answer of a script: texts, whole numbers, and lists of them.
  *
- * @param items as the driver has decoded them
+ * @param items as the driver decodes them
  */
 record RedisReply(List<?> items) {
 

@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A Lua script of {@code syncguard/redis}, in which each line {@code -- include part} is replaced by that part. Lines
- * that are comments alone are left out of what the server gets.
+ * A Lua script of {@code syncguard/redis}. Each line {@code -- include part} is replaced by that part, and comment
+ * lines are removed.
  *
  * @param text what the server runs
  * @param digest the SHA-1 of the text, by which the server knows a script that it has run before

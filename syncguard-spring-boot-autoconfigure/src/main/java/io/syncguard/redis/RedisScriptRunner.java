@@ -17,16 +17,15 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
 /**
- * Runs scripts, each with one limit for all that it takes: the connection if there is none yet, the script by its
- * digest, and by its text if the server does not know the digest. Threads may share it; their requests travel together
- * on one connection.
+ * Runs scripts. One time limit covers all steps: the connection if there is none yet, the script by its digest, and by
+ * its text if the server does not know the digest. Threads may share it; all requests use one connection.
  *
- * <p>Not by {@code RedisTemplate}, which takes part in a transaction of the caller: within {@code MULTI} nothing is
- * answered before its end.
+ * <p>It does not use {@code RedisTemplate}, which joins a transaction of the caller: within {@code MULTI} no request is
+ * answered before the end of the transaction.
  */
 final class RedisScriptRunner {
 
-    /** No limit is shorter, in milliseconds: after one lost packet the system sends again after 200 ms. */
+    /** The shortest limit, in milliseconds. TCP repeats a lost packet after 200 ms. */
     private static final long SHORTEST_TIMEOUT_MILLIS = 100;
 
     /** Time for the driver to read what arrived while the process stood still, 100 ms. */
@@ -38,7 +37,7 @@ final class RedisScriptRunner {
     private final Time time;
 
     /**
-     * @param prefix of every key, by which a cluster knows the node
+     * @param prefix of every key, from which a cluster finds the node
      * @param timeout how long an operation may take, at most
      */
     RedisScriptRunner(RedisConnections connections, String prefix, Duration timeout, Time time) {
@@ -56,7 +55,10 @@ final class RedisScriptRunner {
         return run(request, timeout.toMillis(), reader);
     }
 
-    /** Runs a request in less than a third of the ttl, so that a heartbeat has time for another try. One round trip. */
+    /**
+     * Runs a request in less than a third of the ttl, so that a heartbeat has time for a second attempt. One round
+     * trip.
+     */
     <T> T run(RedisRequest request, Duration ttl, Function<RedisReply, T> reader) {
         long limit = Math.min(timeout.toMillis(), ttl.toMillis() / 3 - 1);
         return run(request, Math.max(SHORTEST_TIMEOUT_MILLIS, limit), reader);
@@ -117,10 +119,10 @@ final class RedisScriptRunner {
             if (time.nanoTime() - deadline < READING_NANOS) {
                 throw ex;
             }
-            // The process stood still, and so did the thread that reads: the reply may have arrived in time.
+            // The process stood still, with the thread that reads: the reply may have arrived in time.
             return reply.get(READING_NANOS, TimeUnit.NANOSECONDS);
         } finally {
-            // A command that the driver has not sent yet is not sent any more.
+            // Stops the driver from sending the command if it is still queued there.
             reply.cancel(false);
         }
     }

@@ -7,24 +7,24 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 
 /**
- * What the Redis backend is set to.
+ * The settings of the Redis backend.
  *
- * @param keyPrefix stands before every key; with a hash tag, such as <code>{syncguard}:</code>, all keys are on one
- *     node of a cluster
+ * @param keyPrefix begins every key; with a hash tag, such as <code>{syncguard}:</code>, all keys are on one node of a
+ *     cluster
  * @param timeout how long the server may be silent, at most
  * @param waiterTtl how long a queue entry lives unless its waiter renews it
  */
 public record RedisSettings(String keyPrefix, Duration timeout, Duration waiterTtl) {
 
-    /** The prefix that the library uses when nothing else is said. */
+    /** The default prefix. */
     public static final String KEY_PREFIX = "{syncguard}:";
 
-    /** How long a waiter that died delays those behind it: five seconds. */
+    /** The ttl of a queue entry: a dead waiter delays those behind it by five seconds. */
     public static final Duration WAITER_TTL = Duration.ofSeconds(5);
 
     private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(100);
 
-    /** Far more than a lock operation may take. */
+    /** Far longer than a lock operation may take. */
     private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(10);
 
     /** A cluster hashes only the text between the first opening brace and the first closing one behind it. */
@@ -51,7 +51,7 @@ public record RedisSettings(String keyPrefix, Duration timeout, Duration waiterT
                     LockErrorCode.INVALID_ARGUMENT,
                     "syncguard.redis.key-prefix is '" + keyPrefix
                             + "', but in a cluster it has to contain a hash tag, such as " + KEY_PREFIX
-                            + ": a lock has several keys, which have to be on one node");
+                            + ": all keys of a lock have to be on one node");
         }
     }
 

@@ -11,11 +11,11 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Closes a connection on which something was written and then nothing was read for two timeouts. Then the driver
- * reconnects. The operating system would send lost packets again for a quarter of an hour before it reports an error,
- * and its keepalive works only while nothing is under way.
+ * Closes a connection on which nothing was read for two timeouts after a write. Then the driver reconnects. The
+ * operating system would repeat lost packets for a quarter of an hour before it reports an error, and its keepalive
+ * works only while no data is unacknowledged.
  *
- * <p>Runs in the event loop of its channel. It looks twice, a timeout apart: a process that stood still may run its
+ * <p>Runs in the event loop of its channel. It checks twice, a timeout apart: a process that stood still may run its
  * timers before it reads what has arrived.
  */
 final class RedisSilence extends ChannelDuplexHandler {
@@ -27,10 +27,10 @@ final class RedisSilence extends ChannelDuplexHandler {
     /** Something was written, and nothing read since. */
     private boolean awaiting;
 
-    /** One look has found that nothing was read for a timeout. A second one closes the connection. */
+    /** One check has found that nothing was read for a timeout. A second one closes the connection. */
     private boolean suspected;
 
-    /** Whether a look is scheduled. At most one is. */
+    /** Whether a check is scheduled: at most one at a time. */
     private boolean looking;
 
     private long since;
@@ -87,12 +87,12 @@ final class RedisSilence extends ChannelDuplexHandler {
 
     private static void end(ChannelHandlerContext ctx) {
         Channel channel = ctx.channel();
-        log.warn("Redis is silent on a connection, which is closed and made again: " + channel.remoteAddress());
+        log.warn("Redis is silent on a connection, which is closed and opened again: " + channel.remoteAddress());
         try {
-            // Resets it: data that is still unsent must not arrive after requests on the next connection.
+            // Resets the connection: unsent data must not arrive after requests on the next connection.
             channel.config().setOption(ChannelOption.SO_LINGER, 0);
         } finally {
-            // From this handler on, which is in front of TLS: TLS would wait for its closing message to be sent.
+            // Closes from this handler on, in front of TLS: TLS would wait until its closing message is sent.
             ctx.close();
         }
     }

@@ -10,9 +10,9 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
 import org.springframework.util.StringUtils;
 
 /**
- * User and password of the connection details, in a form that the driver takes in its event loop. Otherwise it goes
- * through the common pool for them, where the application may hold it up; and where it may close the connection of a
- * user who was refused before it has noted why.
+ * User and password of the connection details, in a form that the driver reads in its event loop. Otherwise the driver
+ * reads them in the common pool, where the application may delay it, and where it may close the connection of a refused
+ * user before it has recorded the reason.
  */
 final class RedisStaticCredentials implements RedisCredentialsProviderFactory {
 
@@ -30,7 +30,7 @@ final class RedisStaticCredentials implements RedisCredentialsProviderFactory {
 
     private static RedisCredentialsProvider credentials(@Nullable String user, RedisPassword password) {
         String named = StringUtils.hasText(user) ? user : null;
-        // A user who needs no password has to send one all the same, or would be the default user.
+        // A user without a password has to send an empty one: the server would take it for the default user.
         char[] none = named == null ? null : new char[0];
         return new StaticCredentialsProvider(named, password.toOptional().orElse(none));
     }

@@ -1,7 +1,7 @@
 /**
- * The Redis backend: one Lua script per operation, on connections of its own.
+ * The Redis backend: one Lua script per operation, on separate connections.
  *
- * <p>Depends on the {@link io.syncguard.spi.LockBackend} contract.
+ * <p>Implements the SPI, {@link io.syncguard.spi.LockBackend}.
  */
 @NullMarked
 package io.syncguard.redis;

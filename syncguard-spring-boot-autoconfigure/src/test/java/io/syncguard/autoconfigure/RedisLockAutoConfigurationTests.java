@@ -124,8 +124,8 @@ class RedisLockAutoConfigurationTests {
     void a_server_that_throws_keys_away_is_warned_of() {
         Map<String, String> warnings = Map.ofEntries(
                 entry("noeviction", ""),
-                entry("allkeys-lru", "throws away locks and fence counters"),
-                entry("volatile-ttl", "throws away locks when"));
+                entry("allkeys-lru", "deletes locks and fence counters"),
+                entry("volatile-ttl", "deletes locks when"));
 
         try (OwnRedis redis = new OwnRedis()) {
             warnings.forEach((policy, warning) -> {
