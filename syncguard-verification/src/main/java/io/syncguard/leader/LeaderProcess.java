@@ -23,20 +23,20 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * A process that takes part in an election, and has a thread that asks all the time whether it leads and writes down each proof:
- * the main class of a {@link ChildJvm}.
+ * A member of an election, with a thread that continuously checks whether it leads and records each proof: the main
+ * class of a {@link ChildJvm}.
  */
 public final class LeaderProcess {
 
     public static final String ELECTION = "scheduler";
 
-    /** Short, because somebody has to wait for its end again and again, and a second longer. */
+    /** Short, because a run waits many times for its end and the tolerance. */
     public static final Duration TTL = Duration.ofMillis(900);
 
     private static final LeaderSettings SETTINGS =
             LeaderSettings.of(TTL).heartbeat(Duration.ofMillis(250)).fenceRotation(Duration.ofMillis(400));
 
-    /** Longer than the ttl: a call that hangs does so beyond its end. */
+    /** Longer than the ttl, so that a call hangs beyond the end of the lease. */
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(2);
 
     private static final Duration WAITER_TTL = Duration.ofSeconds(2);
@@ -48,10 +48,10 @@ public final class LeaderProcess {
     private final LeaderMember member;
     private final OutputStream proofs;
 
-    /** What ended the observer, whose proofs are missing from then on. */
+    /** The failure that ended the observer; it records no proofs after it. */
     private volatile @Nullable Throwable failure;
 
-    /** Of the thread that answers. */
+    /** Used only by the thread that answers. */
     private @Nullable ThreadShortage shortage;
 
     private LeaderProcess(String url, Path proofs) {
@@ -70,15 +70,15 @@ public final class LeaderProcess {
         observer.start();
     }
 
-    /** @param arguments the URL of the server, and the file for the proofs. Takes part from the first question on */
+    /** @param arguments the URL of the server, and the file for the proofs. Takes part from the first command on */
     public static void main(String[] arguments) throws IOException {
-        // Not before the first question, so that nothing that is logged is an answer.
+        // Not before the first command, so that no log line is taken for an answer.
         SingletonSupplier<LeaderProcess> process =
                 SingletonSupplier.of(() -> new LeaderProcess(arguments[0], Path.of(arguments[1])));
         ChildJvm.serve(question -> process.obtain().answer(question));
     }
 
-    /** On a busy machine the first tries may find no connection in time. */
+    /** On a busy machine the first attempts may get no connection in time. */
     private static LockBackend backend(String url) {
         for (int tries = 1; ; tries++) {
             try {
@@ -93,7 +93,7 @@ public final class LeaderProcess {
 
     private String answer(String question) {
         if (failure != null) {
-            throw new IllegalStateException("Who asked whether it leads got no answer", failure);
+            throw new IllegalStateException("The check of the leadership failed", failure);
         }
         return switch (question) {
             case "now" -> String.valueOf(System.nanoTime());
@@ -144,13 +144,13 @@ public final class LeaderProcess {
         boolean leads = member.isLeader() || member.fence().isPresent();
         long fence = term.fence().value();
         long until = System.nanoTime();
-        // No term comes again: if it is the same still, it was the one that was asked about.
+        // Each term is a new object: if it is still the same, the check was about it.
         if (leads && member.membership().term() == term) {
             write(LeadershipHistory.line(number, fence, from, until));
         }
     }
 
-    /** Without a buffer: what is written outlives a process that is killed. */
+    /** Without a buffer: written lines survive the end of a killed process. */
     private void write(String line) {
         try {
             proofs.write(line.getBytes(StandardCharsets.US_ASCII));

@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * What must hold for grants that releases handed over: to somebody who has a place and may be handed the key, and who believes in
- * it from before the grant.
+ * Rules for grants by hand-over: the waiter has a queue entry and accepts a hand-over, and its deadline counts from a
+ * request before the grant.
  */
 final class HandOverRules {
 
@@ -45,7 +45,10 @@ final class HandOverRules {
         }
     }
 
-    /** By how many nanoseconds the server's clock is ahead of the monotonic one at least: what it did was done when it answered. */
+    /**
+     * The least number of nanoseconds by which the server's clock is ahead of the monotonic one: the server acts before
+     * it answers.
+     */
     private long serverAhead() {
         return history.leases().values().stream()
                 .flatMap(LeaseHistory::confirmedSettings)
@@ -61,10 +64,10 @@ final class HandOverRules {
                 .anyMatch(grant -> grant.is(Kind.HANDED_OVER)
                         && grant.lease().fence() == news.lease().fence());
         if (!hadPlace) {
-            report("a key was handed over to somebody who has no place", news);
+            report("a key was handed over to a caller without a queue entry", news);
         }
         if (news.outcome() != Outcome.OK) {
-            report("a key was handed over to somebody who has to claim it", news);
+            report("a key was handed over to a waiter that does not accept it", news);
         }
     }
 
@@ -72,7 +75,7 @@ final class HandOverRules {
         HistoryEvent place = placeOf(lease);
         if (place.lease().shared()
                 || place.lease().ttl() < processes.placeTtlOf(place.source().process())) {
-            report("a key was handed over to somebody who has to claim it", place, lease.acquire());
+            report("a key was handed over to a waiter that does not accept it", place, lease.acquire());
         }
     }
 
@@ -80,10 +83,10 @@ final class HandOverRules {
         lease.all(Kind.RELEASE, Outcome.LEFT)
                 .filter(left -> placeOf(lease).outcome() == Outcome.QUEUED
                         && left.start() > placeOf(lease).end())
-                .forEach(left -> report("a key was handed over to somebody who left", left, lease.acquire()));
+                .forEach(left -> report("a key was handed over to a waiter that had left", left, lease.acquire()));
     }
 
-    /** The claim that took it, or kept it. */
+    /** The acquire request that made or renewed the queue entry. */
     private static HistoryEvent placeOf(LeaseHistory lease) {
         return lease.all(Kind.ACQUIRE)
                 .filter(claim -> claim.source().equals(lease.acquire().source()))
@@ -99,14 +102,14 @@ final class HandOverRules {
         }
     }
 
-    /** Else the holder would believe in it for longer than the server keeps it. */
+    /** Otherwise the deadline of the holder would be later than the end of the lease at the server. */
     private void confirmedBefore(LeaseHistory lease, long serverAhead) {
         HistoryEvent grant = lease.acquire();
         if (serverAhead != Long.MIN_VALUE
                 && grant.start() + serverAhead
                         > (grant.lease().acquiredAt() + 1) * MILLI + LeaseHistory.INACCURACY_NANOS) {
             report(
-                    "a place was confirmed by a request that was sent after it had become a grant",
+                    "a queue entry was confirmed by a request that was sent after the hand-over",
                     placeOf(lease),
                     grant);
         }
@@ -120,7 +123,10 @@ final class HandOverRules {
                         "the time of a grant changed when it was found", placeOf(lease), lease.acquire(), claim));
     }
 
-    /** Not by one whose lease lapsed or was ended: by one of those before it, up to the last that was exclusive. */
+    /**
+     * A release hands over, and neither a lapse nor a deletion: one of the leases before, back to the last exclusive
+     * one.
+     */
     private void byRelease(LeaseHistory handed) {
         List<LeaseHistory> grants = history.grants();
         List<HistoryEvent> releases = new ArrayList<>();
@@ -129,7 +135,7 @@ final class HandOverRules {
         while (before.fence() > FIRST_FENCE && (before == handed || before.isShared())) {
             i--;
             if (i < 0 || grants.get(i).fence() != before.fence() - 1) {
-                // By one of whom nothing is known.
+                // The release of that lease is not known.
                 return;
             }
             before = grants.get(i);
@@ -139,13 +145,13 @@ final class HandOverRules {
                     .forEach(releases::add);
         }
         if (releases.isEmpty()) {
-            report("a key was handed over that nobody released", before.acquire(), handed.acquire());
+            report("a key was handed over without a release", before.acquire(), handed.acquire());
         } else if (releases.stream().allMatch(release -> release.start() > latestLapse(handed))) {
-            report("a key was handed over to somebody whose place had lapsed", releases.get(0), handed.acquire());
+            report("a key was handed over to a lapsed queue entry", releases.get(0), handed.acquire());
         }
     }
 
-    /** Of the place: it is kept for one place ttl by the claim and by whatever keeps it. */
+    /** The latest lapse of the queue entry: one waiter ttl after the acquire request or the last renewal. */
     private long latestLapse(LeaseHistory handed) {
         return Stream.concat(Stream.of(placeOf(handed)), handed.all(Kind.KEEP))
                         .mapToLong(handed::latestEffect)
@@ -167,7 +173,7 @@ final class HandOverRules {
         if (!isTouched
                 && processes.endOf(process, NEVER) - ProcessTimes.GRACE_NANOS > grant.end()
                 && !processes.releasesWereStuck(process, grant.end(), grant.end() + ProcessTimes.GRACE_NANOS)) {
-            report("nobody used a key that was handed over, or gave it back", placeOf(lease), grant);
+            report("a key that was handed over was neither used nor released", placeOf(lease), grant);
         }
     }
 

@@ -11,17 +11,19 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Finds out what releases made of the places that were taken under one lock id, and puts it into the history as if the waiter
- * had asked for it: sent when its place was confirmed for the last time, answered when the news came.
+ * Finds the hand-overs to the queue entries of one lock id, and adds each to the history like an acquire request: sent
+ * when the entry was last confirmed, answered when the message arrived.
  *
  * <ul>
- *   <li>News of a hand-over are a grant of the place that the claim of that number took or kept.
- *   <li>A claim that is answered a grant older than itself has found it: it was handed over, and is extended.
- *   <li>A place may have become a grant of which nobody heard, where that is not certain to be wrong.
+ *   <li>The message of a hand-over is a grant to the queue entry that the acquire request with its number made or
+ *   renewed.
+ *   <li>If the answer to an acquire request is a grant older than the request, the key was handed over before, and the
+ *   request extended the lease.
+ *   <li>A queue entry may have become a grant without a message, unless the history proves that it did not.
  * </ul>
  *
- * <p>Who is handed a key and comes too late for it queues again, under the same lock id: one lock id may have several grants, of
- * which the holder uses the last.
+ * <p>A waiter that receives a hand-over too late queues again under the same lock id. So one lock id may have several
+ * grants, and the holder uses the last.
  */
 final class HandOvers {
 
@@ -33,7 +35,7 @@ final class HandOvers {
     private final ProcessTimes processes;
 
     private HandOvers(List<HistoryEvent> ofLock, ProcessTimes processes) {
-        // One that was never sent has found nothing and taken nothing.
+        // A request that was never sent has no effect.
         this.claims = sorted(ofLock, Kind.ACQUIRE).stream()
                 .filter(claim -> claim.outcome() != Outcome.FAILED)
                 .toList();
@@ -52,10 +54,11 @@ final class HandOvers {
     }
 
     /**
-     * What belongs to one grant, or to none.
+     * The events of one grant, or of an acquisition without a grant.
      *
-     * @param arrivedAt nobody came before this by that request: the first claim that may have taken its place was sent
-     * @param claimedAgainAt the waiter asked for the next one; {@link HistoryEvent#NEVER} in the last part
+     * @param arrivedAt the earliest possible arrival: when the first acquire request that may have made the entry was
+     *     sent
+     * @param claimedAgainAt when the request for the next grant was sent; {@link HistoryEvent#NEVER} in the last part
      */
     record Part(List<HistoryEvent> events, long arrivedAt, long claimedAgainAt) {}
 
@@ -97,7 +100,7 @@ final class HandOvers {
         return parts;
     }
 
-    /** What overlaps the claim with which it began anew may have ended something before or after that. */
+    /** An event that overlaps the first request of a part may belong to this part or to the one before. */
     private void addOthers(List<HistoryEvent> part, HistoryEvent first, HistoryEvent next) {
         long fence = part.stream()
                 .filter(event -> event.is(Kind.HANDED_OVER, Outcome.OK))
@@ -171,7 +174,7 @@ final class HandOvers {
                 claim.source().number());
     }
 
-    /** The answer is a lease that is as long as was asked for, from the moment at which the server answers. */
+    /** A granted lease lasts the requested ttl from the time of the answer, so an older grant was extended. */
     private static boolean wasThereBefore(HistoryEvent claim) {
         return claim.outcome() == Outcome.OK
                 && LeaseHistory.serverTime(claim) > claim.lease().acquiredAt();
@@ -196,7 +199,7 @@ final class HandOvers {
                 claim.value());
     }
 
-    /** Before the last request was sent that was answered that the place is there. */
+    /** When the last request was sent that confirmed the queue entry. */
     private long confirmedAt(HistoryEvent claim, HistoryEvent next, long before) {
         return confirmations(claim, next)
                 .filter(keep -> keep.start() < before)
@@ -214,8 +217,8 @@ final class HandOvers {
     }
 
     /**
-     * A grant would have been found by what was asked after it and answered, as long as it was there: until its first lease lapsed,
-     * or somebody else ended it.
+     * A later answered request would have found the grant, unless its first lease had lapsed or another client had
+     * ended it.
      */
     private boolean mayHaveBeenHanded(HistoryEvent claim, HistoryEvent next) {
         long waiterTtl = processes.placeTtlOf(claim.source().process());
@@ -237,7 +240,7 @@ final class HandOvers {
                         && (event.mayHaveHappened() || event.outcome() == Outcome.BUSY);
     }
 
-    /** When the place was asked for again, or was given up. */
+    /** When the next request for the queue entry was sent, or when the waiter left. */
     private long lastSeen(HistoryEvent claim, HistoryEvent next) {
         long left = during(claim, next)
                 .filter(event -> event.is(Kind.RELEASE, Outcome.LEFT) || event.is(Kind.RELEASE, Outcome.NOT_HELD))

@@ -19,14 +19,14 @@ import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 /**
- * What all processes wrote, by key. Several million events do not have to fit in memory: the lines are first sorted into files
- * by the hash of their key, and one of these is read at a time.
+ * The events of all processes, by key. Several million events do not fit in memory, so the lines are sorted into files
+ * by the hash of their key, and one file is read at a time.
  */
 final class History {
 
     private static final int BUCKETS = 64;
 
-    /** The library's one thread for late releases; what is stuck there holds up all others. */
+    /** The library's only thread for late releases: a release that hangs there delays all others. */
     private static final String RELEASE_THREAD = "syncguard-release";
 
     private static final long STUCK_NANOS = 200_000_000L;
@@ -59,7 +59,7 @@ final class History {
         return counts;
     }
 
-    /** How many calls got an answer or failed: what clients believed or saw is not among them. */
+    /** The number of calls with an answer or a failure, without the observations of clients. */
     long operations() {
         return counts.entrySet().stream()
                 .filter(count -> Stream.of(Kind.ACQUIRE, Kind.EXTEND, Kind.RELEASE, Kind.LOOKUP, Kind.JOINED)
@@ -68,7 +68,10 @@ final class History {
                 .sum();
     }
 
-    /** Hands over the events of each key, the answered ones without the line that they replace. Once per history. */
+    /**
+     * Passes the events of each key to the reader; an answered event replaces its line without an answer. Once per
+     * history.
+     */
     void forEachKey(BiConsumer<String, List<HistoryEvent>> reader) {
         for (int bucket = 0; bucket < BUCKETS; bucket++) {
             eventsByKey(bucket).forEach((key, events) -> {
@@ -110,7 +113,7 @@ final class History {
         }
     }
 
-    /** Whoever is killed while it writes leaves half a line. */
+    /** A process that is killed while it writes leaves half a line. */
     private static boolean isTorn(Path file) throws IOException {
         try (var bytes = Files.newByteChannel(file)) {
             if (bytes.size() == 0) {

@@ -18,14 +18,15 @@ import java.util.TreeMap;
  * queue.
  *
  * <ol>
- *   <li>{@link KeyHistory} puts the events together by lock id, and the grants in the order of their fences.
- *   <li>{@link LeaseRules} look at each lease by itself and at the first grant after it that conflicts.
- *   <li>{@link QueueRules} look at who was granted before whom, {@link RefusalRules} at who was refused or had to wait,
- *       {@link HandOverRules} at what releases handed over, {@link InterruptRules} at what interrupts must not spoil.
- *   <li>The other rules of the key follow here: fences, grants against the leases before, pins, the clock, effects.
+ *   <li>{@link KeyHistory} groups the events by lock id, and sorts the grants by their fences.
+ *   <li>{@link LeaseRules} check each lease, and the first conflicting grant after it.
+ *   <li>{@link QueueRules} check the order of the grants, {@link RefusalRules} refusals and waits,
+ *   {@link HandOverRules} hand-overs, {@link InterruptRules} the effects of interrupts.
+ *   <li>This class checks the remaining rules of the key: fences, grants after earlier leases, pins, the clock,
+ *   effects.
  * </ol>
  *
- * <p>Every rule is on the side of the library where an outcome is unknown: what it reports is wrong for certain.
+ * <p>Where an outcome is unknown, every rule assumes what is best for the library: each reported violation is certain.
  */
 final class HistoryChecker {
 
@@ -56,7 +57,7 @@ final class HistoryChecker {
         LeaseRules rules = new LeaseRules(processes, violations::add);
         history.leases().values().forEach(rules::check);
         history.claimedAnew().forEach((claim, lease) -> {
-            // Without an answer nobody was told that it is not there.
+            // A request without an answer did not miss the lease.
             if (claim.outcome() != Outcome.UNKNOWN) {
                 rules.notMissed(lease, claim);
             }
@@ -78,11 +79,11 @@ final class HistoryChecker {
 
     private void nobodysLease(HistoryEvent event) {
         if (event.is(Kind.HELD)) {
-            report(Rule.BELIEF, "a handle is held of a lease that nobody was granted", event);
+            report(Rule.BELIEF, "a handle is held without a grant", event);
         } else if (event.is(Kind.EXTEND, Outcome.OK)
                 || event.is(Kind.RELEASE, Outcome.OK)
                 || event.is(Kind.LOOKUP, Outcome.OK)) {
-            report(Rule.NOTHING_LEAKS, "there is a lease that nobody was granted", event);
+            report(Rule.NOTHING_LEAKS, "a lease exists without a grant", event);
         }
     }
 
@@ -131,7 +132,7 @@ final class HistoryChecker {
         }
     }
 
-    /** Each number that is missing was drawn by an acquire of unknown outcome, one for one, at a time at which it can have been. */
+    /** Each missing number was drawn by a separate acquire request of unknown outcome, at a possible time. */
     private void gapsAreExplained() {
         List<LeaseHistory> unknown = history.leases().values().stream()
                 .filter(lease -> !lease.isGranted())
@@ -178,7 +179,9 @@ final class HistoryChecker {
         }
     }
 
-    /** Each for the one before it that is exclusive and, to be exclusive itself, for all shared ones since that. */
+    /**
+     * Each grant waits for the last exclusive lease before it; an exclusive one also for all shared leases since then.
+     */
     private void grantsWait() {
         List<LeaseHistory> before = new ArrayList<>();
         for (LeaseHistory next : grants) {
@@ -251,7 +254,7 @@ final class HistoryChecker {
                 .forEach(event -> report(Rule.JOIN, "a nested request has another fence than the outer one", event));
     }
 
-    /** Another thread of the process has the lock id and had given the outer one back: nothing was left to join. */
+    /** Another thread of the process, which knows the lock id, had released the outer lock: there was none to join. */
     private boolean hadReleased(HistoryEvent joined) {
         LeaseHistory outer = history.leases().get(joined.lock());
         return outer != null

@@ -3,19 +3,19 @@ package io.syncguard.verification;
 import java.util.function.UnaryOperator;
 
 /**
- * One thing that a process asked, was told, believed or did. A line in its history file.
+ * One request, answer, observation or action of a process: a line in its history file.
  *
- * @param kind what it was
- * @param source who wrote it down
- * @param key the lock's key; empty for what concerns a whole process
+ * @param kind what happened
+ * @param source the writer of the event
+ * @param key the lock's key; empty for an event of a whole process
  * @param lock the hash of the lock id, never the lock id; empty where there is none
  * @param start {@link System#nanoTime} before it
  * @param end {@link System#nanoTime} after it; {@link #NEVER} while there is no answer
- * @param outcome what came of it
- * @param lease what the server said of the lease
- * @param value in HELD the nanoseconds that the handle says it has left; in ACQUIRE and KEEP the milliseconds until it is
- *     worth to ask again; in HANDED_OVER the number of the claim whose place became the grant; in JOINED the fence of the
- *     outer hold; in EFFECT its number; in PROCESS_STARTED the milliseconds that its places live
+ * @param outcome the result
+ * @param lease the answer of the server about the lease
+ * @param value in HELD the remaining nanoseconds of the handle; in ACQUIRE and RENEW the milliseconds until the next
+ *     attempt is worthwhile; in HANDED_OVER the number of the acquire request whose queue entry became the grant; in
+ *     JOINED the fence of the outer lock; in EFFECT its number; in PROCESS_STARTED the waiter ttl in milliseconds
  */
 record HistoryEvent(
         Kind kind,
@@ -31,89 +31,92 @@ record HistoryEvent(
     static final long NEVER = Long.MAX_VALUE;
 
     enum Kind {
-        /** Asked of the server by the library. */
+        /** A request of the library to the server. */
         ACQUIRE,
         EXTEND,
         RELEASE,
-        /** The place of a waiter was kept. OK when the server said that it has to wait on; NOT_HELD when it is to claim. */
+        /**
+         * A queue entry was renewed. OK if the waiter has to go on waiting; NOT_HELD if it has to send an acquire
+         * request.
+         */
         KEEP,
         /**
-         * The news came that a release has granted the key to somebody who waits; the ttl is that of the first lease. REFUSED when
-         * that one had not said that it may be handed the key.
+         * The message of a hand-over arrived; the ttl is that of the first lease. REFUSED if the waiter does not accept
+         * a hand-over.
          */
         HANDED_OVER,
-        /** Asked by a client: by lock id, or without one by key. */
+        /** A request of a client: by lock id if there is one, else by key. */
         LOOKUP,
-        /** A handle was asked whether it is held, and said yes. */
+        /** A handle answered that it is held. */
         HELD,
-        /** A nested request joined an outer hold. */
+        /** A nested request joined an outer lock. */
         JOINED,
-        /** A handle was released, and said that it was held until then. */
+        /** A handle was released, and answered that it was held until then. */
         GIVEN_BACK,
-        /** A listener or callback was told that a grant is lost. */
+        /** A listener or callback received a loss. */
         LOST,
-        /** A handle was asked, and said that it is lost. */
+        /** A handle answered that it is lost. */
         LOSS_SEEN,
-        /** A write stamped with a fence. OK when the handle was still held after it, REFUSED when the store did not take it. */
+        /** A write stamped with a fence. OK if the handle was still held after it, REFUSED if the store refused it. */
         EFFECT,
         /** The test ended a lease in the store. */
         ENDED,
-        /** From before a lease row was pinned until after it was let go. */
+        /** From before a lease row was pinned until after it was unpinned. */
         PINNING,
         /** While a lease row was pinned for certain. */
         PINNED,
-        /** While nobody can have been granted the key; acquiredAt is the server's clock at the end. */
+        /** A time in which no grant of the key was possible; acquiredAt is the server's clock at the end. */
         SERIALISED,
-        /** A sweeper looked at the lapsed lease of this key. */
+        /** A sweeper checked the lapsed lease of this key. */
         SWEPT,
-        /** The server stood still, and all that was sent to it waited. */
+        /** The server was paused, and all requests to it waited. */
         STOPPED,
         /** The server was killed and started again. */
         RESTARTED,
         /** A client was interrupted by the test. */
         INTERRUPTED,
-        /** An acquire failed. OK when it said that it was interrupted and the flag was kept, FAILED when it ended otherwise. */
+        /** An acquire failed. OK if it reported the interrupt and the flag was still set, FAILED otherwise. */
         ABORTED,
-        /** A lease or the place of a waiter was in the store, which was asked past the library. */
+        /** A lease or a queue entry was found in the store, without the library. */
         SEEN,
-        /** While nobody disturbed the server, the way to it, or a process. */
+        /** A time without a fault in the server, on the way to it, or in a process. */
         UNDISTURBED,
         /** The counter of the key at the end of the run. */
         COUNTER,
         /** A process has begun. */
         PROCESS_STARTED,
-        /** The last moment at which a process can have done anything. */
+        /** The last moment at which a process can have acted. */
         PROCESS_ENDED
     }
 
     enum Outcome {
         OK,
         REFUSED,
-        /** Refused, and given a place in the queue. */
+        /** Not granted, and a queue entry was made or renewed. */
         QUEUED,
-        /** Not held, but a place in the queue was given up. */
+        /** Not held, but a queue entry was deleted. */
         LEFT,
         BUSY,
         NOT_HELD,
         /** Nothing was done. */
         FAILED,
-        /** It was done, was not, or will be. */
+        /** In doubt: it was done, was not, or will be. */
         UNKNOWN
     }
 
     /**
      * @param process name and incarnation of the process
-     * @param client the thread, or whatever it acts for
+     * @param client the thread, or its role
      * @param number of the event in its process
      */
     record Source(String process, String client, long number) {}
 
     /**
-     * Times in milliseconds of the server's clock, zero where nothing was said.
+     * Times in milliseconds of the server's clock; zero if unknown.
      *
      * @param fence the number of the grant
-     * @param ttl in milliseconds, as it was asked for
-     * @param shared whether it stands beside others that are shared, as it was asked for
+     * @param ttl in milliseconds, as requested
+     * @param shared whether the requested mode is shared
      */
     record Lease(long fence, long ttl, long acquiredAt, long expiresAt, boolean shared) {
 
@@ -207,12 +210,12 @@ record HistoryEvent(
                 numbers[14]);
     }
 
-    /** For people: who wrote it down, and which of its events it is. */
+    /** For people: the writer and the number of the event. */
     String name() {
         return source.process + "/" + source.client + "#" + source.number + " ";
     }
 
-    /** For people: who, what, when in seconds of the monotonic clock, and what was said. */
+    /** For people: the writer, the kind, the time in seconds of the monotonic clock, and the answer. */
     @Override
     public String toString() {
         return String.format(

@@ -11,10 +11,10 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Appends the events of one process to its file. An event that was written is safe from {@code kill -9} of this process: the
+ * Appends the events of one process to its file. A written event survives {@code kill -9} of this process, because the
  * system has it. Threads may share it.
  *
- * <p>Not a channel, which an interrupted thread would close.
+ * <p>It uses no channel, because an interrupted thread would close it.
  */
 final class HistoryRecorder implements AutoCloseable {
 
@@ -37,7 +37,7 @@ final class HistoryRecorder implements AutoCloseable {
                 kind, new Source(process, client, numbers.incrementAndGet()), key, lock, System.nanoTime());
     }
 
-    /** The same beside the other one, with a number of its own: one question may have several answers. */
+    /** A copy with a separate number: one request may have several answers. */
     HistoryEvent again(HistoryEvent event) {
         return new HistoryEvent(
                 event.kind(),
@@ -51,7 +51,7 @@ final class HistoryRecorder implements AutoCloseable {
                 event.value());
     }
 
-    /** A later event with the number of an earlier one takes its place. */
+    /** A later event with the same number replaces an earlier one. */
     void write(HistoryEvent event) {
         byte[] line = (event.toLine() + "\n").getBytes(StandardCharsets.UTF_8);
         synchronized (this) {

@@ -13,16 +13,16 @@ import java.util.PriorityQueue;
 import java.util.Random;
 
 /**
- * The model itself, played at random in its own time: a few readers and writers that want one key, a server that acts
- * somewhere between question and answer, and answers that get lost. What it writes keeps the contract, unless it is played
- * with a bug.
+ * A random simulation of the model in simulated time: a few readers and writers of one key, a server that acts at some
+ * time between request and answer, and answers that get lost. Its history obeys the contract, unless it simulates a
+ * bug.
  */
 final class HistorySimulator {
 
     private static final long MILLI = 1_000_000;
     private static final int CLIENTS = 5;
 
-    /** What the server does wrong, or a client. */
+    /** A bug of the server, or of a client. */
     enum Bug {
         NONE,
         READERS_PASS_WAITING_WRITERS,
@@ -46,16 +46,16 @@ final class HistorySimulator {
     /** The time of the step that runs. */
     private long clock;
 
-    /** What those do when they are woken who sleep, by lock id. */
+    /** What each sleeping client does when it is woken, by lock id. */
     private final Map<String, Runnable> sleepers = new HashMap<>();
 
-    /** Who asked, by lock id. */
+    /** The client, by lock id. */
     private final Map<String, Client> clients = new HashMap<>();
 
     /** The number of the last claim, by lock id. */
     private final Map<String, Long> lastClaims = new HashMap<>();
 
-    /** When the last request was sent that was answered that a place is there, by lock id. */
+    /** When the last request was sent that confirmed the queue entry, by lock id. */
     private final Map<String, Long> confirmed = new HashMap<>();
 
     private long numberOfWrites;
@@ -77,10 +77,10 @@ final class HistorySimulator {
         return new HistorySimulator(seed, bug).simulate(steps);
     }
 
-    /** What happens at a time, in milliseconds. */
+    /** An action at a time, in milliseconds. */
     private record Step(long at, Runnable action) {}
 
-    /** What a client holds, or believes to; nothing where the lock is empty. */
+    /** A client and the lock that it holds by its own record; none if the lock is empty. */
     private static final class Client {
         final String process;
         String lock = "";
@@ -99,7 +99,7 @@ final class HistorySimulator {
             later(0, random.nextInt(20), () -> next(client, clock));
         }
         for (int i = 0; !steps.isEmpty(); i++) {
-            // What was asked is answered; nothing new begins.
+            // Pending requests are answered; no new work begins.
             stopping = i >= count;
             steps.remove().action().run();
         }
@@ -132,7 +132,7 @@ final class HistorySimulator {
             client.lock = "";
             again(client, now);
         } else if (what < 70) {
-            // Paused for longer than any lease is kept from others, in the middle of its work.
+            // Paused in the middle of its work, for longer than any lease and the tolerance.
             later(now, 1500 + random.nextInt(1500), () -> {
                 if (client.shared) {
                     next(client, clock);
@@ -204,7 +204,7 @@ final class HistorySimulator {
         });
     }
 
-    /** Until it is woken or looks for itself, gives up, or has its place kept; now and then for too long. */
+    /** Until it is woken, polls, gives up, or renews its queue entry; now and then for too long. */
     private void sleep(Client client, String lock, long ttl, long from) {
         int what = random.nextInt(100);
         if (stopping || what < 5) {
@@ -246,7 +246,7 @@ final class HistorySimulator {
         }
     }
 
-    /** Those who can go on, most of the time. */
+    /** Wakes the grantable waiters, most of the time. */
     private void wake() {
         for (String lock : server.whoCanGoOn(clock)) {
             if (random.nextInt(100) < 95) {
@@ -263,7 +263,7 @@ final class HistorySimulator {
         return outcome;
     }
 
-    /** The news may get lost. */
+    /** The message may get lost. */
     private void handOver() {
         SimulatedServer.Place place = server.handOver(clock);
         if (place != null && random.nextInt(100) < 95) {
@@ -272,7 +272,10 @@ final class HistorySimulator {
         }
     }
 
-    /** Who sleeps believes it, unless it is of an earlier claim; who is just asking will find it. */
+    /**
+     * A sleeping client accepts it, unless it belongs to an earlier acquire request. A client with a pending request
+     * will find the grant.
+     */
     private void tell(SimulatedServer.Place place, SimulatedServer.Row row) {
         Client client = clients.get(place.lock());
         HistoryEvent news = event(client.process, Kind.HANDED_OVER, place.lock(), clock);
@@ -348,7 +351,7 @@ final class HistorySimulator {
         });
     }
 
-    /** As people do. */
+    /** Ends a lease in the store, as an administrator does. */
     private void endByHand(Client client, long start) {
         for (String lock : server.live(clock)) {
             server.end(lock);

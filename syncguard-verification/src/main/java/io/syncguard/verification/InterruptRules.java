@@ -10,12 +10,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What interrupts must not spoil: a release that answers true has released, and an interrupted acquire ends as one that was
- * interrupted and leaves neither a place nor a lease behind.
+ * Rules for interrupts: a release that answers true has released the lease, and an interrupted acquire reports the
+ * interrupt and leaves neither a queue entry nor a lease.
  */
 final class InterruptRules {
 
-    /** How long the place or lease of an interrupted acquire may stay, on a machine that is busy. */
+    /** How long the queue entry or the lease of an interrupted acquire may stay, on a busy machine. */
     static final long LEAVING_NANOS = 2_000_000_000L;
 
     private final ProcessTimes processes;
@@ -50,24 +50,24 @@ final class InterruptRules {
                                 seen)));
         all(events, Kind.GIVEN_BACK, Outcome.OK)
                 .filter(processes::wasUndisturbed)
-                // Somebody had the row locked for a moment: the release is sent again, and the lease is no holder's.
+                // The row was locked for a moment: the release is repeated, and the lease has no holder.
                 .filter(given ->
                         all(events, Kind.RELEASE, Outcome.BUSY).findAny().isEmpty())
                 .forEach(given -> releasedWhenSaid(given, events));
     }
 
     private void releasedWhenSaid(HistoryEvent given, List<HistoryEvent> events) {
-        // One whose answer was lost, and which was sent again then, finds nothing any more.
+        // A release whose answer was lost, and which was repeated, finds nothing.
         if (Stream.concat(all(events, Kind.RELEASE, Outcome.OK), all(events, Kind.RELEASE, Outcome.NOT_HELD))
                 .noneMatch(release -> release.start() >= given.start() && release.end() <= given.end())) {
-            report(Rule.RELEASED_WHEN_SAID, "a handle was given back, and its lease was not released by then", given);
+            report(Rule.RELEASED_WHEN_SAID, "a handle was released before its lease was", given);
         }
         all(events, Kind.SEEN, Outcome.OK)
                 .filter(seen -> seen.start() > given.end())
                 .findFirst()
                 .ifPresent(seen -> report(
                         Rule.RELEASED_WHEN_SAID,
-                        "a lease is in the store after its handle was given back",
+                        "a lease is in the store after its handle was released",
                         given,
                         seen));
     }

@@ -24,8 +24,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Far more threads than connections take locks and give them back at a server that nobody disturbs, and one of them is
- * interrupted every few milliseconds, wherever it is. What they asked and were told is written down.
+ * Far more threads than connections acquire and release locks at a server without faults. Every few milliseconds one of
+ * them is interrupted, wherever it is. All requests and answers are recorded.
  */
 final class InterruptStorm implements AutoCloseable {
 
@@ -37,7 +37,7 @@ final class InterruptStorm implements AutoCloseable {
     private static final long BETWEEN_INTERRUPTS_NANOS = 5 * MILLI;
     private static final long BETWEEN_LOOKS_NANOS = 50 * MILLI;
 
-    /** How much longer than it should a storm may last on a machine that is busy, until it has shown enough. */
+    /** The extra time that a storm may take on a busy machine until it has enough events. */
     private static final long LIMIT_NANOS = 30_000 * MILLI;
 
     private final QueueServer server;
@@ -67,9 +67,9 @@ final class InterruptStorm implements AutoCloseable {
                 }));
     }
 
-    /** Returns what is left in the store when everybody has gone, and has had time to leave. */
+    /** Returns what is left in the store after all threads have ended and have had time to leave. */
     Collection<String> rage(Random random, int seconds) throws InterruptedException {
-        // Connects, which takes a while at first and is not what the storm is for.
+        // Connects before the storm, because the first connection takes a while.
         locks.acquire(LockRequest.of("first")).release();
         long from = System.nanoTime();
         long end = from + seconds * 1000 * MILLI;
@@ -156,7 +156,7 @@ final class InterruptStorm implements AutoCloseable {
         @Override
         public void run() {
             while (!ended) {
-                // Nobody else takes the first one: only what the thread itself has left there can be in its way.
+                // No other thread uses this key: only a leftover of this thread can conflict.
                 use(
                         random.nextInt(100) < 70
                                 ? LockRequest.of("own-" + name).waitTime(Duration.ZERO)
@@ -173,7 +173,7 @@ final class InterruptStorm implements AutoCloseable {
                 LockSupport.parkNanos(random.nextLong(MILLI));
                 giveBack(lock);
             } catch (LockNotAcquiredException ex) {
-                // Somebody else has it, or the checker says that nobody has.
+                // Another thread holds it; the checker reports a refusal without a holder.
             } catch (LockException ex) {
                 aborted.incrementAndGet();
                 boolean asExpected = ex.code() == LockErrorCode.ABORTED

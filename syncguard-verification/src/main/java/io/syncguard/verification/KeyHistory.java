@@ -9,7 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The events of one key put together: by lock id and, where {@link HandOvers} made several grants of one lock id, by grant. */
+/**
+ * The events of one key, grouped by lock id and, if {@link HandOvers} found several grants of one lock id, by grant.
+ */
 final class KeyHistory {
 
     private static final Comparator<LeaseHistory> BY_FENCE = Comparator.comparingLong(LeaseHistory::fence)
@@ -64,7 +66,7 @@ final class KeyHistory {
         return lease;
     }
 
-    /** Who is told of a loss is not told the lock id. */
+    /** An event of a loss has no lock id. */
     private void addLosses(List<HistoryEvent> events) {
         Map<Long, LeaseHistory> byFence = new HashMap<>();
         leases.values().forEach(lease -> byFence.put(lease.fence(), lease));
@@ -75,7 +77,7 @@ final class KeyHistory {
         }
     }
 
-    /** By lock hash: granted, or of unknown outcome. The last one of a lock id is what its holder knows by it. */
+    /** By lock hash: granted, or of unknown outcome. The holder uses the last grant of a lock id. */
     Map<String, LeaseHistory> leases() {
         return leases;
     }
@@ -85,17 +87,17 @@ final class KeyHistory {
         return grants;
     }
 
-    /** All that was asked for, granted or not. */
+    /** All acquisitions, granted or not. */
     List<QueueEntryHistory> requests() {
         return requests;
     }
 
-    /** The claims that were sent for a new grant under a lock id that had one, and that one. */
+    /** The acquire requests for a new grant under a lock id that had a grant before, with that grant. */
     Map<HistoryEvent, LeaseHistory> claimedAnew() {
         return claimedAnew;
     }
 
-    /** What happened under lock ids that nobody can have been granted. */
+    /** The events of lock ids without a possible grant. */
     List<HistoryEvent> nobodys() {
         return nobodys;
     }

@@ -5,13 +5,13 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * The latest lock ids that a process saw, its own and others', with their keys. Threads may share it.
+ * The latest lock ids that a process saw, its own and those of other processes, with their keys. Threads may share it.
  */
 final class KnownLockIds {
 
     private static final int SIZE = 50_000;
 
-    /** From here the stale ids are taken: most of them are over by then. */
+    /** Stale ids are older than this number of ids: most of their leases have ended. */
     private static final int RECENT = 256;
 
     private final Map<String, String> keys = new LinkedHashMap<>() {
@@ -33,12 +33,12 @@ final class KnownLockIds {
         recent[next++ % RECENT] = lockId;
     }
 
-    /** What the thread has asked for since it last began anew; {@code null} if nothing was sent. */
+    /** The lock id of the thread's latest acquisition; {@code null} if no request was sent for it. */
     String latestOfThread() {
         return latest.get();
     }
 
-    /** The thread is about to ask for something else. */
+    /** The thread begins another acquisition. */
     void beginAnew() {
         latest.remove();
     }

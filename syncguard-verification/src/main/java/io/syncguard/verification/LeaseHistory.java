@@ -10,17 +10,17 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * The events of one lock id, and the earliest and latest times that follow from them. What was told is certain; what has an
- * unknown outcome happened at the worst time for whoever asks.
+ * The events of one grant, and the earliest and latest times that follow from them. Answers are certain; an event of
+ * unknown outcome happened at the worst time for the caller of the method.
  *
  * <p>Times are nanoseconds of the monotonic clock, but those of methods named after the server: milliseconds of its clock.
  */
 final class LeaseHistory {
 
-    /** A lease is kept from others for a second after its end. */
+    /** The tolerance after the end of a lease. */
     static final long TOLERANCE_MILLIS = 1000;
 
-    /** The server ends a statement by itself after 1.8 s with the settings of a worker; the rest is for a machine that is busy. */
+    /** With the settings of a worker the server ends a statement after 1.8 s; the rest is for a busy machine. */
     static final long SETTLING_NANOS = 5_000_000_000L;
 
     private static final String LIBRARY_THREADS = "syncguard-";
@@ -34,7 +34,10 @@ final class LeaseHistory {
     private final List<HistoryEvent> events;
     private final ProcessTimes processes;
 
-    /** What may have set the end of the lease: the acquire or hand-over and the extensions, in the order in which they were sent. */
+    /**
+     * The events that may have set the end of the lease: the acquire or hand-over and the extensions, in the order of
+     * sending.
+     */
     private final List<HistoryEvent> settings;
 
     /** When a later fence had been granted for certain. */
@@ -66,7 +69,7 @@ final class LeaseHistory {
         return acquire.lease().shared();
     }
 
-    /** Two shared grants may live beside each other. */
+    /** Two shared grants do not conflict. */
     boolean conflictsWith(LeaseHistory other) {
         return !isShared() || !other.isShared();
     }
@@ -83,7 +86,7 @@ final class LeaseHistory {
         return events.stream().filter(event -> event.is(kind, outcome));
     }
 
-    /** What certainly set the end of the lease at some time. */
+    /** The events that certainly set the end of the lease. */
     Stream<HistoryEvent> confirmedSettings() {
         return settings.stream().filter(event -> event.outcome() == Outcome.OK);
     }
@@ -108,7 +111,7 @@ final class LeaseHistory {
         return taker;
     }
 
-    /** Whether anybody but the holder's process may have ended or changed it: the holder learns that later. */
+    /** Whether another process may have ended or changed it: the holder detects that later. */
     boolean wasTouchedByOthers() {
         return events.stream()
                 .anyMatch(event -> event.is(Kind.ENDED)
@@ -121,7 +124,7 @@ final class LeaseHistory {
         return event.source().process().equals(acquire.source().process());
     }
 
-    /** By its lock id, before its holder knew of the grant: the process did not know either that it is its own. */
+    /** By its lock id, before its holder received the grant: the process did not know that the lease is its own. */
     private boolean isByAnotherClient(HistoryEvent event) {
         String client = event.source().client();
         return !client.equals(acquire.source().client())
@@ -133,7 +136,7 @@ final class LeaseHistory {
         return all(Kind.HELD).mapToLong(HistoryEvent::start).min().orElse(NEVER);
     }
 
-    /** By then it was done, if ever. */
+    /** The latest time at which the event had its effect, if it had one. */
     long latestEffect(HistoryEvent event) {
         if (event.outcome() != Outcome.UNKNOWN) {
             return event.end();
@@ -142,7 +145,7 @@ final class LeaseHistory {
         return gaveUp + SETTLING_NANOS;
     }
 
-    /** The last moment at which the lease may have kept the key from others. */
+    /** The last moment at which the lease may have blocked other grants. */
     long latestEnd() {
         long end = Math.min(latestLapse(NEVER), takenAt);
         for (HistoryEvent event : events) {
@@ -159,7 +162,9 @@ final class LeaseHistory {
         return end;
     }
 
-    /** The last moment at which it may have kept the key from others by what was sent before then, if nobody ended it. */
+    /**
+     * The last moment at which it may have blocked other grants by requests sent before that time, if it was not ended.
+     */
     long latestLapse(long before) {
         return effective(NEVER, before, settings)
                         .mapToLong(event -> latestEffect(event) + event.lease().ttl() * NANOS)
@@ -169,7 +174,7 @@ final class LeaseHistory {
                 + INACCURACY_NANOS;
     }
 
-    /** Whether the server must have known it during the whole of the event. */
+    /** Whether the lease was certainly live during the whole event. */
     boolean isLiveThroughout(HistoryEvent during) {
         return isGranted()
                 && acquire.end() < during.start()
@@ -189,14 +194,14 @@ final class LeaseHistory {
                 - INACCURACY_NANOS;
     }
 
-    /** The last moment at which its own process may believe in it, asked during the event. */
+    /** The latest possible deadline of the holder, for a check during the event. */
     long latestBelief(HistoryEvent during) {
         List<HistoryEvent> own = settings.stream()
                 .filter(event -> event.outcome() == Outcome.OK && isOwn(event))
                 .toList();
         List<HistoryEvent> ofHolder =
                 own.stream().filter(event -> !isByAnotherClient(event)).toList();
-        // Another client may have extended the handle that was just made, or only the lease.
+        // Another client may have extended the new handle, or only its lease.
         return Stream.concat(
                         effective(during.start(), during.end(), ofHolder),
                         own.stream().filter(event -> isByAnotherClient(event) && event.start() <= during.end()))
@@ -238,12 +243,15 @@ final class LeaseHistory {
                         .orElse(NEVER);
     }
 
-    /** When the server did it: it answers now + ttl. */
+    /** The server's time of the event: it answers now + ttl. */
     static long serverTime(HistoryEvent setting) {
         return setting.lease().expiresAt() - setting.lease().ttl();
     }
 
-    /** Those that may have been the last one at some moment between the times: sent by then, and not replaced for certain before. */
+    /**
+     * The settings that may have been the latest at some moment between the times: sent by then, and not certainly
+     * replaced before.
+     */
     private Stream<HistoryEvent> effective(long from, long to, List<HistoryEvent> settings) {
         return settings.stream()
                 .filter(event -> event.start() <= to)

@@ -12,11 +12,14 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * What must hold for each lease by itself and against those that came after it.
+ * Rules for each lease, and for the leases after it.
  */
 final class LeaseRules {
 
-    /** An extension looks at the end of the lease a moment before it reads the clock for the new one; a busy server stretches that. */
+    /**
+     * An extension checks the old end of the lease a moment before it reads the clock for the new one; longer on a busy
+     * server.
+     */
     private static final long BETWEEN_TWO_LOOKS_MILLIS = 250;
 
     private final ProcessTimes processes;
@@ -62,21 +65,21 @@ final class LeaseRules {
         if (held.start() + held.value() > lease.latestBelief(held)) {
             report(
                     Rule.BELIEF,
-                    "a handle believes for longer than its ttl after the last confirmed request was sent",
+                    "a handle is held for longer than its ttl after the last confirmed request was sent",
                     lease.acquire(),
                     held);
         }
         if (held.start() > lease.takenAt() && !lease.wasTouchedByOthers()) {
             report(
                     Rule.BELIEF,
-                    "a handle is held after somebody else was granted the key",
+                    "a handle is held after another holder was granted the key",
                     lease.acquire(),
                     lease.taker(),
                     held);
         }
         lease.all(Kind.GIVEN_BACK, Outcome.OK)
                 .filter(end -> end.end() < held.start())
-                .forEach(end -> report(Rule.BELIEF, "a handle is held after it was given back", end, held));
+                .forEach(end -> report(Rule.BELIEF, "a handle is held after it was released", end, held));
         lease.all(Kind.LOST)
                 .filter(end -> end.start() < held.start())
                 .forEach(end -> report(Rule.BELIEF, "a handle is held after it was lost", end, held));
@@ -158,16 +161,16 @@ final class LeaseRules {
                 .filter(events -> events.size() > 1)
                 .forEach(events -> report(
                         Rule.TOLD_ONCE,
-                        "one loss was told " + events.size() + " times",
+                        "one loss was reported " + events.size() + " times",
                         events.toArray(HistoryEvent[]::new)));
         lease.all(Kind.GIVEN_BACK, Outcome.OK)
                 .forEach(given -> lease.all(Kind.LOST)
                         .forEach(lost ->
-                                report(Rule.TOLD_ONCE, "a loss was told of a lease that was given back", given, lost)));
+                                report(Rule.TOLD_ONCE, "a loss was reported of a lease whose handle was released", given, lost)));
         lease.all(Kind.LOSS_SEEN)
                 .filter(seen -> told.isEmpty() && outlived(seen))
                 .findFirst()
-                .ifPresent(seen -> report(Rule.TOLD_ONCE, "a loss was never told", lease.acquire(), seen));
+                .ifPresent(seen -> report(Rule.TOLD_ONCE, "a loss was never reported", lease.acquire(), seen));
     }
 
     private boolean outlived(HistoryEvent event) {

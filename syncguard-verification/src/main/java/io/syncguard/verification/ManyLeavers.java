@@ -21,8 +21,8 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 
 /**
- * Hundreds of threads of one process wait, and all are interrupted at once, just before the key becomes free for which somebody
- * in another process waits behind them. Other threads of their process use up its connections meanwhile.
+ * Hundreds of threads of one process wait, and all are interrupted at once, just before their key becomes free. A
+ * caller in another process waits behind them. Other threads of the first process exhaust its connections meanwhile.
  */
 final class ManyLeavers implements AutoCloseable {
 
@@ -32,7 +32,7 @@ final class ManyLeavers implements AutoCloseable {
     private static final int CONNECTIONS = 8;
     private static final int CALLERS = 2 * CONNECTIONS;
 
-    /** All of them queue at once, and none may give up for want of a connection. */
+    /** All of them queue at once, and none may give up for lack of a connection. */
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(40);
 
     private final QueueServer server;
@@ -41,7 +41,7 @@ final class ManyLeavers implements AutoCloseable {
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private int rounds;
 
-    /** Written by the test, read by the callers, who are in nobody's way while the others queue. */
+    /** Written by the test, read by the callers, which use no connections while the others queue. */
     private volatile boolean calling;
 
     private volatile boolean closed;
@@ -74,9 +74,9 @@ final class ManyLeavers implements AutoCloseable {
     /**
      * One round.
      *
-     * @param ahead how many wait for the key before the one who stays
+     * @param ahead how many wait for the key in front of the remaining waiter
      * @param elsewhere how many wait for other keys, and are interrupted first
-     * @return how long the key was free until the one who stays had it
+     * @return how long the key was free until the remaining waiter had it
      */
     Duration interruptAll(int ahead, int elsewhere) throws Exception {
         String key = KEY + ++rounds;
@@ -113,11 +113,11 @@ final class ManyLeavers implements AutoCloseable {
         calling = false;
         for (Future<Boolean> each : left) {
             if (!each.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
-                throw new IllegalStateException("An interrupted waiter was not told so, or lost the flag");
+                throw new IllegalStateException("An interrupted waiter did not report the interrupt, or lost the flag");
             }
         }
         held.forEach(LockHandle::release);
-        // The next round begins at peace.
+        // The next round begins without waiters.
         awaitPlaces(key, 0);
         for (LockHandle other : held) {
             awaitPlaces(other.key(), 0);
@@ -145,7 +145,7 @@ final class ManyLeavers implements AutoCloseable {
 
         private final String key;
 
-        /** Written by the thread before it has a place, read when it has one. */
+        /** Written by the thread before it has a queue entry, read when it has one. */
         private volatile Thread thread;
 
         Leaver(String key) {
@@ -156,7 +156,7 @@ final class ManyLeavers implements AutoCloseable {
             thread.interrupt();
         }
 
-        /** Returns whether it was told that it was interrupted, or granted the key, and still is interrupted. */
+        /** Returns whether it reported the interrupt or was granted the key, and its flag is still set. */
         @Override
         public Boolean call() {
             thread = Thread.currentThread();

@@ -13,11 +13,11 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * What happens to the workers in and on the way to PostgreSQL. Whatever it does to a lease or its rows, it writes down.
+ * The faults in PostgreSQL and on the way to it. Each change of a lease or its rows is recorded.
  */
 final class PostgresFaults {
 
-    /** The sessions of the test are not to be terminated. */
+    /** The name of the test's sessions, which must not be terminated. */
     static final String APPLICATION_NAME = "stress";
 
     private static final String CLIENT = "faults";
@@ -41,7 +41,7 @@ final class PostgresFaults {
     private static final String ANY_LEASE =
             "SELECT key, lock_id, place FROM " + LEASES + " ORDER BY key LIKE 'hot%' DESC, random() LIMIT 1";
 
-    /** Not one that was handed over: nobody but its holder has the lock id, and that one may not know of it yet. */
+    /** Not a lease of a hand-over: its holder may not have received it yet. */
     private static final String ENDING_LEASE =
             "SELECT key, lock_id, expires_at_ms + 1000 - syncguard_locks_now() AS left_ms FROM " + LEASES + """
             WHERE expires_at_ms BETWEEN syncguard_locks_now() - 950 AND syncguard_locks_now() - 300
@@ -49,7 +49,7 @@ final class PostgresFaults {
             ORDER BY key LIKE 'hot%' DESC, random() LIMIT 1
             """;
 
-    /** Not the library's function, which this is to judge. */
+    /** Not the library's function, because this clock checks it. */
     private static final String CLOCK = """
             SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::BIGINT
             """;
@@ -73,7 +73,7 @@ final class PostgresFaults {
         this.random = random;
     }
 
-    /** One of them. */
+    /** A random fault. */
     void any() {
         int what = random.nextInt(100);
         if (what < 8) {
@@ -105,21 +105,21 @@ final class PostgresFaults {
         sweeps.forEach(sweep -> recorder.write(sweep.answered(System.nanoTime(), Outcome.OK)));
     }
 
-    /** Requests get through, their answers do not, and the connections break. */
+    /** Requests arrive, their answers do not, and the connections break. */
     private void loseReplies() {
         proxy.fallSilent();
         pause(1, 20);
         proxy.speakAgain();
     }
 
-    /** As people break a lock whose holder is stuck. */
+    /** Ends a lease as an administrator does whose holder is stuck. */
     private void endLease() {
         jdbc.queryForList(ANY_LEASE).forEach(lease -> {
             HistoryEvent ended = begin(Kind.ENDED, lease);
             String statement = random.nextBoolean()
                     ? "DELETE FROM " + lease.get("place")
                     : "UPDATE " + lease.get("place") + " SET expires_at_ms = syncguard_locks_now() - 1000";
-            // One that has lapsed is no lease any more, and its waiter may be in the queue again.
+            // Not a lapsed one: its waiter may be in the queue again.
             String live = " WHERE lock_id = ? AND expires_at_ms > syncguard_locks_now() - 1000";
             if (jdbc.update(statement + live, lease.get("lock_id")) == 1) {
                 recorder.write(ended.answered(System.nanoTime(), Outcome.OK));
@@ -127,7 +127,7 @@ final class PostgresFaults {
         });
     }
 
-    /** As a transaction does that commits under a lock, or one that reads and waits. */
+    /** Pins as a guarded commit does, or as a transaction that reads and waits. */
     private void pinLease() {
         jdbc.queryForList(ANY_LEASE).forEach(lease -> {
             HistoryEvent pinning = begin(Kind.PINNING, lease);
@@ -148,7 +148,7 @@ final class PostgresFaults {
         });
     }
 
-    /** The serialising row of a key that is free: whoever wants it waits for us. */
+    /** Locks the serialising row of a free key: each acquire request waits for it. */
     private void lockSerialisingRow() {
         for (int i = 0; i < 10; i++) {
             String key = StressClient.randomKey(random);
@@ -178,7 +178,7 @@ final class PostgresFaults {
         return true;
     }
 
-    /** Extends a lease that is nearly over, and commits when it would have been over without that. */
+    /** Extends a lease shortly before its end, and commits after the old end. */
     private void stallExtension() {
         Long[] firstLeases =
                 StressRun.PLACE_TTLS.stream().map(Duration::toMillis).toArray(Long[]::new);

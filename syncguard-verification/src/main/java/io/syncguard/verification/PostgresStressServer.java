@@ -63,7 +63,7 @@ final class PostgresStressServer implements StressServer {
                 new TransactionTemplate(new JdbcTransactionManager(surroundings.dataSource()));
         PostgresFaults faults = new PostgresFaults(jdbc, transactions, proxy, recorder, random);
         return Stream.concat(
-                        // Each of them waits most of its time.
+                        // Several, because each waits most of the time.
                         Collections.nCopies(3, new Disturbance(40, faults::any)).stream(),
                         Stream.of(new Disturbance(20, faults::sweep)))
                 .toList();

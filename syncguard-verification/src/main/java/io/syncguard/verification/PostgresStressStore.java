@@ -27,7 +27,10 @@ final class PostgresStressStore implements StressStore {
             WHERE expires_at_ms > syncguard_locks_now() - 1000
             """;
 
-    /** No lease ends later than the longest ttl from now, and no place later than one of those lives. */
+    /**
+     * Counts leases that end later than the longest ttl from now, and queue entries that end later than the longest
+     * waiter ttl.
+     */
     private static final String WITHOUT_END = """
             SELECT count(*) FROM (
                 SELECT expires_at_ms - ? AS from_ms FROM syncguard_locks

@@ -9,12 +9,12 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What the history of one key cannot say by itself: when each process ended, when its late releases were held up, how long
- * its places live, and when nobody disturbed anything.
+ * Facts that are not in the history of a single key: when each process ended, when its late releases were delayed, its
+ * waiter ttl, and the times without a fault.
  */
 final class ProcessTimes {
 
-    /** What a process owes is not asked of one that ended within five seconds. */
+    /** A process that ended within five seconds need not have done what it should. */
     static final long GRACE_NANOS = 5_000_000_000L;
 
     private static final long USUAL_PLACE_TTL_MILLIS = PostgresSettings.WAITER_TTL.toMillis();
@@ -29,38 +29,38 @@ final class ProcessTimes {
         ends.merge(process, at, Math::max);
     }
 
-    /** The thread for late releases was busy with one of them for long, until then. */
+    /** The thread for late releases was busy with one release for long, until this time. */
     void sawReleaseStuck(String process, long at) {
         stuckReleases.computeIfAbsent(process, any -> new TreeSet<>()).add(at);
     }
 
-    /** Nobody disturbed anything then. */
+    /** There was no fault in this time. */
     void sawUndisturbed(long from, long to) {
         undisturbed.put(from, to);
     }
 
-    /** Whether nobody disturbed anything during the whole of the event. */
+    /** Whether there was no fault during the whole event. */
     boolean wasUndisturbed(HistoryEvent event) {
         Map.Entry<Long, Long> stretch = undisturbed.floorEntry(event.start());
         return stretch != null && event.end() <= stretch.getValue();
     }
 
-    /** The places of the process in a queue, and the first leases of what it is handed over, live for so long. */
+    /** The ttl of the process's queue entries, and of its first leases after a hand-over. */
     void sawPlaceTtl(String process, long millis) {
         placeTtls.put(process, millis);
     }
 
-    /** In milliseconds; five seconds unless it said something else. */
+    /** In milliseconds; five seconds unless the process reported another one. */
     long placeTtlOf(String process) {
         return placeTtls.getOrDefault(process, USUAL_PLACE_TTL_MILLIS);
     }
 
-    /** After this it did nothing any more. One of which nothing is known never ended. */
+    /** The time after which the process did nothing; the other value if its end is not known. */
     long endOf(String process, long otherwise) {
         return ends.getOrDefault(process, otherwise);
     }
 
-    /** Whether late releases of the process were held up at a time between these two. */
+    /** Whether late releases of the process were delayed at some time between these two. */
     boolean releasesWereStuck(String process, long from, long to) {
         Long first = stuckReleases.getOrDefault(process, new TreeSet<>()).ceiling(from);
         return first != null && first <= to;

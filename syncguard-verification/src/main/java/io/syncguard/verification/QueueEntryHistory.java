@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The place in the queue that was taken under one lock id: when it was there for certain, and when it may have been there.
- * Times are nanoseconds of the monotonic clock.
+ * The queue entry of one lock id: when it certainly existed, and when it may have existed. Times are nanoseconds of the
+ * monotonic clock.
  */
 final class QueueEntryHistory {
 
@@ -21,10 +21,12 @@ final class QueueEntryHistory {
     private final List<HistoryEvent> events;
     private final ProcessTimes processes;
 
-    /** How long the place is kept for a waiter of whom nothing is heard. */
+    /** How long the queue entry lives unless it is renewed. */
     private final long ttl;
 
-    /** @param part of what happened under the lock id, with at least one claim; a hand-over is like a claim that is granted */
+    /**
+     * @param part of the events of the lock id, with at least one acquire request; a hand-over counts as a granted one
+     */
     QueueEntryHistory(String lock, HandOvers.Part part, ProcessTimes processes) {
         this.lock = lock;
         this.part = part;
@@ -38,7 +40,7 @@ final class QueueEntryHistory {
         this.ttl = processes.placeTtlOf(claims.get(0).source().process()) * 1_000_000;
     }
 
-    /** One stretch of time in which the place was there for certain, from the answer that said so. */
+    /** A time in which the queue entry certainly existed, from the answer that confirmed it. */
     record Stay(QueueEntryHistory place, HistoryEvent queued, long until) {
 
         long from() {
@@ -58,7 +60,7 @@ final class QueueEntryHistory {
         return !isShared() || !other.isShared();
     }
 
-    /** Nobody came before this by that request. */
+    /** When the first request that may have made the entry was sent: the earliest possible arrival. */
     long sentAt() {
         return part.arrivedAt();
     }
@@ -71,7 +73,7 @@ final class QueueEntryHistory {
         return events.stream().filter(event -> event.is(kind));
     }
 
-    /** The fence of the grant that came of it, {@link HistoryEvent#NEVER} if none did. */
+    /** The fence of its grant, {@link HistoryEvent#NEVER} if there is none. */
     long fence() {
         return claims.stream()
                 .filter(claim -> claim.outcome() == Outcome.OK)
@@ -80,7 +82,7 @@ final class QueueEntryHistory {
                 .orElse(NEVER);
     }
 
-    /** When it was there for certain, but for the grant itself: it ends with that, too. */
+    /** The times in which it certainly existed. A grant ends it as well, which is not considered here. */
     List<Stay> stays() {
         long end = events.stream()
                 .filter(QueueEntryHistory::mayEnd)
@@ -112,12 +114,15 @@ final class QueueEntryHistory {
         }
     }
 
-    /** The server does it after it was asked. */
+    /** Counts from the request, because the server renews later. */
     private long keptUntil(HistoryEvent event) {
         return event.start() + ttl - LeaseHistory.INACCURACY_NANOS;
     }
 
-    /** A grant is judged by its fence. Who is handed the key and does not hear of it loses the place with the lease. */
+    /**
+     * Whether the event may end the entry. A grant is judged by its fence. A waiter that misses its hand-over loses the
+     * entry with the lease.
+     */
     private static boolean mayEnd(HistoryEvent event) {
         return event.is(Kind.RELEASE)
                 || event.is(Kind.ENDED)
@@ -126,7 +131,7 @@ final class QueueEntryHistory {
                 || event.is(Kind.ACQUIRE, Outcome.UNKNOWN);
     }
 
-    /** The last moment at which it may have been there; before everything when it never was. */
+    /** The last moment at which it may have existed; before all other times if it never did. */
     long latestEnd() {
         long latest = Stream.concat(claims.stream().filter(QueueEntryHistory::mayQueue), all(Kind.KEEP))
                 .mapToLong(event -> latestEffect(event) + ttl + LeaseHistory.INACCURACY_NANOS)

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
 /**
- * A process whose callers queue when they are told to: the main class of a {@link ChildJvm}. Its commands are the methods of
+ * A process whose callers queue on command: the main class of a {@link ChildJvm}. Its commands are the methods of
  * {@link #answer}; keys and names have no blanks.
  */
 public final class QueueProcess {
@@ -39,7 +39,7 @@ public final class QueueProcess {
         locks = locks(url);
     }
 
-    /** What it locks with, for the process of the test, too. */
+    /** The engine of such a process; the test uses one, too. */
     static LockEngine locks(String url) {
         return new LockEngine(
                 ApplicationBackend.on(url, 8, NETWORK_TIMEOUT),
@@ -79,7 +79,7 @@ public final class QueueProcess {
         return mode.equals("shared") ? request.shared() : request;
     }
 
-    /** Has a caller of this name wait, and hold the lock until it is told to release it. */
+    /** Has a caller with this name wait, and hold the lock until a command releases it. */
     private String queue(String name, LockRequest request) {
         return start(() -> held.put(name, locks.acquire(request)));
     }
@@ -93,7 +93,7 @@ public final class QueueProcess {
         return "granted";
     }
 
-    /** Who holds it, and by which fence. */
+    /** The holders, with their fences. */
     private String held() {
         return held.entrySet().stream()
                 .map(entry -> entry.getKey() + "=" + entry.getValue().fence().value())
@@ -101,7 +101,7 @@ public final class QueueProcess {
                 .collect(Collectors.joining(" "));
     }
 
-    /** Has so many callers take the lock again and again, each for so long. */
+    /** Has this number of callers acquire the lock again and again, each for the time of the body. */
     private String stream(LockRequest request, int threads, Duration body) {
         streamed.set(0);
         streamEnds.set(Long.MAX_VALUE);

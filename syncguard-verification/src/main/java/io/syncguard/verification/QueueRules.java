@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * What must hold for those who wait for one key: nobody passes somebody whose place was there for certain, from before the
- * other one asked for the first time until after it was granted.
+ * Rules for the waiters of one key: a caller must not pass a queue entry that certainly existed from before the
+ * caller's first request until after its grant.
  */
 final class QueueRules {
 
@@ -51,7 +51,7 @@ final class QueueRules {
                 boolean isNew = request.claims().get(0) == grant;
                 found.accept(Violation.of(
                         isNew ? Rule.NEWCOMERS_YIELD : Rule.ORDER_OF_ARRIVAL,
-                        isNew ? "a first try passed somebody who waits" : "who came later was granted first",
+                        isNew ? "a first try passed a waiter" : "a later waiter was granted first",
                         stay.queued(),
                         request.claims().get(0),
                         grant));
@@ -69,7 +69,7 @@ final class QueueRules {
         boolean left = request.all(Kind.RELEASE).anyMatch(release -> release.start() >= last.end());
         boolean stays =
                 request.all(Kind.KEEP).anyMatch(keep -> outlivedBy(process, keep.start()) < ProcessTimes.GRACE_NANOS);
-        // One that was handed the key, or came too late for that and claimed again.
+        // It received a hand-over, or received it too late and sent another request.
         boolean wentOn =
                 request.claims().stream().anyMatch(claim -> claim.is(Kind.HANDED_OVER) && claim.end() != NEVER);
         if (last.outcome() == Outcome.QUEUED
@@ -78,7 +78,7 @@ final class QueueRules {
                 && !stays
                 && outlivedBy(process, last.end()) > ProcessTimes.GRACE_NANOS
                 && !processes.releasesWereStuck(process, last.end(), last.end() + ProcessTimes.GRACE_NANOS)) {
-            found.accept(Violation.of(Rule.NOTHING_LEAKS, "a place in the queue was never given up", last));
+            found.accept(Violation.of(Rule.NOTHING_LEAKS, "a queue entry was never deleted", last));
         }
     }
 

@@ -2,19 +2,19 @@ package io.syncguard.verification;
 
 import java.util.Collection;
 
-/** A server for the locks of several processes, and what a test has to see and to do there. */
+/** A server for the locks of several processes, with the test's access to it. */
 interface QueueServer extends AutoCloseable {
 
-    /** Where the processes find it. */
+    /** The URL for the processes. */
     String url();
 
-    /** How many wait for the key. */
+    /** The number of waiters of the key. */
     int places(String key);
 
-    /** Of all leases and of all who wait. */
+    /** The lock ids of all leases and queue entries. */
     Collection<String> lockIds();
 
-    /** Ends the connection on which one of the processes hears of wake-ups. */
+    /** Ends the connection on which one of the processes receives wake-ups. */
     void endListener();
 
     @Override

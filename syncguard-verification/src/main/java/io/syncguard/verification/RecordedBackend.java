@@ -25,21 +25,21 @@ import java.util.Map;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * Writes down what the library asks of its store and what that answers, heartbeats and late releases included. What is about
- * to be asked is written first: of a process that is killed in between, the outcome is unknown. What the store tells of itself,
- * that a key was handed over, is written before the library hears it.
+ * Records the requests of the library to its store, and the answers, including heartbeats and late releases. Each
+ * request is written before it is sent: if the process is killed in between, the outcome is unknown. A hand-over is
+ * written before the library receives it.
  *
- * <p>A dynamic proxy, so that operations which concern no lease pass unseen.
+ * <p>It is a dynamic proxy, so that operations without a lease pass unrecorded.
  */
 final class RecordedBackend implements BeanPostProcessor {
 
-    /** How many claims are remembered by the numbers of their waiters. */
+    /** The number of acquire requests that are remembered by their waiter numbers. */
     private static final int CLAIMS = 50_000;
 
     private final HistoryRecorder recorder;
     private final KnownLockIds known;
 
-    /** The latest by the number of the waiter, as they were asked. */
+    /** The latest acquire requests by waiter number. */
     private final Map<Long, Asked> claims = Collections.synchronizedMap(new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
@@ -207,7 +207,7 @@ final class RecordedBackend implements BeanPostProcessor {
         }
     }
 
-    /** Of many leases, or of one. */
+    /** Extends many leases, or one. */
     private Object extend(LockBackend backend, Method method, Object argument) throws Throwable {
         List<?> extensions = argument instanceof List<?> many ? many : List.of(argument);
         List<HistoryEvent> asked = extensions.stream()
@@ -244,7 +244,7 @@ final class RecordedBackend implements BeanPostProcessor {
         return asked.answered(now, outcome instanceof ExtendResult.Busy ? Outcome.BUSY : Outcome.NOT_HELD);
     }
 
-    /** As {@link LockBackend} says which failures leave it open what was done. */
+    /** Which failures are in doubt follows from {@link LockBackend}. */
     private static Outcome outcomeOf(Throwable ex) {
         if (ex instanceof RequestNotSentException) {
             return Outcome.FAILED;

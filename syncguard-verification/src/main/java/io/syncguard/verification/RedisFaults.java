@@ -20,18 +20,18 @@ import org.springframework.data.redis.core.script.RedisScript;
 import org.springframework.data.redis.core.types.RedisClientInfo;
 
 /**
- * What happens to the workers in and on the way to Redis, and to the server itself. Whatever it does to a lease, it writes down.
+ * The faults in Redis, on the way to it, and of the server itself. Each change of a lease is recorded.
  */
 final class RedisFaults {
 
-    /** Of the library's connections. Those of the test are not to be killed. */
+    /** The name of the library's connections. Those of the test must not be killed. */
     private static final String VICTIMS = "syncguard";
 
     private static final String CLIENT = "faults";
     private static final String PREFIX = RedisSettings.KEY_PREFIX;
     private static final long MILLI = 1_000_000;
 
-    /** Lock id, key and family of one at random, of a hot key if there is one. */
+    /** Lock id, key and family of a random lease, of a hot key if there is one. */
     private static final RedisScript<List<String>> ANY_LEASE = script("""
             local sets = {}
             for _, pattern in ipairs({ 'hot*', '*' }) do
@@ -50,8 +50,8 @@ final class RedisFaults {
             """);
 
     /**
-     * Answers whether it ended one that was live: what is left of one that lapsed may have the lock id of somebody who waits again.
-     * Its id stays, as it does when somebody breaks a lock.
+     * Answers whether it ended a live lease; a lapsed one may have the lock id of a caller who waits again. Its id
+     * stays, as it does when an administrator breaks a lock.
      */
     private static final RedisScript<Long> END = RedisScript.of("""
             local time = redis.call('TIME')
@@ -74,10 +74,10 @@ final class RedisFaults {
     private final HistoryRecorder recorder;
     private final Random random;
 
-    /** Written by who stops, pauses or ends the server: nobody else asks it for anything meanwhile. */
+    /** The write lock is for stopping, pausing or ending the server: no other fault sends requests meanwhile. */
     private final ReadWriteLock running = new ReentrantReadWriteLock(true);
 
-    /** Of the thread that disturbs the server. */
+    /** Used only by the thread that disturbs the server. */
     private boolean restarts;
 
     RedisFaults(OwnRedis server, StringRedisTemplate redis, RedisProxy proxy, HistoryRecorder recorder, Random random) {
@@ -88,7 +88,7 @@ final class RedisFaults {
         this.random = random;
     }
 
-    /** One of those that leave the server as it is. */
+    /** A random fault that does not stop the server. */
     void any() {
         int what = random.nextInt(100);
         if (what < 4) {
@@ -102,7 +102,7 @@ final class RedisFaults {
         }
     }
 
-    /** It stands still, or is killed and started again, by turns. */
+    /** Pauses the server, or kills and restarts it, in turn. */
     void ofTheServer() {
         restarts = !restarts;
         alone(restarts ? this::restart : this::stop);
@@ -133,20 +133,20 @@ final class RedisFaults {
                 redis.killClient(address[0], Integer.parseInt(address[1]));
             }
         } catch (DataAccessException ex) {
-            // It has gone by itself.
+            // It has ended by itself.
         } finally {
             running.readLock().unlock();
         }
     }
 
-    /** Requests get through, their answers do not, and the connections break. */
+    /** Requests arrive, their answers do not, and the connections break. */
     private void loseReplies() {
         proxy.fallSilent();
         pause(1, 20);
         proxy.speakAgain();
     }
 
-    /** As people break a lock whose holder is stuck. */
+    /** Ends a lease as an administrator does whose holder is stuck. */
     private void endLease() {
         running.readLock().lock();
         try {
@@ -175,7 +175,7 @@ final class RedisFaults {
         }
     }
 
-    /** Whoever wants a key, or anything else that is written, waits for us. */
+    /** Pauses writes: each acquire request waits. */
     private void pauseWrites() {
         server.pauseWrites();
         List<HistoryEvent> paused = Stream.generate(() -> StressClient.randomKey(random))
@@ -190,13 +190,13 @@ final class RedisFaults {
             paused.forEach(event ->
                     recorder.write(event.answered(System.nanoTime(), Outcome.OK).with(new Lease(0, 0, now, 0, false))));
         } catch (DataAccessException ex) {
-            // Nobody knows until when it was so.
+            // The end of the pause is not known.
         } finally {
             server.goOn();
         }
     }
 
-    /** For longer than some leases, and for less time than a request may take. */
+    /** Stops the server for longer than some leases, and for less time than a request may take. */
     private void stop() {
         HistoryEvent stopped = recorder.begin(Kind.STOPPED, CLIENT, "", "");
         Runnable goOn = server.freeze();
@@ -205,7 +205,7 @@ final class RedisFaults {
         recorder.write(stopped.answered(System.nanoTime(), Outcome.OK));
     }
 
-    /** Without a word, and without what it has not answered yet. */
+    /** Kills it: pending requests get no answer. */
     private void restart() {
         HistoryEvent restarted = recorder.begin(Kind.RESTARTED, CLIENT, "", "");
         server.kill();

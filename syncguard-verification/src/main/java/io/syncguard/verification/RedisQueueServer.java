@@ -9,7 +9,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-/** A Redis of the test's own. */
+/** A separate Redis for the test. */
 final class RedisQueueServer implements QueueServer {
 
     private static final Pattern ID = Pattern.compile("\\bid=(\\d+)");

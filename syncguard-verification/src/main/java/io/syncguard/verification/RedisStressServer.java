@@ -20,8 +20,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * A Redis of the run's own, which is killed and started again: it has each grant on disk before it answers. The applications have
- * a database beside it.
+ * A separate Redis for the run, which is killed and restarted: each grant is on disk before it answers. The
+ * applications also have a database.
  */
 final class RedisStressServer implements StressServer {
 
@@ -40,7 +40,7 @@ final class RedisStressServer implements StressServer {
                 (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(server.url()),
                 LettuceClientConfiguration.builder()
                         .commandTimeout(Duration.ofSeconds(20))
-                        // Nothing is sent again: who ends a lease has to know when.
+                        // No request is repeated: the time at which a lease was ended must be known.
                         .clientOptions(ClientOptions.builder()
                                 .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
                                 .build())
@@ -81,7 +81,7 @@ final class RedisStressServer implements StressServer {
     public List<Disturbance> disturbances(HistoryRecorder recorder, Random random) {
         RedisFaults faults = new RedisFaults(server, redis, proxy, recorder, random);
         return Stream.concat(
-                        // Each of them waits most of its time.
+                        // Several, because each waits most of the time.
                         Collections.nCopies(3, new Disturbance(40, faults::any)).stream(),
                         Stream.of(new Disturbance(2500, faults::ofTheServer)))
                 .toList();

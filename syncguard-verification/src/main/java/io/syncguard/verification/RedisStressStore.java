@@ -16,7 +16,7 @@ final class RedisStressStore implements StressStore {
 
     private static final String PREFIX = RedisSettings.KEY_PREFIX;
 
-    /** Lock ids of leases and places by their ids, at random. */
+    /** Random lock ids of leases and queue entries. */
     private static final RedisScript<List<String>> SOMEBODYS_LOCK = script("""
             local ids = redis.call('KEYS', KEYS[1] .. 'id:*')
             local id = ids[1 + ARGV[1] % 30]
@@ -24,7 +24,7 @@ final class RedisStressStore implements StressStore {
             return name and { name, string.sub(id, #KEYS[1] + #'id:' + 1) } or {}
             """);
 
-    /** Who has a lease is in the set of its key; an id may be missing, and its fields then. */
+    /** Each lease is in the set of its key. Its id, with the fields, may be missing. */
     private static final RedisScript<List<String>> LIVE_LEASES = script("""
             local time = redis.call('TIME')
             local over = time[1] * 1000 + math.floor(time[2] / 1000) - 1000
@@ -55,7 +55,7 @@ final class RedisStressStore implements StressStore {
             return answers
             """);
 
-    /** Everything but the counters is cleared away by Redis: it has an end, and none that is later than any may be. */
+    /** Counts keys without an expiry, or with one later than any allowed. Only the counters have none. */
     private static final RedisScript<Long> WITHOUT_END = RedisScript.of("""
             local count = 0
             for _, key in ipairs(redis.call('KEYS', KEYS[1] .. '*')) do

@@ -12,12 +12,12 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * Nobody is refused or made to wait without a reason: a lease that conflicts may be live or its row locked, or somebody who
- * conflicts may be waiting in front.
+ * Each refusal and each wait needs a reason: a conflicting lease that may be live, a row that may be locked, or a
+ * conflicting waiter that may be in front.
  */
 final class RefusalRules {
 
-    /** What may be in the way of those who share, and of those who do not. */
+    /** What may conflict with shared requests, and with exclusive ones. */
     private final Obstacles ofReaders = new Obstacles();
 
     private final Obstacles ofWriters = new Obstacles();
@@ -35,7 +35,7 @@ final class RefusalRules {
         leases.forEach((lock, lease) ->
                 addLease(lease.isShared(), lock, lease.acquire().start(), lease.latestEnd()));
         for (HistoryEvent event : events) {
-            // A lapsed row that somebody has locked stays in the way, and an extension locks before it looks.
+            // A lapsed row still conflicts while it is locked, and an extension locks before it checks.
             if (event.is(Kind.PINNING) || event.is(Kind.SWEPT) || event.is(Kind.EXTEND)) {
                 LeaseHistory lease = leases.get(event.lock());
                 addLease(
@@ -81,13 +81,13 @@ final class RefusalRules {
             found.accept(Violation.of(
                     readers ? Rule.NEIGHBOURS : Rule.JUSTIFIED_REFUSAL,
                     readers
-                            ? "nobody but readers was in the way of a reader"
-                            : "nobody had the key, waited for it, or had its row locked",
+                            ? "only readers conflicted with a reader"
+                        : "the key was free, without waiters and without a locked row",
                     refusal));
         }
     }
 
-    /** Who asked for the first time after that came behind. */
+    /** A caller whose first request is later than this is behind. */
     private static long latestArrival(QueueEntryHistory request, HistoryEvent refusal) {
         return request.stays().stream()
                 .filter(stay -> stay.from() < refusal.start() && refusal.end() < stay.until())
@@ -96,7 +96,10 @@ final class RefusalRules {
                 .orElse(refusal.end());
     }
 
-    /** A sweeper of the library, which writes no history, has a lapsed row locked: that refusal leaves less than 100 ms. */
+    /**
+     * The library's sweeper, which writes no history, may lock a lapsed row: the time left of such a refusal is below
+     * 100 ms.
+     */
     private boolean mayBeSwept(HistoryEvent refusal) {
         return refusal.value() < 100
                 && leases.stream()
@@ -122,17 +125,17 @@ final class RefusalRules {
         }
     }
 
-    /** What lasted from one time to another, and whose it was. */
+    /** Periods of time, each with its lock. */
     private static final class Stretches {
 
         private final List<Stretch> stretches = new ArrayList<>();
 
-        /** For each start the latest ends of all that began by then. */
+        /** For each start the latest ends of all periods that began by then. */
         private final TreeMap<Long, LatestEnds> byStart = new TreeMap<>();
 
         private record Stretch(String lock, long from, long to) {}
 
-        /** The latest end, and the latest of everybody but that one. */
+        /** The latest end, and the latest end of all other locks. */
         private record LatestEnds(String lock, long end, long endOfOthers) {
 
             LatestEnds with(Stretch stretch) {
@@ -149,7 +152,7 @@ final class RefusalRules {
             stretches.add(new Stretch(lock, from, to));
         }
 
-        /** After the last one was added. */
+        /** Called after the last period was added. */
         void close() {
             stretches.sort(Comparator.comparingLong(Stretch::from));
             LatestEnds latest = new LatestEnds("", Long.MIN_VALUE, Long.MIN_VALUE);
@@ -159,7 +162,7 @@ final class RefusalRules {
             }
         }
 
-        /** Of all that began by then and belongs to somebody else. */
+        /** The latest end of the periods that began by then and belong to other locks. */
         long latestEndOfOthers(String lock, long startedBy) {
             Map.Entry<Long, LatestEnds> entry = byStart.floorEntry(startedBy);
             if (entry == null) {

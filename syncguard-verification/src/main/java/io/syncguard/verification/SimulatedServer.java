@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The server of the model: the leases, the queue and the counter of one key. Times are milliseconds of the model's clock, but those
- * in leases, which are of the server's.
+ * The server of the model: the leases, the queue and the counter of one key. Times are milliseconds of the model's
+ * clock; those in leases are of the server's clock.
  */
 final class SimulatedServer {
 
@@ -36,7 +36,7 @@ final class SimulatedServer {
         }
     }
 
-    /** @param claim the number of the claim that took or kept it last */
+    /** @param claim the number of the acquire request that made or renewed it last */
     record Place(String lock, boolean shared, long ttl, long claim, long expiresAt) {
 
         boolean mayBeHanded() {
@@ -48,7 +48,7 @@ final class SimulatedServer {
         }
     }
 
-    /** REFUSED also to somebody who gives up a place by that. */
+    /** REFUSED also if the caller's queue entry was deleted. */
     Outcome claim(HistoryEvent asked, boolean waits, long now) {
         String lock = asked.lock();
         boolean shared = asked.lease().shared();
@@ -103,7 +103,7 @@ final class SimulatedServer {
         return live;
     }
 
-    /** A lease is released, or a place given up. */
+    /** Releases a lease, or deletes a queue entry. */
     Outcome release(String lock, long now) {
         if (!isLive(lock, now)) {
             return leave(place(lock, now)) ? Outcome.LEFT : Outcome.NOT_HELD;
@@ -115,7 +115,7 @@ final class SimulatedServer {
         return Outcome.OK;
     }
 
-    /** To the first who waits, if that one may be handed the key and nothing else is in the way; else {@code null}. */
+    /** Hands over to the first waiter, if it accepts that and nothing else conflicts; else answers {@code null}. */
     Place handOver(long now) {
         dropLapsedPlaces(now);
         if (queue.isEmpty() || !rows.isEmpty()) {
@@ -134,7 +134,7 @@ final class SimulatedServer {
         rows.remove(lock);
     }
 
-    /** The lock ids of those who wait and can go on. */
+    /** The lock ids of the waiters that can be granted the key. */
     List<String> whoCanGoOn(long now) {
         return queue.stream()
                 .filter(place -> !isTaken(place.shared, now) && !isBehind(queue.indexOf(place), place.shared))
@@ -163,7 +163,7 @@ final class SimulatedServer {
                 .anyMatch(row -> bug == Bug.READERS_STOP_READERS || !shared || !row.shared);
     }
 
-    /** Whether it would pass somebody who conflicts. */
+    /** Whether a conflicting waiter is in front. */
     private boolean isBehind(int own, boolean shared) {
         if (bug == Bug.TRIES_PASS_WHO_WAITS && own < 0) {
             return false;
@@ -174,7 +174,7 @@ final class SimulatedServer {
                 .anyMatch(place -> !shared || !place.shared);
     }
 
-    /** Where it stands, among those whose places have not lapsed; negative without a place. */
+    /** Its position among the live queue entries; negative without one. */
     private int place(String lock, long now) {
         dropLapsedPlaces(now);
         return queue.stream().map(Place::lock).toList().indexOf(lock);

@@ -20,8 +20,8 @@ import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * One thread that uses locks in all ways at random, and writes down what it is told. What the library asks of the server is
- * written by {@link RecordedBackend}.
+ * One thread that uses locks in all ways at random, and records the results. {@link RecordedBackend} records the
+ * requests to the server.
  */
 final class StressClient implements Runnable {
 
@@ -33,7 +33,7 @@ final class StressClient implements Runnable {
     /** Most leases are short, so that some lapse in use. */
     static final long[] TTLS_MILLIS = {40, 120, 300, 300, 800, 800, 2000, LONGEST_TTL_MILLIS};
 
-    /** Hot keys get new names now and then, so that no key has a history without an end. */
+    /** Hot keys get new names now and then, so that the history of each key stays short. */
     private static final long HOT_KEY_NANOS = 30_000_000_000L;
 
     private static final int MOST_MILLIS_AFTER_FAILURE = 100;
@@ -74,12 +74,12 @@ final class StressClient implements Runnable {
             try {
                 next();
             } catch (LockBackendException ex) {
-                // A server that is disturbed. While it is away nobody hammers at it.
+                // The server is disturbed. The pause limits the requests during an outage.
                 pause(MOST_MILLIS_AFTER_FAILURE);
             } catch (LockException | DataAccessException | TransactionException ex) {
-                // Contention, a lost lock, an interrupt or a database that is disturbed: as it is to be here.
+                // Contention, a lost lock, an interrupt or a disturbed database: expected here.
             } catch (OutOfMemoryError ex) {
-                // A pool that needs a thread gets none just now.
+                // A pool could not start a thread.
                 pause(MOST_MILLIS_AFTER_FAILURE);
             } catch (RuntimeException | Error ex) {
                 System.out.println(UNEXPECTED + ex);
@@ -90,7 +90,7 @@ final class StressClient implements Runnable {
         }
     }
 
-    /** A key that everybody wants, one that some want, or one of many. */
+    /** A hot key, a warm one, or one of many cold ones. */
     static String randomKey(Random random) {
         int kind = random.nextInt(100);
         return kind < 35 ? hotKey(random) : kind < 60 ? "warm-" + random.nextInt(24) : "cold-" + random.nextInt(3000);
@@ -129,7 +129,7 @@ final class StressClient implements Runnable {
         }
     }
 
-    /** Most are ready to wait there, and nobody keeps a lock for long: it is handed from one to the next. */
+    /** Most callers wait there, and locks are short, so that each release hands over. */
     private void lineUp(String key) {
         LockRequest request = LockRequest.of(key)
                 .ttl(Duration.ofMillis(TTLS_MILLIS[2 + random.nextInt(TTLS_MILLIS.length - 2)]))
@@ -172,7 +172,7 @@ final class StressClient implements Runnable {
         giveBack(lock);
     }
 
-    /** The lock must not be part of the transaction, whether that commits or not, and outlives it. */
+    /** The lock must not be part of the transaction, and outlives it, whether it commits or not. */
     private void useInTransaction() {
         transactions.executeWithoutResult(status -> {
             template.executeWithoutResult(request().waitTime(someMillis(50)), this::use);
@@ -182,7 +182,10 @@ final class StressClient implements Runnable {
         });
     }
 
-    /** Like a process that was paused too long: it works on until it looks, on a hot key until others have had it. */
+    /**
+     * Works beyond the end of the lease, like a process that was paused too long; on a hot key until others have held
+     * it.
+     */
     private void useBeyondTheEnd() {
         boolean beyondAll = chance(40);
         LockRequest request = request().ttl(Duration.ofMillis(40)).noHeartbeat();
@@ -224,7 +227,7 @@ final class StressClient implements Runnable {
         isHeld(lock);
     }
 
-    /** Only what runs under the outer lock is nested. */
+    /** Runs under the outer lock, so that the request is nested. */
     private void join(LockHandle outer) {
         HistoryEvent asked = begin(Kind.JOINED, outer);
         LockHandle inner = locks.acquire(outer.request().waitTime(Duration.ZERO));
@@ -235,7 +238,7 @@ final class StressClient implements Runnable {
         inner.release();
     }
 
-    /** A write like those of a body, and a look whether the lock is held after it. Who shares a lock does not write. */
+    /** A write like those of a body, and a check whether the lock is held after it. A shared lock does not write. */
     private void write(LockHandle lock, boolean guarded) {
         if (lock.request().mode() == LockMode.SHARED) {
             return;
@@ -292,7 +295,7 @@ final class StressClient implements Runnable {
         return Duration.ofMillis(1 + random.nextInt(most));
     }
 
-    /** The load itself, not a wait for anything. An interrupt ends it, as it ends what bodies wait for. */
+    /** A part of the load, not a wait for another thread. An interrupt ends it, as it ends the waits of bodies. */
     private void pause(int mostMillis) {
         LockSupport.parkNanos(random.nextLong(mostMillis * MILLI));
     }

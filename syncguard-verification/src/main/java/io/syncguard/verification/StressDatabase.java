@@ -4,8 +4,7 @@ import java.util.Optional;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * What the applications of the stress keep in their database: writes stamped with fences, and a guard that refuses late ones as a
- * careful store does.
+ * The data of the applications: writes stamped with fences, and a guard that refuses late writes.
  */
 final class StressDatabase {
 
@@ -63,7 +62,7 @@ final class StressDatabase {
         return jdbc.queryForObject(UNGUARDED, Long.class, key, fence);
     }
 
-    /** How many writes came after one with a larger fence. */
+    /** The number of writes after one with a larger fence. */
     long lateEffects(boolean guarded) {
         return jdbc.queryForObject(LATE, Long.class, guarded);
     }

@@ -4,15 +4,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What came of a run.
+ * The result of a run.
  *
  * @param counts events by kind and outcome
  * @param operations calls with an answer
  * @param seconds from the first start of a process to the last end
- * @param secondsOfChecking that the checker took after that
+ * @param secondsOfChecking the time of the checker after that
  * @param effects writes stamped with a fence
- * @param lateGuarded those that came after one with a larger fence although a guard refuses that
- * @param lateUnguarded those that came late because nobody refused them: what paused holders do without a guard
+ * @param lateGuarded guarded writes after one with a larger fence, which the guard should refuse
+ * @param lateUnguarded unguarded writes after one with a larger fence, made by paused holders
  * @param leasesWithoutEnd leases that last longer than any ttl
  * @param complaints of the workers
  */

@@ -31,20 +31,21 @@ import java.util.stream.Stream;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * One run: starts workers, disturbs them and the server until the time is over, reads what is left there, and has the history
- * judged.
+ * One run: starts workers, disturbs them and the server until the time is over, reads what is left in the store, and
+ * checks the history.
  */
 final class StressRun {
 
     private static final long MILLI = 1_000_000;
     private static final long SECOND = 1_000 * MILLI;
 
-    /** A worker that ran less than this when the run is nearly over is not killed: a new one would come too late. */
+    /** No worker is killed this shortly before the end: a new one would start too late. */
     private static final long RESTART_NANOS = 5 * SECOND;
 
     /**
-     * By worker. Who waits is handed the key where its ttl is not shorter: all but the shortest leases, most, and none. The first
-     * leases of those who are paused or killed are over soon. No ttl is one of these.
+     * The waiter ttl of each worker. A waiter accepts a hand-over if its ttl is not shorter: with these values all but
+     * the shortest leases do, most do, and none does. A short waiter ttl ends the first leases of paused and killed
+     * workers soon. No ttl of a lease equals one of these.
      */
     static final List<Duration> PLACE_TTLS =
             List.of(Duration.ofMillis(290), Duration.ofMillis(790), PostgresSettings.WAITER_TTL);
@@ -59,7 +60,7 @@ final class StressRun {
     private final List<WorkerProcess> all = new ArrayList<>();
     private final HistoryRecorder recorder;
 
-    /** Written by the thread that starts the run, read by those that disturb it. */
+    /** Written by the thread that starts the run, read by the threads that disturb it. */
     private volatile long end;
 
     StressRun(StressSettings settings, StressServer.Starter starter) throws IOException {
@@ -168,7 +169,7 @@ final class StressRun {
         worker.giveThreads();
     }
 
-    /** For less than most leases, or for longer than all of them are kept from others. */
+    /** Pauses for less than most leases, or for longer than all leases and the tolerance. */
     private void pauseAndResume(WorkerProcess worker) throws Exception {
         worker.pause();
         LockSupport.parkNanos((random.nextBoolean() ? 50 + random.nextInt(300) : 1200 + random.nextInt(1300)) * MILLI);
@@ -227,7 +228,7 @@ final class StressRun {
                                 .toList());
     }
 
-    /** What workers printed beside being ready: errors of the library, and what clients did not expect. */
+    /** What workers printed except that they are ready: errors of the library, and unexpected failures of clients. */
     private List<String> complaints() {
         return all.stream()
                 .flatMap(worker -> {
@@ -242,7 +243,7 @@ final class StressRun {
                 .toList();
     }
 
-    /** Ends whatever is left of it. */
+    /** Ends the processes that still run. */
     void stop() throws InterruptedException {
         for (WorkerProcess worker : all) {
             worker.kill();
@@ -251,12 +252,12 @@ final class StressRun {
         dataSource.close();
     }
 
-    /** What has to be in the history of any run at this server. */
+    /** The events that the history of each run on this server must contain. */
     Set<String> ownEvents() {
         return server.ownEvents();
     }
 
-    /** Nobody needs the files of a run that found nothing. */
+    /** Deletes the files of a run without a violation. */
     void deleteFiles() throws IOException {
         try (Stream<Path> files = Files.walk(directory)) {
             for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {

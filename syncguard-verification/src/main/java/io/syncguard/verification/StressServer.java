@@ -6,7 +6,7 @@ import java.util.Random;
 import java.util.Set;
 import javax.sql.DataSource;
 
-/** The server in which the locks of a run are kept: how its processes get there, and what disturbs them. */
+/** The server with the locks of a run: the ways of the processes to it, and its faults. */
 interface StressServer extends AutoCloseable {
 
     /** Makes the server of a run. */
@@ -16,7 +16,7 @@ interface StressServer extends AutoCloseable {
     }
 
     /**
-     * What a run has beside the locks.
+     * What a run has in addition to the locks.
      *
      * @param url of the database in which the applications work
      * @param dataSource connections to it for the test
@@ -24,19 +24,19 @@ interface StressServer extends AutoCloseable {
      */
     record Surroundings(String url, DataSource dataSource, Path directory) {}
 
-    /** Where a process finds it. Every other process is on a way that is disturbed, too. */
+    /** The URL for a process. Every second process has a way that is disturbed, too. */
     String url(int process);
 
-    /** What a process has to be told beside that, so that its locks are there. */
+    /** The other properties of a process, so that its locks are on this server. */
     List<String> properties(int process);
 
-    /** A look at what is kept, on a way that is not disturbed. */
+    /** The stored data, on a way that is not disturbed. */
     StressStore store();
 
-    /** What is to happen again and again until the end, each in a thread of its own. */
+    /** The faults that repeat until the end, each on a separate thread. */
     List<Disturbance> disturbances(HistoryRecorder recorder, Random random);
 
-    /** Kinds and outcomes of what happens at this server and not at each. */
+    /** Kinds and outcomes of events that occur only on this server. */
     Set<String> ownEvents();
 
     @Override
@@ -44,7 +44,7 @@ interface StressServer extends AutoCloseable {
 
     /**
      * @param pauseMillis between two
-     * @param action writes down whatever it does to a lease
+     * @param action records each change of a lease
      */
     record Disturbance(int pauseMillis, Runnable action) {}
 }

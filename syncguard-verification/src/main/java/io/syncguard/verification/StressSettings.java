@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Random;
 
 /**
- * How long and how hard: for a build unless system properties {@code syncguard.stress.*} say otherwise.
+ * Length and size of a run: those of a build, unless system properties {@code syncguard.stress.*} are set.
  *
  * @param seed of all random choices. The same one makes the same choices, though not at the same times
  * @param seconds of work, after the processes have started

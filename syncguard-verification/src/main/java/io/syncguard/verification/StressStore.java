@@ -9,23 +9,23 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** What is kept of locks, seen past the library. */
+/** The stored locks, read without the library. */
 interface StressStore {
 
-    /** The store at that URL, by what an application has to get there. */
+    /** The store at this URL, through the connections of the application. */
     static StressStore at(String url, BeanFactory application) {
         return url.startsWith("redis:")
                 ? new RedisStressStore(application.getBean(StringRedisTemplate.class))
                 : new PostgresStressStore(application.getBean(JdbcTemplate.class));
     }
 
-    /** Whose it is. */
+    /** The key and the lock id of a lease or a queue entry. */
     record Known(String key, String lockId) {}
 
     /** A lease that is live. */
     record Live(Known lock, Lease lease) {}
 
-    /** A lease, or the place of somebody who waits; none if there are few. */
+    /** A random lease or queue entry; none if there are few. */
     Optional<Known> somebodysLock(Random random);
 
     List<Live> liveLeases();
@@ -33,6 +33,6 @@ interface StressStore {
     /** The fence counters by key. */
     Map<String, Long> counters();
 
-    /** How many leases and places last longer than any may. */
+    /** The number of leases and queue entries that last longer than allowed. */
     long withoutEnd();
 }

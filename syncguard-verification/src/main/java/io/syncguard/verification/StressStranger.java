@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.Random;
 
 /**
- * What a client does to locks that it does not hold: it looks at them, and extends or releases them by their lock ids.
+ * Uses locks that the client does not hold: looks them up, and extends or releases them by their lock ids.
  */
 final class StressStranger {
 
@@ -102,7 +102,7 @@ final class StressStranger {
         lookById(lockId);
     }
 
-    /** As if its holder had handed over the lock id; most are of other processes. */
+    /** A lock id as if the holder had passed it on; most are of other processes. */
     private String somebodysLock() {
         Optional<StressStore.Known> found = store.somebodysLock(random);
         found.ifPresent(lock -> known.add(lock.key(), lock.lockId()));

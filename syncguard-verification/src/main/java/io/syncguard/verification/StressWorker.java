@@ -33,8 +33,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * A process of the stress: an application as users have it, but for places in queues that may live for less long, with some
- * clients that work at random, and one thread that interrupts them.
+ * A process of the run: an application like that of a user, except for a shorter waiter ttl, with some clients that
+ * work at random, and one thread that interrupts them.
  */
 final class StressWorker {
 
@@ -46,10 +46,10 @@ final class StressWorker {
 
     private static final long BETWEEN_INTERRUPTS_NANOS = 100_000_000L;
 
-    /** In a storm. */
+    /** The pause between two interrupts in a storm. */
     private static final long BETWEEN_MANY_INTERRUPTS_NANOS = 5_000_000L;
 
-    /** Half a second, of which every fourth is a storm: the clients have to get something done, too. */
+    /** Half a second. Every fourth such period is a storm; in the others the clients make progress. */
     private static final long STRETCH_NANOS = 500_000_000L;
 
     private static final int STRETCHES = 4;
@@ -58,14 +58,15 @@ final class StressWorker {
 
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(4);
 
-    /** As if it were not set. */
+    /** The default. */
     private static final int POOL_SIZE = 8;
 
     private StressWorker() {}
 
     /**
-     * @param arguments name, URL of the locks, history file, seed, number of clients, milliseconds that a place in a queue lives, and
-     *     properties of the application. Reads the {@link System#nanoTime} of its end from its input when it is ready
+     * @param arguments name, URL of the locks, history file, seed, number of clients, the waiter ttl in milliseconds,
+     *     and properties of the application. Reads the {@link System#nanoTime} of its end from its input when it is
+     *     ready
      */
     public static void main(String[] arguments) throws Exception {
         HistoryRecorder recorder = new HistoryRecorder(arguments[0], Path.of(arguments[2]));
@@ -74,7 +75,7 @@ final class StressWorker {
         List<String> properties = new ArrayList<>(List.of(arguments).subList(6, arguments.length));
         properties.add("spring.application.name=" + arguments[0]);
         ConfigurableApplicationContext application = start(arguments[1], properties, waiterTtl, recorder, known);
-        // A class of the driver that could not be initialised for want of a thread could never be used again.
+        // Initialises the classes of the driver: one that fails for lack of a thread could never be used again.
         application.getBean(JdbcTemplate.class).execute("SELECT 1");
         System.out.println(READY + System.nanoTime());
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in, US_ASCII));
@@ -135,7 +136,7 @@ final class StressWorker {
         recorder.write(interrupted.answered(System.nanoTime(), Outcome.OK));
     }
 
-    /** What the test does to this process and cannot do without it. */
+    /** Executes the commands of the test. */
     private static void obey(BufferedReader input) {
         try {
             ThreadShortage shortage = null;
@@ -151,7 +152,7 @@ final class StressWorker {
         }
     }
 
-    /** On a busy machine, or with the way to the server cut just now, the first tries may find no connection. */
+    /** On a busy machine, or while the way to the server is cut, the first tries may find no connection. */
     private static ConfigurableApplicationContext start(
             String url, List<String> properties, Duration waiterTtl, HistoryRecorder recorder, KnownLockIds known) {
         for (int tries = 1; ; tries++) {
@@ -172,7 +173,7 @@ final class StressWorker {
                 .registerShutdownHook(false)
                 .properties(
                         "spring.main.banner-mode=off",
-                        // Whatever is left to say is a complaint.
+                        // All other output is a complaint.
                         "logging.level.root=off",
                         "logging.level.io.syncguard=error",
                         "spring.datasource.hikari.maximum-pool-size=8",
@@ -186,7 +187,7 @@ final class StressWorker {
                 .properties(properties.toArray(String[]::new))
                 .initializers(context -> {
                     if (!waiterTtl.equals(PostgresSettings.WAITER_TTL)) {
-                        // No property shortens it.
+                        // There is no property for the waiter ttl.
                         ((GenericApplicationContext) context)
                                 .registerBean(
                                         LockBackend.class,
@@ -209,7 +210,7 @@ final class StressWorker {
         };
     }
 
-    /** Nothing but what Spring Boot and the library bring. */
+    /** Only the auto-configuration of Spring Boot and the library. */
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class Application {}

@@ -9,45 +9,47 @@ import java.util.stream.Collectors;
 record Violation(Rule rule, String message) {
 
     enum Rule {
-        /** A handle says HELD only before its deadline, and never when somebody else was granted the key. */
+        /** A handle is HELD only before its deadline, and never while another holder has the key. */
         BELIEF,
         /** Fences grow by one with each grant, and only then. */
         FENCES,
-        /** No grant before each lease that conflicts is over by more than a second of the server's clock. */
+        /** No grant until each conflicting lease has been over for more than a second by the server's clock. */
         ONE_LIVE_GRANT,
         /** Released once, and gone from then on. */
         RELEASED_ONCE,
         /** Neither released nor extended after its end. */
         OVER_IS_OVER,
-        /** Nobody is refused a free key, or waits for one. */
+        /** No caller is refused a free key, or waits for one. */
         JUSTIFIED_REFUSAL,
-        /** Whoever waits is granted before those who asked later and conflict. */
+        /** A waiter is granted before conflicting callers that arrived later. */
         ORDER_OF_ARRIVAL,
-        /** A first try, also one that does not wait, passes nobody who waits. */
+        /** A first try, also one that does not wait, passes no waiter. */
         NEWCOMERS_YIELD,
-        /** Readers do not wait for readers: those that stand next to each other enter together. */
+        /** Readers do not wait for readers: adjacent readers in the queue enter together. */
         NEIGHBOURS,
         /** An extension changes nothing but the end. */
         SAME_GRANT,
         /** A live lease is found. */
         NOTHING_VANISHES,
-        /** A lease is somebody's: granted, or of unknown outcome and then released. */
+        /** Every lease was granted, or is of unknown outcome and then released. */
         NOTHING_LEAKS,
-        /** A loss is told once, and not of what was given back. */
+        /** A loss is reported once, and never for a released handle. */
         TOLD_ONCE,
-        /** A nested request has the fence of the outer hold. */
+        /** A nested request has the fence of the outer lock. */
         JOIN,
         /** The server's clock is read after the serialising row was won. */
         CLOCK_AFTER_LOCK,
-        /** Nobody takes or releases a pinned lease. */
+        /** A pinned lease is neither taken over nor released. */
         PINNED_STAYS,
-        /** A release hands the key to somebody who waits for it, and who believes in it from before that. */
+        /** A release hands the key over to a waiter, whose deadline counts from a request before that. */
         HAND_OVER,
-        /** What a release says it has given back is given back at the server by then, however often its thread is interrupted. */
+        /** When a release answers true, the lease has ended at the server, however often the thread is interrupted. */
         RELEASED_WHEN_SAID,
-        /** An interrupt ends an acquire, which says so, keeps the flag and leaves nothing behind. */
+        /**
+         * An interrupt ends an acquire, which reports it, leaves the flag set, and leaves no lease and no queue entry.
+         */
         INTERRUPTS,
-        /** What was written under a lock that is still held comes before what its successors write. */
+        /** A write under a lock that is still held precedes the writes of later holders. */
         EFFECTS
     }
 

@@ -4,14 +4,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What came of the work of one or several processes that only wake-ups keep going.
+ * The result of one or several processes whose waiters depend on wake-ups alone.
  *
  * @param stuck threads that have not done their work
- * @param handedOver grants to callers who had waited, of which they were told
- * @param fetched grants that callers who had waited claimed
+ * @param handedOver grants to waiters by a hand-over
+@param fetched grants to waiters by an acquire request after a wake-up
  * @param gaveUp callers whose wait time was over
  * @param interrupted callers who were interrupted
- * @param shortened leases that were made to end early
+ * @param shortened leases that were ended early
  * @param failed calls that failed in any other way
  * @param longestWaitMillis the longest wait of those who neither gave up nor were interrupted
  * @param longestCalmWaitMillis the longest on the calm key, where no lease ends early either
@@ -27,7 +27,7 @@ record WakeUpReport(
         long longestWaitMillis,
         long longestCalmWaitMillis) {
 
-    /** Something of everything that is to be seen. */
+    /** Whether each kind of event occurred. */
     boolean isEnough() {
         return handedOver > 100 && fetched > 100 && gaveUp > 0 && interrupted > 0 && shortened > 0;
     }

@@ -27,27 +27,27 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A process that nothing but wake-ups keeps going: a lease lives for hours, and who waits looks by itself after an hour. Some may
- * be handed the key, others have to claim it. Half of the threads use a calm key, on which everybody waits until it is their
- * turn; the other half a restless one, where some give up, are interrupted, or let a lease lapse early. Nobody holds a lock for
- * any time.
+ * A process whose waiters depend on wake-ups alone: a lease lives for hours, and the safety poll comes after an hour.
+ * Some waiters accept a hand-over, others are woken. Half of the threads use a calm key, on which every caller waits to
+ * the end. The other half use a restless key, on which some give up, are interrupted, or let a lease lapse early.
+ * Bodies are empty.
  */
 public final class WakeUpWorker implements LockListener {
 
-    /** A wait that takes longer can only have been ended by a look, not by a wake-up. */
+    /** A longer wait can only have been ended by a poll, not by a wake-up. */
     static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private static final Duration HOUR = Duration.ofHours(1);
 
-    /** The look comes every third of that, at the latest. */
+    /** The safety poll comes every third of that, at the latest. */
     private static final Duration WAITER_TTL = HOUR.multipliedBy(3);
 
-    /** Who has a shorter one is not handed the key. */
+    /** A waiter with a shorter ttl does not accept a hand-over. */
     private static final Duration TTL = WAITER_TTL;
 
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(20);
 
-    /** Long enough for the answer, after which nobody asks. */
+    /** Long enough for the answer of the request. */
     private static final Duration SHORTENED = Duration.ofMillis(200);
 
     /** Between two leases that are shortened, each of which takes the tolerance of a second to lapse. */
@@ -73,7 +73,7 @@ public final class WakeUpWorker implements LockListener {
     private final AtomicLong longestCalmWaitNanos = new AtomicLong();
     private final ThreadLocal<Boolean> waited = ThreadLocal.withInitial(() -> false);
 
-    /** Whether the last claim of the thread was granted. */
+    /** Whether the last acquire request of the thread was granted. */
     private final ThreadLocal<Boolean> claimed = ThreadLocal.withInitial(() -> false);
 
     private List<Thread> threads = List.of();
@@ -154,7 +154,7 @@ public final class WakeUpWorker implements LockListener {
         return "started";
     }
 
-    /** After the work that is under way. */
+    /** Ends after the current work. */
     private String end() {
         ended = true;
         long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(END_SECONDS);
@@ -225,7 +225,7 @@ public final class WakeUpWorker implements LockListener {
 
         private LockRequest request() {
             LockRequest request = LockRequest.of(key);
-            // Writers with a heartbeat are handed the key, if a release frees it for them.
+            // Writers with a heartbeat accept a hand-over.
             request = random.nextInt(3) == 0 ? request.noHeartbeat() : request;
             return random.nextInt(3) == 0 ? request.shared() : request;
         }
@@ -269,7 +269,7 @@ public final class WakeUpWorker implements LockListener {
             }
         }
 
-        /** The lease ends early although nobody releases it, by an extension or by what a release leaves of a time to hold. */
+        /** Ends the lease early without a release, by an extension or by {@code holdAtLeast}. */
         private void shorten() {
             try {
                 if (random.nextBoolean()) {

@@ -32,8 +32,8 @@ final class WorkerProcess {
     private final long launchedAt = System.nanoTime();
 
     /**
-     * @param url where its locks are
-     * @param properties what its application is told beside that
+     * @param url the server of its locks
+@param properties further properties of its application
      */
     WorkerProcess(
             String name,
@@ -88,19 +88,18 @@ final class WorkerProcess {
 
     void awaitReady() throws Exception {
         long readyAt = ready.get(START_SECONDS, TimeUnit.SECONDS);
-        // CLOCK_MONOTONIC is one clock for the whole machine, and the JVM passes it on as it is. The checker relies on
-        // that.
+        // The checker relies on this: CLOCK_MONOTONIC is one clock for the whole machine, and the JVM returns it unchanged.
         if (readyAt < launchedAt || readyAt > System.nanoTime()) {
             throw new IllegalStateException("System.nanoTime of two processes cannot be compared on this system");
         }
     }
 
-    /** Lets it work, which it does until then. */
+    /** Lets it work until this time. */
     void workUntil(long end) throws IOException {
         tell(Long.toString(end));
     }
 
-    /** It can start no thread, until {@link #giveThreads}. */
+    /** Prevents it from starting threads, until {@link #giveThreads}. */
     void takeThreads() throws IOException {
         ThreadShortage.limit(process.pid());
         tell(StressWorker.SHORT_OF_THREADS);
@@ -128,7 +127,7 @@ final class WorkerProcess {
         process.destroyForcibly().waitFor();
     }
 
-    /** @return whether it ended by itself and in peace */
+    /** @return whether it ended by itself, without an error */
     boolean awaitEnd() throws InterruptedException {
         return process.waitFor(STOP_SECONDS, TimeUnit.SECONDS) && process.exitValue() == 0;
     }

@@ -12,11 +12,11 @@ import java.util.OptionalLong;
 import java.util.stream.Stream;
 
 /**
- * The proofs that members wrote down, and what they must never show.
+ * The recorded proofs of leadership of all members, and the rules for them.
  *
- * <p>A proof says: at some moment between these two, this member could prove to lead, in this term and under this fence. Both
- * moments are readings of {@link System#nanoTime}, which is one clock for all processes of a Linux machine. The moment itself is
- * not known, so the rules count on no more than that it lies between the two:
+ * <p>A proof says: at some moment between two times, this member led, in this term and under this fence. Both times are
+ * readings of {@link System#nanoTime}, which is one clock for all processes of a Linux machine. The moment itself is
+ * not known, so the rules only assume that it lies between the two:
  *
  * <ol>
  *   <li>A member leads from its first proof of a term to its last. Of two terms, of whatever members, one must have been able to
@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 public final class LeadershipHistory {
 
     /**
-     * What is known of a term.
+     * The proofs of one term, in summary.
      *
      * @param began when its first proof was complete: it led at this time, or before it
      * @param ended when its last proof began: it led at this time, or after it
@@ -63,12 +63,12 @@ public final class LeadershipHistory {
         });
     }
 
-    /** The line of a file that says the same. */
+    /** A proof as a line of a file. */
     public static String line(int term, long fence, long from, long until) {
         return term + " " + fence + " " + from + " " + until + "\n";
     }
 
-    /** Adds the proofs of a member. The last line of a process that was killed may be torn, and is left out then. */
+    /** Adds the proofs of a member. The last line of a killed process may be incomplete, and is then ignored. */
     void read(String member, Path file) {
         try {
             String text = Files.readString(file);
@@ -116,7 +116,7 @@ public final class LeadershipHistory {
         return proofs;
     }
 
-    /** How long after a moment somebody could prove to lead in a new term. */
+    /** The time from a moment to the first proof in a new term. */
     OptionalLong nanosToNextTerm(long moment) {
         return terms.values().stream()
                 .mapToLong(Term::began)

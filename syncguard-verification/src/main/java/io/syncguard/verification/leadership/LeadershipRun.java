@@ -23,8 +23,8 @@ import org.awaitility.core.ConditionFactory;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * One run: starts members in processes of their own, each behind a proxy of its own, disturbs the one that leads and the server
- * they share, and reads what they wrote down.
+ * One run: starts members in separate processes, each behind a separate proxy, disturbs the leader and the shared
+ * server, and reads the proofs.
  */
 final class LeadershipRun {
 
@@ -32,7 +32,7 @@ final class LeadershipRun {
 
     private static final long TTL_NANOS = LeaderProcess.TTL.toNanos();
 
-    /** What happens to the leader, or to the server. */
+    /** A fault of the leader or of the server. */
     enum Fault {
         RESIGNED(true, LeadershipRun::resign),
         PAUSED(true, LeadershipRun::pause),
@@ -58,7 +58,7 @@ final class LeadershipRun {
                     .toList();
         }
 
-        /** Whether no leader survives it. */
+        /** Whether the fault ends the term. */
         boolean endsTerm() {
             return endsTerm;
         }
@@ -69,7 +69,7 @@ final class LeadershipRun {
         void on(LeadershipRun run, Member leader) throws Exception;
     }
 
-    /** @param name with the number of its process */
+    /** @param name the name with the number of the process */
     private record Member(int index, String name, ServerProxy proxy, ChildJvm process, Path proofs) {}
 
     private final StressSettings settings;
@@ -79,7 +79,7 @@ final class LeadershipRun {
     private final List<Member> members = new ArrayList<>();
     private final List<Member> all = new ArrayList<>();
 
-    /** The moments at which they happened. */
+    /** The times of the faults. */
     private final Map<Fault, List<Long>> faults = new EnumMap<>(Fault.class);
 
     LeadershipRun(StressSettings settings, LeadershipServer.Starter starter) throws IOException {
@@ -113,7 +113,7 @@ final class LeadershipRun {
         return history;
     }
 
-    /** Whether the leader after the last fault has written down that it leads. */
+    /** Whether the leader after the last fault has recorded a proof. */
     private boolean isComplete(LeadershipHistory history) {
         return faults.entrySet().stream()
                 .filter(entry -> entry.getKey().endsTerm())
@@ -129,7 +129,10 @@ final class LeadershipRun {
         return settings.seed();
     }
 
-    /** Short of threads they are before any has been started for news; the first resignation finds everybody at peace. */
+    /**
+     * Each fault once. The lack of threads comes first, before threads for messages exist; the first resignation finds
+     * all members idle.
+     */
     private List<Fault> eachOnce() {
         List<Fault> others = new ArrayList<>(Fault.possible());
         others.remove(Fault.RESIGNED);
@@ -144,8 +147,7 @@ final class LeadershipRun {
         do {
             leader = awaitLeader(members);
             moment = System.nanoTime();
-            // It may have lost the lock while the others were asked. If it still leads now, every further term begins
-            // later.
+            // It may have lost the lock during the questions to the others. If it still leads now, every later term begins later.
         } while (!leads(leader));
         faults.computeIfAbsent(fault, unknown -> new ArrayList<>()).add(moment);
         fault.action.on(this, leader);
@@ -159,7 +161,7 @@ final class LeadershipRun {
         leader.process().pause();
         awaitLeader(except(leader));
         leader.process().resume();
-        // Answers when it runs again.
+        // Waits for its answer, so it runs again.
         leader.process().ask("leads");
     }
 
@@ -173,8 +175,8 @@ final class LeadershipRun {
     }
 
     /**
-     * Nobody can start a thread while one leader resigns, is succeeded, and that one loses the lock. All are connected by then: to
-     * connect, a driver may need a thread.
+     * No process can start a thread while one leader resigns and the next one loses the lock. All are connected before:
+     * a driver may need a thread to connect.
      */
     private void takeThreads(Member leader) {
         awaitQueue();
