@@ -6,7 +6,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What the measurements of one run share: one server, two other processes, the rounds, the report. Used by one thread. */
+/**
+ * What the measurements of one run share: one server, two other processes, the rounds, the report. Used by one thread.
+ */
 final class Arena implements AutoCloseable {
 
     private final Store store;

@@ -11,7 +11,8 @@ import org.postgresql.PGNotification;
 
 /**
  * One of two partners who call each other by nothing but {@code NOTIFY}: one connection listens through the driver's
- * {@code getNotifications}, another notifies in autocommit. What two processes that wait for each other cannot do without.
+ * {@code getNotifications}, another notifies in autocommit. What two processes that wait for each other cannot do
+ * without.
  */
 final class BareNotifications {
 

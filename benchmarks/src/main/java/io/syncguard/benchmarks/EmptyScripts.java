@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What nobody who has the server run a script can beat: the same round trips through the driver that SyncGuard and Spring
- * Integration use, and nothing done in them.
+ * What nobody who has the server run a script can beat: the same round trips through the driver that SyncGuard and
+ * Spring Integration use, and nothing done in them.
  */
 final class EmptyScripts implements Contender {
 

@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
-/** From the end of a body in one process to the beginning of the next in another one that waits, beside bare notifications. */
+/**
+ * From the end of a body in one process to the beginning of the next in another one that waits, beside bare
+ * notifications.
+ */
 final class HandOverTime implements Measurement {
 
     @Override

@@ -8,7 +8,8 @@ import java.util.List;
  * How a key went from hand to hand.
  *
  * @param bodies that ran under the lock
- * @param toOthers those whose predecessor ran on another thread: a thread that takes the key again at once hands nothing over
+ * @param toOthers those whose predecessor ran on another thread: a thread that takes the key again at once hands
+ *     nothing over
  * @param across those whose predecessor ran in the other process
  */
 record HandOvers(int bodies, int toOthers, int across) {

@@ -14,8 +14,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A million distinct keys: what stays in the tables, and pairs of acquire and release per second beside those on a database in
- * which nothing had been locked, in interleaved rounds.
+ * A million distinct keys: what stays in the tables, and pairs of acquire and release per second beside those on a
+ * database in which nothing had been locked, in interleaved rounds.
  *
  * <p>One key in a hundred gets a ttl of a millisecond and is never released: only the sweeper clears it away.
  *

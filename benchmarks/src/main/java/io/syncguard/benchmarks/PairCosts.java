@@ -4,7 +4,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a pair of acquire and release on a free key costs, counted at the server: no noise of this machine can touch it. */
+/**
+ * What a pair of acquire and release on a free key costs, counted at the server: no noise of this machine can touch it.
+ */
 final class PairCosts implements Measurement {
 
     private static final int PAIRS = 100;

@@ -47,7 +47,10 @@ enum Peer {
 
     EMPTY_SCRIPTS("empty scripts", EmptyScripts::new);
 
-    /** So many connections each of those on PostgreSQL gets for its pool at most, except SyncGuard, which has its default: 8. */
+    /**
+     * So many connections each of those on PostgreSQL gets for its pool at most, except SyncGuard, which has its
+     * default: 8.
+     */
     private static final int CONNECTIONS = 16;
 
     private final Store store;

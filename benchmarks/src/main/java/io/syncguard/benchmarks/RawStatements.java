@@ -5,7 +5,9 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
-/** The least that keeps others out: a row, in autocommit. No expiry, no owner, nothing after a crash but a stale row. */
+/**
+ * The least that keeps others out: a row, in autocommit. No expiry, no owner, nothing after a crash but a stale row.
+ */
 final class RawStatements implements Contender {
 
     static final String TABLE = "CREATE TABLE raw_locks (key TEXT PRIMARY KEY, owner TEXT NOT NULL)";

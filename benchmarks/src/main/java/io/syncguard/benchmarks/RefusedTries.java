@@ -22,7 +22,8 @@ final class RefusedTries implements Measurement {
      * What one measurement found.
      *
      * @param perSecond refused tries
-     * @param bytes of WAL per try, zero where there is none; for the idle server all that it wrote in the time of a measurement
+     * @param bytes of WAL per try, zero where there is none; for the idle server all that it wrote in the time of a
+     *     measurement
      */
     private record Found(double perSecond, double bytes) {}
 

@@ -28,8 +28,8 @@ record Rounds(int count, Duration duration, boolean warmUp) {
     }
 
     /**
-     * Has each of them measured once in every round, each time beginning with another one: what changes in the course of a
-     * run, on this machine or in the tables, hits all of them.
+     * Has each of them measured once in every round, each time beginning with another one: what changes in the course
+     * of a run, on this machine or in the tables, hits all of them.
      *
      * @return what each of them found, round by round
      */

@@ -10,7 +10,10 @@ import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
-/** Spring Integration's lock registries, as they come but for the ttl, which they would not extend in the course of a measurement. */
+/**
+ * Spring Integration's lock registries, as they come but for the ttl, which they would not extend in the course of a
+ * measurement.
+ */
 final class SpringIntegration {
 
     /** In its jar, with all of its tables. */

@@ -13,7 +13,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** Threads of one process that wait for one key: what each hand-over costs the server, by the number of those who wait. */
+/**
+ * Threads of one process that wait for one key: what each hand-over costs the server, by the number of those who wait.
+ */
 final class WaitingThreads implements Measurement {
 
     private static final int[] WAITERS = {2, 10, 100};

@@ -19,9 +19,9 @@ import redis.embedded.RedisServer;
 import redis.embedded.core.RedisServerBuilder;
 
 /**
- * An embedded Redis of a test's own, for what would disturb everybody else on the shared one: it can be stopped, and started
- * again on the same port. Without other settings it keeps nothing on disk, so that it is empty then. The environment variable
- * {@value #BINARY} names the executable of another server or version that is started instead.
+ * An embedded Redis of a test's own, for what would disturb everybody else on the shared one: it can be stopped, and
+ * started again on the same port. Without other settings it keeps nothing on disk, so that it is empty then. The
+ * environment variable {@value #BINARY} names the executable of another server or version that is started instead.
  */
 public final class OwnRedis implements AutoCloseable {
 

@@ -10,7 +10,9 @@ import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import redis.embedded.RedisSentinel;
 
-/** An embedded sentinel that watches one master alone, and has one of its replicas take over a second after it has gone. */
+/**
+ * An embedded sentinel that watches one master alone, and has one of its replicas take over a second after it has gone.
+ */
 public final class OwnSentinel implements AutoCloseable {
 
     private static final String MASTER = "locks";

@@ -16,8 +16,8 @@ import org.tukaani.xz.LZMA2Options;
 import org.tukaani.xz.XZOutputStream;
 
 /**
- * The build of PostgreSQL that is started: the programs in the directory of the environment variable {@value #DIRECTORY},
- * such as {@code /usr/lib/postgresql/15/bin}, or those that are embedded.
+ * The build of PostgreSQL that is started: the programs in the directory of the environment variable
+ * {@value #DIRECTORY}, such as {@code /usr/lib/postgresql/15/bin}, or those that are embedded.
  */
 public final class PostgresBinaries {
 

@@ -15,13 +15,13 @@ import org.slf4j.LoggerFactory;
 /**
  * One process's membership in a PostgreSQL server that several processes on this machine share.
  *
- * <p>The first process starts the server, later ones find it on its port, and the last one to leave stops it and removes
- * its data. No process owns it: it outlives one that is killed, whoever that was. After a {@code kill -9} of the last
- * process the server is left over; the next process joins it, and stops it when it leaves as the last one. Or stop it by
- * hand, with the process id that is logged by every process that joins.
+ * <p>The first process starts the server, later ones find it on its port, and the last one to leave stops it and
+ * removes its data. No process owns it: it outlives one that is killed, whoever that was. After a {@code kill -9} of
+ * the last process the server is left over; the next process joins it, and stops it when it leaves as the last one. Or
+ * stop it by hand, with the process id that is logged by every process that joins.
  *
- * <p>An advisory lock, shared and held by a connection that stays open, tells the others that this process is there: the
- * server itself ends it when the process dies.
+ * <p>An advisory lock, shared and held by a connection that stays open, tells the others that this process is there:
+ * the server itself ends it when the process dies.
  */
 public final class SharedPostgres implements AutoCloseable {
 

@@ -15,9 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One process's membership in a Redis server that several processes on this machine share, as in {@link SharedPostgres}:
- * the first one starts it, later ones find it on its port, and the last one to leave stops it. After a {@code kill -9} of
- * the last process it is left over; the next process joins it, and stops it when it leaves as the last one.
+ * One process's membership in a Redis server that several processes on this machine share, as in
+ * {@link SharedPostgres}: the first one starts it, later ones find it on its port, and the last one to leave stops it.
+ * After a {@code kill -9} of the last process it is left over; the next process joins it, and stops it when it leaves
+ * as the last one.
  *
  * <p>A connection with a name that stays open tells the others that this process is there: it ends with the process.
  */

@@ -27,8 +27,9 @@ public record SharedServer(String name, int port, String remedy) {
     }
 
     /**
-     * A file that a process locks while it joins or leaves. Without it, two processes that start at once would both start a
-     * server, and one that leaves could stop the server that another has just found. The end of a process ends its lock.
+     * A file that a process locks while it joins or leaves. Without it, two processes that start at once would both
+     * start a server, and one that leaves could stop the server that another has just found. The end of a process ends
+     * its lock.
      */
     FileChannel openTurn() throws IOException {
         return FileChannel.open(home().resolve("turn"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);

@@ -17,8 +17,8 @@ class OrderService {
     }
 
     /**
-     * Charges the order. Whoever submits it meanwhile is refused at once: waiting for the lock would only lead to the answer
-     * that it was processed.
+     * Charges the order. Whoever submits it meanwhile is refused at once: waiting for the lock would only lead to the
+     * answer that it was processed.
      */
     @DistributedLock(name = "order", key = "#orderId", waitTime = "0s")
     public ProcessedOrder submit(long orderId) throws InterruptedException {

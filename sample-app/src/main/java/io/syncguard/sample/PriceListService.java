@@ -7,8 +7,8 @@ import java.util.Map;
 import org.springframework.stereotype.Service;
 
 /**
- * Keeps the price list, which many read and one rewrites now and then, price by price. Whoever read it meanwhile would sell at
- * prices of two editions.
+ * Keeps the price list, which many read and one rewrites now and then, price by price. Whoever read it meanwhile would
+ * sell at prices of two editions.
  */
 @Service
 class PriceListService {

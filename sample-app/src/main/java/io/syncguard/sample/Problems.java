@@ -12,8 +12,8 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * Tells callers what went wrong and what to do next. The three kinds of lock errors mean different things to them: somebody
- * else is at it, something may have been done twice, nobody knows.
+ * Tells callers what went wrong and what to do next. The three kinds of lock errors mean different things to them:
+ * somebody else is at it, something may have been done twice, nobody knows.
  */
 @RestControllerAdvice
 final class Problems {

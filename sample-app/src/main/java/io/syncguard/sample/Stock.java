@@ -14,8 +14,8 @@ class Stock {
     private static final String FIND_AVAILABLE = "SELECT available FROM stock WHERE sku = :sku";
 
     /**
-     * A writer that was paused until its lock was lost, and granted to others, comes with a smaller fence than theirs: its
-     * number is out of date and changes nothing.
+     * A writer that was paused until its lock was lost, and granted to others, comes with a smaller fence than theirs:
+     * its number is out of date and changes nothing.
      */
     private static final String CHANGE =
             "UPDATE stock SET available = :available, fence = :fence WHERE sku = :sku AND fence < :fence";

@@ -30,17 +30,17 @@ final class HandOverRules {
     }
 
     void check(List<HistoryEvent> events) {
-        events.stream().filter(event -> event.is(Kind.HANDED_OVER)).forEach(this::toSomebody);
+        events.stream().filter(event -> event.is(Kind.HANDED_OVER)).forEach(this::toWaiter);
         long serverAhead = serverAhead();
         for (LeaseHistory lease : history.grants()) {
             if (lease.acquire().is(Kind.HANDED_OVER)) {
                 toWhoMayBeHanded(lease);
                 toWhoStillWaits(lease);
-                forOnePlaceTtl(lease);
+                forOneWaiterTtl(lease);
                 confirmedBefore(lease, serverAhead);
                 foundAsItWas(lease);
                 byRelease(lease);
-                usedOrGivenBack(lease);
+                usedOrReleased(lease);
             }
         }
     }
@@ -58,47 +58,47 @@ final class HandOverRules {
                 .orElse(Long.MIN_VALUE);
     }
 
-    private void toSomebody(HistoryEvent news) {
-        boolean hadPlace = history.leases().values().stream()
+    private void toWaiter(HistoryEvent message) {
+        boolean hadEntry = history.leases().values().stream()
                 .map(LeaseHistory::acquire)
                 .anyMatch(grant -> grant.is(Kind.HANDED_OVER)
-                        && grant.lease().fence() == news.lease().fence());
-        if (!hadPlace) {
-            report("a key was handed over to a caller without a queue entry", news);
+                        && grant.lease().fence() == message.lease().fence());
+        if (!hadEntry) {
+            report("a key was handed over to a caller without a queue entry", message);
         }
-        if (news.outcome() != Outcome.OK) {
-            report("a key was handed over to a waiter that does not accept it", news);
+        if (message.outcome() != Outcome.OK) {
+            report("a key was handed over to a waiter that does not accept it", message);
         }
     }
 
     private void toWhoMayBeHanded(LeaseHistory lease) {
-        HistoryEvent place = placeOf(lease);
-        if (place.lease().shared()
-                || place.lease().ttl() < processes.placeTtlOf(place.source().process())) {
-            report("a key was handed over to a waiter that does not accept it", place, lease.acquire());
+        HistoryEvent entry = queuedBy(lease);
+        if (entry.lease().shared()
+                || entry.lease().ttl() < processes.waiterTtlOf(entry.source().process())) {
+            report("a key was handed over to a waiter that does not accept it", entry, lease.acquire());
         }
     }
 
     private void toWhoStillWaits(LeaseHistory lease) {
         lease.all(Kind.RELEASE, Outcome.LEFT)
-                .filter(left -> placeOf(lease).outcome() == Outcome.QUEUED
-                        && left.start() > placeOf(lease).end())
+                .filter(left -> queuedBy(lease).outcome() == Outcome.QUEUED
+                        && left.start() > queuedBy(lease).end())
                 .forEach(left -> report("a key was handed over to a waiter that had left", left, lease.acquire()));
     }
 
     /** The acquire request that made or renewed the queue entry. */
-    private static HistoryEvent placeOf(LeaseHistory lease) {
+    private static HistoryEvent queuedBy(LeaseHistory lease) {
         return lease.all(Kind.ACQUIRE)
-                .filter(claim -> claim.source().equals(lease.acquire().source()))
+                .filter(acquire -> acquire.source().equals(lease.acquire().source()))
                 .findFirst()
                 .orElseThrow();
     }
 
-    private void forOnePlaceTtl(LeaseHistory lease) {
+    private void forOneWaiterTtl(LeaseHistory lease) {
         HistoryEvent grant = lease.acquire();
         long length = grant.lease().expiresAt() - grant.lease().acquiredAt();
-        if (length != processes.placeTtlOf(grant.source().process())) {
-            report("a first lease is " + length + " ms long", placeOf(lease), grant);
+        if (length != processes.waiterTtlOf(grant.source().process())) {
+            report("a first lease is " + length + " ms long", queuedBy(lease), grant);
         }
     }
 
@@ -110,17 +110,18 @@ final class HandOverRules {
                         > (grant.lease().acquiredAt() + 1) * MILLI + LeaseHistory.INACCURACY_NANOS) {
             report(
                     "a queue entry was confirmed by a request that was sent after the hand-over",
-                    placeOf(lease),
+                    queuedBy(lease),
                     grant);
         }
     }
 
     private void foundAsItWas(LeaseHistory lease) {
         lease.all(Kind.EXTEND, Outcome.OK)
-                .filter(claim -> claim.lease().fence() != 0
-                        && claim.lease().acquiredAt() != lease.acquire().lease().acquiredAt())
-                .forEach(claim -> report(
-                        "the time of a grant changed when it was found", placeOf(lease), lease.acquire(), claim));
+                .filter(acquire -> acquire.lease().fence() != 0
+                        && acquire.lease().acquiredAt()
+                                != lease.acquire().lease().acquiredAt())
+                .forEach(acquire -> report(
+                        "the time of a grant changed when it was found", queuedBy(lease), lease.acquire(), acquire));
     }
 
     /**
@@ -153,18 +154,18 @@ final class HandOverRules {
 
     /** The latest lapse of the queue entry: one waiter ttl after the acquire request or the last renewal. */
     private long latestLapse(LeaseHistory handed) {
-        return Stream.concat(Stream.of(placeOf(handed)), handed.all(Kind.KEEP))
+        return Stream.concat(Stream.of(queuedBy(handed)), handed.all(Kind.RENEW))
                         .mapToLong(handed::latestEffect)
                         .max()
                         .orElseThrow()
-                + processes.placeTtlOf(handed.acquire().source().process()) * MILLI
+                + processes.waiterTtlOf(handed.acquire().source().process()) * MILLI
                 + LeaseHistory.INACCURACY_NANOS;
     }
 
-    private void usedOrGivenBack(LeaseHistory lease) {
+    private void usedOrReleased(LeaseHistory lease) {
         HistoryEvent grant = lease.acquire();
         String process = grant.source().process();
-        boolean isTouched = history.claimedAnew().containsValue(lease)
+        boolean isTouched = history.acquiredAgain().containsValue(lease)
                 || lease.all(Kind.RELEASE).anyMatch(lease::isOwn)
                 || lease.all(Kind.EXTEND).anyMatch(lease::isOwn)
                 || lease.all(Kind.HELD).findAny().isPresent()
@@ -173,7 +174,7 @@ final class HandOverRules {
         if (!isTouched
                 && processes.endOf(process, NEVER) - ProcessTimes.GRACE_NANOS > grant.end()
                 && !processes.releasesWereStuck(process, grant.end(), grant.end() + ProcessTimes.GRACE_NANOS)) {
-            report("a key that was handed over was neither used nor released", placeOf(lease), grant);
+            report("a key that was handed over was neither used nor released", queuedBy(lease), grant);
         }
     }
 

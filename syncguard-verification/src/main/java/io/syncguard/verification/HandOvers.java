@@ -29,17 +29,17 @@ final class HandOvers {
 
     private static final long MILLI = 1_000_000;
 
-    private final List<HistoryEvent> claims;
-    private final List<HistoryEvent> news;
+    private final List<HistoryEvent> acquires;
+    private final List<HistoryEvent> messages;
     private final List<HistoryEvent> others;
     private final ProcessTimes processes;
 
     private HandOvers(List<HistoryEvent> ofLock, ProcessTimes processes) {
         // A request that was never sent has no effect.
-        this.claims = sorted(ofLock, Kind.ACQUIRE).stream()
-                .filter(claim -> claim.outcome() != Outcome.FAILED)
+        this.acquires = sorted(ofLock, Kind.ACQUIRE).stream()
+                .filter(acquire -> acquire.outcome() != Outcome.FAILED)
                 .toList();
-        this.news = sorted(ofLock, Kind.HANDED_OVER);
+        this.messages = sorted(ofLock, Kind.HANDED_OVER);
         this.others = ofLock.stream()
                 .filter(event -> !event.is(Kind.ACQUIRE) && !event.is(Kind.HANDED_OVER))
                 .toList();
@@ -60,7 +60,7 @@ final class HandOvers {
      *     sent
      * @param claimedAgainAt when the request for the next grant was sent; {@link HistoryEvent#NEVER} in the last part
      */
-    record Part(List<HistoryEvent> events, long arrivedAt, long claimedAgainAt) {}
+    record Part(List<HistoryEvent> events, long arrivedAt, long nextSentAt) {}
 
     /** The events of one lock id by its grants, in their order. */
     static List<Part> parts(List<HistoryEvent> ofLock, ProcessTimes processes) {
@@ -71,12 +71,12 @@ final class HandOvers {
         List<Part> parts = new ArrayList<>();
         List<HistoryEvent> part = new ArrayList<>();
         HistoryEvent first = null;
-        long arrivedAt = claims.isEmpty() ? 0 : claims.get(0).start();
-        for (int i = 0; i < claims.size(); i++) {
-            HistoryEvent claim = claims.get(i);
-            HistoryEvent next = i + 1 < claims.size() ? claims.get(i + 1) : null;
-            part.add(claim);
-            HistoryEvent grant = grant(claim, next);
+        long arrivedAt = acquires.isEmpty() ? 0 : acquires.get(0).start();
+        for (int i = 0; i < acquires.size(); i++) {
+            HistoryEvent acquire = acquires.get(i);
+            HistoryEvent next = i + 1 < acquires.size() ? acquires.get(i + 1) : null;
+            part.add(acquire);
+            HistoryEvent grant = grant(acquire, next);
             if (grant == null) {
                 continue;
             }
@@ -109,75 +109,76 @@ final class HandOvers {
                 .orElse(0);
         for (HistoryEvent event : others) {
             boolean ends = event.is(Kind.RELEASE) || event.is(Kind.ENDED);
-            boolean isOfAnother = tellsFenceOf(event, next)
+            boolean isOfAnother = showsFenceOf(event, next)
                     || event.lease().fence() != 0 && fence != 0 && event.lease().fence() != fence;
             if (ends && (overlaps(event, first) || overlaps(event, next))) {
                 part.add(event.answered(event.end(), Outcome.UNKNOWN));
             } else if ((first == null
                             || event.start() >= latestEffect(first)
-                            || (event.is(Kind.KEEP) || tellsFenceOf(event, first)) && overlaps(event, first))
+                            || (event.is(Kind.RENEW) || showsFenceOf(event, first)) && overlaps(event, first))
                     && (next == null || event.start() < latestEffect(next) && !isOfAnother)) {
                 part.add(event);
             }
         }
     }
 
-    private static boolean tellsFenceOf(HistoryEvent event, HistoryEvent claim) {
-        return claim != null
+    private static boolean showsFenceOf(HistoryEvent event, HistoryEvent acquire) {
+        return acquire != null
                 && event.lease().fence() != 0
-                && event.lease().fence() == claim.lease().fence();
+                && event.lease().fence() == acquire.lease().fence();
     }
 
-    private static boolean overlaps(HistoryEvent event, HistoryEvent claim) {
-        return claim != null && event.end() >= claim.start() && event.start() <= latestEffect(claim);
+    private static boolean overlaps(HistoryEvent event, HistoryEvent acquire) {
+        return acquire != null && event.end() >= acquire.start() && event.start() <= latestEffect(acquire);
     }
 
-    private static long latestEffect(HistoryEvent claim) {
-        return claim.outcome() == Outcome.UNKNOWN ? NEVER : claim.end();
+    private static long latestEffect(HistoryEvent acquire) {
+        return acquire.outcome() == Outcome.UNKNOWN ? NEVER : acquire.end();
     }
 
-    private HistoryEvent grant(HistoryEvent claim, HistoryEvent next) {
-        if (claim.outcome() != Outcome.QUEUED && claim.outcome() != Outcome.UNKNOWN) {
+    private HistoryEvent grant(HistoryEvent acquire, HistoryEvent next) {
+        if (acquire.outcome() != Outcome.QUEUED && acquire.outcome() != Outcome.UNKNOWN) {
             return null;
         }
-        HistoryEvent told = news.stream()
-                .filter(event -> event.value() == claim.source().number())
+        HistoryEvent message = messages.stream()
+                .filter(event -> event.value() == acquire.source().number())
                 .findFirst()
                 .orElse(null);
-        if (told != null) {
-            return grant(claim, confirmedAt(claim, next, told.start()), told.end(), Outcome.OK, told.lease());
+        if (message != null) {
+            return grant(
+                    acquire, confirmedAt(acquire, next, message.start()), message.end(), Outcome.OK, message.lease());
         }
-        if (claim.outcome() == Outcome.UNKNOWN) {
+        if (acquire.outcome() == Outcome.UNKNOWN) {
             return null;
         }
-        long waiterTtl = processes.placeTtlOf(claim.source().process());
+        long waiterTtl = processes.waiterTtlOf(acquire.source().process());
         if (next != null && wasThereBefore(next)) {
             long at = next.lease().acquiredAt();
             Lease first = new Lease(next.lease().fence(), waiterTtl, at, at + waiterTtl, false);
-            return grant(claim, confirmedAt(claim, next, NEVER), next.end(), Outcome.OK, first);
+            return grant(acquire, confirmedAt(acquire, next, NEVER), next.end(), Outcome.OK, first);
         }
-        return mayHaveBeenHanded(claim, next)
-                ? grant(claim, claim.start(), lastSeen(claim, next), Outcome.UNKNOWN, Lease.ofTtl(waiterTtl))
+        return mayHaveBeenHanded(acquire, next)
+                ? grant(acquire, acquire.start(), lastSeen(acquire, next), Outcome.UNKNOWN, Lease.ofTtl(waiterTtl))
                 : null;
     }
 
-    private static HistoryEvent grant(HistoryEvent claim, long sentAt, long end, Outcome outcome, Lease lease) {
+    private static HistoryEvent grant(HistoryEvent acquire, long sentAt, long end, Outcome outcome, Lease lease) {
         return new HistoryEvent(
                 Kind.HANDED_OVER,
-                claim.source(),
-                claim.key(),
-                claim.lock(),
+                acquire.source(),
+                acquire.key(),
+                acquire.lock(),
                 sentAt,
                 end,
                 outcome,
                 lease,
-                claim.source().number());
+                acquire.source().number());
     }
 
     /** A granted lease lasts the requested ttl from the time of the answer, so an older grant was extended. */
-    private static boolean wasThereBefore(HistoryEvent claim) {
-        return claim.outcome() == Outcome.OK
-                && LeaseHistory.serverTime(claim) > claim.lease().acquiredAt();
+    private static boolean wasThereBefore(HistoryEvent acquire) {
+        return acquire.outcome() == Outcome.OK
+                && LeaseHistory.serverTime(acquire) > acquire.lease().acquiredAt();
     }
 
     private static boolean isSame(HistoryEvent grant, HistoryEvent next) {
@@ -186,63 +187,63 @@ final class HandOvers {
                 && next.lease().fence() == grant.lease().fence();
     }
 
-    private static HistoryEvent extension(HistoryEvent claim) {
+    private static HistoryEvent extension(HistoryEvent acquire) {
         return new HistoryEvent(
                 Kind.EXTEND,
-                claim.source(),
-                claim.key(),
-                claim.lock(),
-                claim.start(),
-                claim.end(),
-                claim.outcome(),
-                claim.lease(),
-                claim.value());
+                acquire.source(),
+                acquire.key(),
+                acquire.lock(),
+                acquire.start(),
+                acquire.end(),
+                acquire.outcome(),
+                acquire.lease(),
+                acquire.value());
     }
 
     /** When the last request was sent that confirmed the queue entry. */
-    private long confirmedAt(HistoryEvent claim, HistoryEvent next, long before) {
-        return confirmations(claim, next)
-                .filter(keep -> keep.start() < before)
+    private long confirmedAt(HistoryEvent acquire, HistoryEvent next, long before) {
+        return confirmations(acquire, next)
+                .filter(renew -> renew.start() < before)
                 .mapToLong(HistoryEvent::start)
-                .reduce(claim.start(), Math::max);
+                .reduce(acquire.start(), Math::max);
     }
 
-    private Stream<HistoryEvent> confirmations(HistoryEvent claim, HistoryEvent next) {
-        return during(claim, next).filter(event -> event.is(Kind.KEEP, Outcome.OK));
+    private Stream<HistoryEvent> confirmations(HistoryEvent acquire, HistoryEvent next) {
+        return during(acquire, next).filter(event -> event.is(Kind.RENEW, Outcome.OK));
     }
 
-    private Stream<HistoryEvent> during(HistoryEvent claim, HistoryEvent next) {
+    private Stream<HistoryEvent> during(HistoryEvent acquire, HistoryEvent next) {
         return others.stream()
-                .filter(event -> event.end() >= claim.start() && (next == null || event.start() <= next.end()));
+                .filter(event -> event.end() >= acquire.start() && (next == null || event.start() <= next.end()));
     }
 
     /**
      * A later answered request would have found the grant, unless its first lease had lapsed or another client had
      * ended it.
      */
-    private boolean mayHaveBeenHanded(HistoryEvent claim, HistoryEvent next) {
-        long waiterTtl = processes.placeTtlOf(claim.source().process());
-        if (claim.lease().shared() || claim.lease().ttl() < waiterTtl) {
+    private boolean mayHaveBeenHanded(HistoryEvent acquire, HistoryEvent next) {
+        long waiterTtl = processes.waiterTtlOf(acquire.source().process());
+        if (acquire.lease().shared() || acquire.lease().ttl() < waiterTtl) {
             return false;
         }
         long longest = (waiterTtl + LeaseHistory.TOLERANCE_MILLIS) * MILLI - LeaseHistory.INACCURACY_NANOS;
         return next != null && next.outcome() == Outcome.UNKNOWN
-                || during(claim, next).anyMatch(event -> showsLease(event, next))
-                || lastSeen(claim, next) == NEVER
-                || lastSeen(claim, next) - confirmedAt(claim, next, NEVER) > longest;
+                || during(acquire, next).anyMatch(event -> showsLease(event, next))
+                || lastSeen(acquire, next) == NEVER
+                || lastSeen(acquire, next) - confirmedAt(acquire, next, NEVER) > longest;
     }
 
     private static boolean showsLease(HistoryEvent event, HistoryEvent next) {
         return event.is(Kind.ENDED)
                 || event.is(Kind.PINNED)
-                || event.is(Kind.LOOKUP, Outcome.OK) && !tellsFenceOf(event, next)
+                || event.is(Kind.LOOKUP, Outcome.OK) && !showsFenceOf(event, next)
                 || (event.is(Kind.RELEASE) || event.is(Kind.EXTEND))
                         && (event.mayHaveHappened() || event.outcome() == Outcome.BUSY);
     }
 
     /** When the next request for the queue entry was sent, or when the waiter left. */
-    private long lastSeen(HistoryEvent claim, HistoryEvent next) {
-        long left = during(claim, next)
+    private long lastSeen(HistoryEvent acquire, HistoryEvent next) {
+        long left = during(acquire, next)
                 .filter(event -> event.is(Kind.RELEASE, Outcome.LEFT) || event.is(Kind.RELEASE, Outcome.NOT_HELD))
                 .mapToLong(HistoryEvent::end)
                 .min()

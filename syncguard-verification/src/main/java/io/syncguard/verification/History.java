@@ -136,7 +136,7 @@ final class History {
             processes.sawUndisturbed(event.start(), event.end());
         }
         if (event.is(Kind.PROCESS_STARTED)) {
-            processes.sawPlaceTtl(process, event.value());
+            processes.sawWaiterTtl(process, event.value());
         } else if (!event.is(Kind.PROCESS_ENDED)) {
             BufferedWriter bucket = buckets.get(Math.floorMod(event.key().hashCode(), BUCKETS));
             bucket.write(line);

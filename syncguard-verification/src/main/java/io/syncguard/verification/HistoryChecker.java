@@ -14,8 +14,8 @@ import java.util.PriorityQueue;
 import java.util.TreeMap;
 
 /**
- * Judges the history of one key by a model: a fenced lock for readers and writers, with leases by the server's clock and one
- * queue.
+ * Judges the history of one key by a model: a fenced lock for readers and writers, with leases by the server's clock
+ * and one queue.
  *
  * <ol>
  *   <li>{@link KeyHistory} groups the events by lock id, and sorts the grants by their fences.
@@ -52,14 +52,14 @@ final class HistoryChecker {
     }
 
     private List<Violation> check() {
-        history.nobodys().forEach(this::nobodysLease);
+        history.ungranted().forEach(this::ungrantedLease);
         findTakers();
         LeaseRules rules = new LeaseRules(processes, violations::add);
         history.leases().values().forEach(rules::check);
-        history.claimedAnew().forEach((claim, lease) -> {
+        history.acquiredAgain().forEach((acquire, lease) -> {
             // A request without an answer did not miss the lease.
-            if (claim.outcome() != Outcome.UNKNOWN) {
-                rules.notMissed(lease, claim);
+            if (acquire.outcome() != Outcome.UNKNOWN) {
+                rules.notMissed(lease, acquire);
             }
         });
         findByKey(rules);
@@ -77,9 +77,9 @@ final class HistoryChecker {
         return violations;
     }
 
-    private void nobodysLease(HistoryEvent event) {
+    private void ungrantedLease(HistoryEvent event) {
         if (event.is(Kind.HELD)) {
-            report(Rule.BELIEF, "a handle is held without a grant", event);
+            report(Rule.DEADLINE, "a handle is held without a grant", event);
         } else if (event.is(Kind.EXTEND, Outcome.OK)
                 || event.is(Kind.RELEASE, Outcome.OK)
                 || event.is(Kind.LOOKUP, Outcome.OK)) {

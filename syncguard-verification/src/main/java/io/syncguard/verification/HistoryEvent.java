@@ -39,7 +39,7 @@ record HistoryEvent(
          * A queue entry was renewed. OK if the waiter has to go on waiting; NOT_HELD if it has to send an acquire
          * request.
          */
-        KEEP,
+        RENEW,
         /**
          * The message of a hand-over arrived; the ttl is that of the first lease. REFUSED if the waiter does not accept
          * a hand-over.
@@ -52,7 +52,7 @@ record HistoryEvent(
         /** A nested request joined an outer lock. */
         JOINED,
         /** A handle was released, and answered that it was held until then. */
-        GIVEN_BACK,
+        HANDLE_RELEASED,
         /** A listener or callback received a loss. */
         LOST,
         /** A handle answered that it is lost. */

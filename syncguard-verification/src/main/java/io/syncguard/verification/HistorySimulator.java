@@ -34,7 +34,7 @@ final class HistorySimulator {
         READERS_STOP_READERS,
         THE_LAST_QUEUES_FIRST,
         THE_LAST_IS_HANDED_THE_KEY,
-        FIRST_LEASES_COUNT_FROM_THE_NEWS
+        FIRST_LEASES_COUNT_FROM_THE_MESSAGE
     }
 
     private final Random random;
@@ -52,8 +52,8 @@ final class HistorySimulator {
     /** The client, by lock id. */
     private final Map<String, Client> clients = new HashMap<>();
 
-    /** The number of the last claim, by lock id. */
-    private final Map<String, Long> lastClaims = new HashMap<>();
+    /** The number of the last acquire request, by lock id. */
+    private final Map<String, Long> lastAcquires = new HashMap<>();
 
     /** When the last request was sent that confirmed the queue entry, by lock id. */
     private final Map<String, Long> confirmed = new HashMap<>();
@@ -117,11 +117,11 @@ final class HistorySimulator {
         if (what < 15) {
             lookAtKey(client, now);
         } else if (what < 18) {
-            endByHand(client, now);
+            endInStore(client, now);
         } else if (client.lock.isEmpty()) {
             acquire(client, now);
         } else if (what < 35) {
-            believe(client, now);
+            observe(client, now);
             again(client, now + 1);
         } else if (what < 50) {
             extend(client, now);
@@ -163,14 +163,14 @@ final class HistorySimulator {
         long ttl = handed ? SimulatedServer.WAITER_TTL + random.nextInt(1000) : 20 + random.nextInt(600);
         String lock = "lock" + ++locks;
         clients.put(lock, client);
-        claim(client, lock, ttl, handed || random.nextInt(100) < 70, start);
+        acquire(client, lock, ttl, handed || random.nextInt(100) < 70, start);
     }
 
-    private void claim(Client client, String lock, long ttl, boolean waits, long start) {
+    private void acquire(Client client, String lock, long ttl, boolean waits, long start) {
         boolean shared = client.shared;
         HistoryEvent asked = event(client.process, Kind.ACQUIRE, lock, start)
                 .with(Lease.ofTtl(ttl).shared(shared));
-        lastClaims.put(lock, asked.source().number());
+        lastAcquires.put(lock, asked.source().number());
         long travels = random.nextInt(5);
         if (random.nextInt(100) < (waits ? 1 : 5)) {
             events.add(asked.answered((start + travels) * MILLI, Outcome.UNKNOWN));
@@ -210,45 +210,47 @@ final class HistorySimulator {
         if (stopping || what < 5) {
             release(client, lock, from + 1);
         } else if (what < 15) {
-            later(from, random.nextInt(40), () -> claim(client, lock, ttl, false, clock));
+            later(from, random.nextInt(40), () -> acquire(client, lock, ttl, false, clock));
         } else if (what < 40) {
-            keep(client, lock, ttl, from + 1);
+            renew(client, lock, ttl, from + 1);
         } else {
             later(from, 0, () -> {
                 boolean tooLong = what < 42;
                 sleepers.put(
                         lock,
-                        tooLong ? () -> keep(client, lock, ttl, clock) : () -> claim(client, lock, ttl, true, clock));
+                        tooLong
+                                ? () -> renew(client, lock, ttl, clock)
+                                : () -> acquire(client, lock, ttl, true, clock));
                 later(clock, tooLong ? SimulatedServer.WAITER_TTL + 1000 : random.nextInt(2000), () -> wake(lock));
             });
         }
     }
 
-    private void keep(Client client, String lock, long ttl, long start) {
-        HistoryEvent asked = event(client.process, Kind.KEEP, lock, start);
+    private void renew(Client client, String lock, long ttl, long start) {
+        HistoryEvent asked = event(client.process, Kind.RENEW, lock, start);
         later(start, random.nextInt(5), () -> {
             long end = clock + random.nextInt(5);
-            if (server.keep(lock, clock)) {
+            if (server.renew(lock, clock)) {
                 events.add(asked.answered(end * MILLI, Outcome.OK));
                 confirmed.put(lock, start);
                 sleep(client, lock, ttl, end);
             } else {
                 events.add(asked.answered(end * MILLI, Outcome.NOT_HELD));
-                claim(client, lock, ttl, true, end + 1);
+                acquire(client, lock, ttl, true, end + 1);
             }
         });
     }
 
     private void wake(String lock) {
-        Runnable claim = sleepers.remove(lock);
-        if (claim != null) {
-            claim.run();
+        Runnable acquire = sleepers.remove(lock);
+        if (acquire != null) {
+            acquire.run();
         }
     }
 
     /** Wakes the grantable waiters, most of the time. */
     private void wake() {
-        for (String lock : server.whoCanGoOn(clock)) {
+        for (String lock : server.grantable(clock)) {
             if (random.nextInt(100) < 95) {
                 later(clock, random.nextInt(10), () -> wake(lock));
             }
@@ -256,7 +258,7 @@ final class HistorySimulator {
     }
 
     private Outcome answer(HistoryEvent asked, boolean waits) {
-        Outcome outcome = server.claim(asked, waits, clock);
+        Outcome outcome = server.acquire(asked, waits, clock);
         if (outcome == Outcome.REFUSED) {
             wake();
         }
@@ -265,10 +267,10 @@ final class HistorySimulator {
 
     /** The message may get lost. */
     private void handOver() {
-        SimulatedServer.Place place = server.handOver(clock);
-        if (place != null && random.nextInt(100) < 95) {
-            SimulatedServer.Row row = server.row(place.lock());
-            later(clock, random.nextInt(10), () -> tell(place, row));
+        SimulatedServer.Entry entry = server.handOver(clock);
+        if (entry != null && random.nextInt(100) < 95) {
+            SimulatedServer.Row row = server.row(entry.lock());
+            later(clock, random.nextInt(10), () -> deliver(entry, row));
         }
     }
 
@@ -276,25 +278,25 @@ final class HistorySimulator {
      * A sleeping client accepts it, unless it belongs to an earlier acquire request. A client with a pending request
      * will find the grant.
      */
-    private void tell(SimulatedServer.Place place, SimulatedServer.Row row) {
-        Client client = clients.get(place.lock());
-        HistoryEvent news = event(client.process, Kind.HANDED_OVER, place.lock(), clock);
-        events.add(news.answered(news.start(), Outcome.OK)
+    private void deliver(SimulatedServer.Entry entry, SimulatedServer.Row row) {
+        Client client = clients.get(entry.lock());
+        HistoryEvent message = event(client.process, Kind.HANDED_OVER, entry.lock(), clock);
+        events.add(message.answered(message.start(), Outcome.OK)
                 .with(new Lease(row.fence(), SimulatedServer.WAITER_TTL, row.acquiredAt(), row.expiresAt(), false))
-                .with(place.claim()));
-        Runnable sleeper = sleepers.get(place.lock());
-        if (sleeper == null || place.claim() != lastClaims.get(place.lock())) {
+                .with(entry.acquire()));
+        Runnable sleeper = sleepers.get(entry.lock());
+        if (sleeper == null || entry.acquire() != lastAcquires.get(entry.lock())) {
             return;
         }
-        sleepers.remove(place.lock());
-        boolean late = bug == Bug.FIRST_LEASES_COUNT_FROM_THE_NEWS;
-        long deadline = (late ? clock : confirmed.get(place.lock())) + SimulatedServer.WAITER_TTL;
+        sleepers.remove(entry.lock());
+        boolean late = bug == Bug.FIRST_LEASES_COUNT_FROM_THE_MESSAGE;
+        long deadline = (late ? clock : confirmed.get(entry.lock())) + SimulatedServer.WAITER_TTL;
         if (clock < deadline) {
-            client.lock = place.lock();
+            client.lock = entry.lock();
             client.shared = false;
             client.fence = row.fence();
             client.deadline = deadline;
-            believe(client, clock);
+            observe(client, clock);
             again(client, clock);
         } else {
             sleeper.run();
@@ -344,7 +346,7 @@ final class HistorySimulator {
             wake();
             events.add(asked.answered(end * MILLI, answerIsLost ? Outcome.UNKNOWN : outcome));
             if (holds && outcome == Outcome.OK) {
-                HistoryEvent given = event(client.process, Kind.GIVEN_BACK, lock, start);
+                HistoryEvent given = event(client.process, Kind.HANDLE_RELEASED, lock, start);
                 events.add(given.answered(end * MILLI, Outcome.OK).with(Lease.ofFence(fence)));
             }
             again(client, end);
@@ -352,7 +354,7 @@ final class HistorySimulator {
     }
 
     /** Ends a lease in the store, as an administrator does. */
-    private void endByHand(Client client, long start) {
+    private void endInStore(Client client, long start) {
         for (String lock : server.live(clock)) {
             server.end(lock);
             HistoryEvent ended = event("people", Kind.ENDED, lock, start);
@@ -392,7 +394,7 @@ final class HistorySimulator {
         });
     }
 
-    private void believe(Client client, long now) {
+    private void observe(Client client, long now) {
         HistoryEvent held = event(client.process, Kind.HELD, client.lock, now);
         events.add(held.answered(now * MILLI, Outcome.OK).with((client.deadline - now) * MILLI));
     }

@@ -48,7 +48,7 @@ final class InterruptRules {
                                 "an acquire that was interrupted left something behind",
                                 aborted,
                                 seen)));
-        all(events, Kind.GIVEN_BACK, Outcome.OK)
+        all(events, Kind.HANDLE_RELEASED, Outcome.OK)
                 .filter(processes::wasUndisturbed)
                 // The row was locked for a moment: the release is repeated, and the lease has no holder.
                 .filter(given ->
@@ -60,13 +60,13 @@ final class InterruptRules {
         // A release whose answer was lost, and which was repeated, finds nothing.
         if (Stream.concat(all(events, Kind.RELEASE, Outcome.OK), all(events, Kind.RELEASE, Outcome.NOT_HELD))
                 .noneMatch(release -> release.start() >= given.start() && release.end() <= given.end())) {
-            report(Rule.RELEASED_WHEN_SAID, "a handle was released before its lease was", given);
+            report(Rule.RELEASED_WHEN_ANSWERED, "a handle was released before its lease was", given);
         }
         all(events, Kind.SEEN, Outcome.OK)
                 .filter(seen -> seen.start() > given.end())
                 .findFirst()
                 .ifPresent(seen -> report(
-                        Rule.RELEASED_WHEN_SAID,
+                        Rule.RELEASED_WHEN_ANSWERED,
                         "a lease is in the store after its handle was released",
                         given,
                         seen));

@@ -44,7 +44,7 @@ final class InterruptStorm implements AutoCloseable {
     private final HistoryRecorder recorder;
     private final KnownLockIds known = new KnownLockIds();
     private final LockEngine locks;
-    private final AtomicInteger givenBack = new AtomicInteger();
+    private final AtomicInteger handleReleased = new AtomicInteger();
     private final AtomicInteger aborted = new AtomicInteger();
     private final AtomicInteger waited = new AtomicInteger();
 
@@ -104,7 +104,7 @@ final class InterruptStorm implements AutoCloseable {
     }
 
     private boolean isEnough() {
-        return givenBack.get() >= 500 && aborted.get() >= 50 && waited.get() >= 50;
+        return handleReleased.get() >= 500 && aborted.get() >= 50 && waited.get() >= 50;
     }
 
     private void interrupt(Thread victim) {
@@ -167,7 +167,7 @@ final class InterruptStorm implements AutoCloseable {
 
         private void use(LockRequest request) {
             HistoryEvent asked = recorder.begin(Kind.ABORTED, name, request.key(), "");
-            known.beginAnew();
+            known.beginNext();
             try {
                 LockHandle lock = locks.acquire(request);
                 LockSupport.parkNanos(random.nextLong(MILLI));
@@ -185,9 +185,10 @@ final class InterruptStorm implements AutoCloseable {
         }
 
         private void giveBack(LockHandle lock) {
-            HistoryEvent asked = recorder.begin(Kind.GIVEN_BACK, name, lock.key(), HistoryRecorder.hash(lock.lockId()));
+            HistoryEvent asked =
+                    recorder.begin(Kind.HANDLE_RELEASED, name, lock.key(), HistoryRecorder.hash(lock.lockId()));
             boolean wasHeld = lock.release();
-            givenBack.incrementAndGet();
+            handleReleased.incrementAndGet();
             recorder.write(asked.answered(System.nanoTime(), wasHeld ? Outcome.OK : Outcome.NOT_HELD));
         }
     }

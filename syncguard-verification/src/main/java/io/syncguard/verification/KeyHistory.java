@@ -19,9 +19,9 @@ final class KeyHistory {
 
     private final ProcessTimes processes;
     private final Map<String, LeaseHistory> leases = new LinkedHashMap<>();
-    private final Map<HistoryEvent, LeaseHistory> claimedAnew = new LinkedHashMap<>();
+    private final Map<HistoryEvent, LeaseHistory> acquiredAgain = new LinkedHashMap<>();
     private final List<QueueEntryHistory> requests = new ArrayList<>();
-    private final List<HistoryEvent> nobodys = new ArrayList<>();
+    private final List<HistoryEvent> ungranted = new ArrayList<>();
     private final List<LeaseHistory> grants;
 
     KeyHistory(List<HistoryEvent> events, ProcessTimes processes) {
@@ -43,7 +43,7 @@ final class KeyHistory {
         for (HandOvers.Part part : parts) {
             boolean isLast = part == parts.get(parts.size() - 1);
             if (before != null) {
-                claimedAnew.put(part.events().get(0), before);
+                acquiredAgain.put(part.events().get(0), before);
             }
             before = add(isLast ? lock : lock + "/" + leases.size(), part.events());
             if (part.events().stream().anyMatch(event -> event.is(Kind.ACQUIRE))) {
@@ -59,7 +59,7 @@ final class KeyHistory {
                 .map(acquire -> new LeaseHistory(acquire, ofGrant, processes))
                 .orElse(null);
         if (lease == null) {
-            nobodys.addAll(ofGrant);
+            ungranted.addAll(ofGrant);
         } else {
             leases.put(lock, lease);
         }
@@ -93,12 +93,12 @@ final class KeyHistory {
     }
 
     /** The acquire requests for a new grant under a lock id that had a grant before, with that grant. */
-    Map<HistoryEvent, LeaseHistory> claimedAnew() {
-        return claimedAnew;
+    Map<HistoryEvent, LeaseHistory> acquiredAgain() {
+        return acquiredAgain;
     }
 
     /** The events of lock ids without a possible grant. */
-    List<HistoryEvent> nobodys() {
-        return nobodys;
+    List<HistoryEvent> ungranted() {
+        return ungranted;
     }
 }

@@ -39,7 +39,7 @@ final class KnownLockIds {
     }
 
     /** The thread begins another acquisition. */
-    void beginAnew() {
+    void beginNext() {
         latest.remove();
     }
 

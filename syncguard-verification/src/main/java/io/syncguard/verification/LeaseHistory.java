@@ -13,7 +13,8 @@ import java.util.stream.Stream;
  * The events of one grant, and the earliest and latest times that follow from them. Answers are certain; an event of
  * unknown outcome happened at the worst time for the caller of the method.
  *
- * <p>Times are nanoseconds of the monotonic clock, but those of methods named after the server: milliseconds of its clock.
+ * <p>Times are nanoseconds of the monotonic clock, but those of methods named after the server: milliseconds of its
+ * clock.
  */
 final class LeaseHistory {
 
@@ -21,7 +22,7 @@ final class LeaseHistory {
     static final long TOLERANCE_MILLIS = 1000;
 
     /** With the settings of a worker the server ends a statement after 1.8 s; the rest is for a busy machine. */
-    static final long SETTLING_NANOS = 5_000_000_000L;
+    static final long IN_DOUBT_NANOS = 5_000_000_000L;
 
     private static final String LIBRARY_THREADS = "syncguard-";
 
@@ -129,10 +130,10 @@ final class LeaseHistory {
         String client = event.source().client();
         return !client.equals(acquire.source().client())
                 && !client.startsWith(LIBRARY_THREADS)
-                && event.start() < firstBelief();
+                && event.start() < firstDeadline();
     }
 
-    private long firstBelief() {
+    private long firstDeadline() {
         return all(Kind.HELD).mapToLong(HistoryEvent::start).min().orElse(NEVER);
     }
 
@@ -142,7 +143,7 @@ final class LeaseHistory {
             return event.end();
         }
         long gaveUp = event.end() == NEVER ? processes.endOf(event.source().process(), event.start()) : event.end();
-        return gaveUp + SETTLING_NANOS;
+        return gaveUp + IN_DOUBT_NANOS;
     }
 
     /** The last moment at which the lease may have blocked other grants. */
@@ -154,7 +155,7 @@ final class LeaseHistory {
             }
         }
         if (all(Kind.RELEASE, Outcome.BUSY).findAny().isEmpty()) {
-            end = all(Kind.GIVEN_BACK, Outcome.OK)
+            end = all(Kind.HANDLE_RELEASED, Outcome.OK)
                     .filter(processes::wasUndisturbed)
                     .mapToLong(HistoryEvent::end)
                     .reduce(end, Math::min);
@@ -195,7 +196,7 @@ final class LeaseHistory {
     }
 
     /** The latest possible deadline of the holder, for a check during the event. */
-    long latestBelief(HistoryEvent during) {
+    long latestDeadline(HistoryEvent during) {
         List<HistoryEvent> own = settings.stream()
                 .filter(event -> event.outcome() == Outcome.OK && isOwn(event))
                 .toList();

@@ -31,7 +31,7 @@ final class LeaseRules {
     }
 
     void check(LeaseHistory lease) {
-        lease.all(Kind.HELD).forEach(held -> believed(lease, held));
+        lease.all(Kind.HELD).forEach(held -> withinDeadline(lease, held));
         released(lease);
         lease.all(Kind.EXTEND, Outcome.OK).forEach(extension -> {
             notAfterTheEnd(lease, extension);
@@ -51,7 +51,7 @@ final class LeaseRules {
         lease.all(Kind.EXTEND, Outcome.NOT_HELD).forEach(missed -> notMissed(lease, missed));
         lease.all(Kind.LOOKUP, Outcome.NOT_HELD).forEach(missed -> notMissed(lease, missed));
         cleanedUp(lease);
-        told(lease);
+        message(lease);
     }
 
     /** A lease that is live throughout has to be found. */
@@ -61,32 +61,32 @@ final class LeaseRules {
         }
     }
 
-    private void believed(LeaseHistory lease, HistoryEvent held) {
-        if (held.start() + held.value() > lease.latestBelief(held)) {
+    private void withinDeadline(LeaseHistory lease, HistoryEvent held) {
+        if (held.start() + held.value() > lease.latestDeadline(held)) {
             report(
-                    Rule.BELIEF,
+                    Rule.DEADLINE,
                     "a handle is held for longer than its ttl after the last confirmed request was sent",
                     lease.acquire(),
                     held);
         }
         if (held.start() > lease.takenAt() && !lease.wasTouchedByOthers()) {
             report(
-                    Rule.BELIEF,
+                    Rule.DEADLINE,
                     "a handle is held after another holder was granted the key",
                     lease.acquire(),
                     lease.taker(),
                     held);
         }
-        lease.all(Kind.GIVEN_BACK, Outcome.OK)
+        lease.all(Kind.HANDLE_RELEASED, Outcome.OK)
                 .filter(end -> end.end() < held.start())
-                .forEach(end -> report(Rule.BELIEF, "a handle is held after it was released", end, held));
+                .forEach(end -> report(Rule.DEADLINE, "a handle is held after it was released", end, held));
         lease.all(Kind.LOST)
                 .filter(end -> end.start() < held.start())
-                .forEach(end -> report(Rule.BELIEF, "a handle is held after it was lost", end, held));
+                .forEach(end -> report(Rule.DEADLINE, "a handle is held after it was lost", end, held));
     }
 
     private void released(LeaseHistory lease) {
-        for (Kind kind : List.of(Kind.RELEASE, Kind.GIVEN_BACK)) {
+        for (Kind kind : List.of(Kind.RELEASE, Kind.HANDLE_RELEASED)) {
             HistoryEvent[] released = lease.all(kind, Outcome.OK).toArray(HistoryEvent[]::new);
             if (released.length > 1) {
                 report(Rule.RELEASED_ONCE, "one lease was released " + released.length + " times", released);
@@ -154,23 +154,26 @@ final class LeaseRules {
         }
     }
 
-    private void told(LeaseHistory lease) {
-        Map<String, List<HistoryEvent>> told = lease.all(Kind.LOST)
+    private void message(LeaseHistory lease) {
+        Map<String, List<HistoryEvent>> message = lease.all(Kind.LOST)
                 .collect(Collectors.groupingBy(event -> event.source().client()));
-        told.values().stream()
+        message.values().stream()
                 .filter(events -> events.size() > 1)
                 .forEach(events -> report(
-                        Rule.TOLD_ONCE,
+                        Rule.LOSS_REPORTED_ONCE,
                         "one loss was reported " + events.size() + " times",
                         events.toArray(HistoryEvent[]::new)));
-        lease.all(Kind.GIVEN_BACK, Outcome.OK)
+        lease.all(Kind.HANDLE_RELEASED, Outcome.OK)
                 .forEach(given -> lease.all(Kind.LOST)
-                        .forEach(lost ->
-                                report(Rule.TOLD_ONCE, "a loss was reported of a lease whose handle was released", given, lost)));
+                        .forEach(lost -> report(
+                                Rule.LOSS_REPORTED_ONCE,
+                                "a loss was reported of a lease whose handle was released",
+                                given,
+                                lost)));
         lease.all(Kind.LOSS_SEEN)
-                .filter(seen -> told.isEmpty() && outlived(seen))
+                .filter(seen -> message.isEmpty() && outlived(seen))
                 .findFirst()
-                .ifPresent(seen -> report(Rule.TOLD_ONCE, "a loss was never reported", lease.acquire(), seen));
+                .ifPresent(seen -> report(Rule.LOSS_REPORTED_ONCE, "a loss was never reported", lease.acquire(), seen));
     }
 
     private boolean outlived(HistoryEvent event) {

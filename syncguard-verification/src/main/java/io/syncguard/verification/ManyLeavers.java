@@ -92,9 +92,9 @@ final class ManyLeavers implements AutoCloseable {
         }
         IntStream.range(0, ahead).forEach(i -> leavers.add(new Leaver(key)));
         List<Future<Boolean>> left = leavers.stream().map(threads::submit).toList();
-        awaitPlaces(key, ahead);
+        awaitWaiters(key, ahead);
         for (int i = 1; i < held.size(); i++) {
-            awaitPlaces(held.get(i).key(), Math.min(othersPerKey, elsewhere - (i - 1) * othersPerKey));
+            awaitWaiters(held.get(i).key(), Math.min(othersPerKey, elsewhere - (i - 1) * othersPerKey));
         }
         calling = true;
         Future<Long> stayer = threads.submit(() -> {
@@ -103,7 +103,7 @@ final class ManyLeavers implements AutoCloseable {
             lock.release();
             return grantedAt;
         });
-        awaitPlaces(key, ahead + 1);
+        awaitWaiters(key, ahead + 1);
 
         leavers.forEach(Leaver::interrupt);
         held.get(0).release();
@@ -118,18 +118,18 @@ final class ManyLeavers implements AutoCloseable {
         }
         held.forEach(LockHandle::release);
         // The next round begins without waiters.
-        awaitPlaces(key, 0);
+        awaitWaiters(key, 0);
         for (LockHandle other : held) {
-            awaitPlaces(other.key(), 0);
+            awaitWaiters(other.key(), 0);
         }
         return Duration.ofNanos(Math.max(0, grantedAt - releasedAt));
     }
 
-    private void awaitPlaces(String key, int count) {
+    private void awaitWaiters(String key, int count) {
         Awaitility.await()
                 .atMost(PATIENCE)
                 .pollInterval(Duration.ofMillis(20))
-                .until(() -> server.places(key) == count);
+                .until(() -> server.waiters(key) == count);
     }
 
     @Override

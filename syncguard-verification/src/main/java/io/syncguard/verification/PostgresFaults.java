@@ -39,7 +39,7 @@ final class PostgresFaults {
             """;
 
     private static final String ANY_LEASE =
-            "SELECT key, lock_id, place FROM " + LEASES + " ORDER BY key LIKE 'hot%' DESC, random() LIMIT 1";
+            "SELECT key, lock_id, queue entry FROM " + LEASES + " ORDER BY key LIKE 'hot%' DESC, random() LIMIT 1";
 
     /** Not a lease of a hand-over: its holder may not have received it yet. */
     private static final String ENDING_LEASE =
@@ -181,7 +181,7 @@ final class PostgresFaults {
     /** Extends a lease shortly before its end, and commits after the old end. */
     private void stallExtension() {
         Long[] firstLeases =
-                StressRun.PLACE_TTLS.stream().map(Duration::toMillis).toArray(Long[]::new);
+                StressRun.WAITER_TTLS.stream().map(Duration::toMillis).toArray(Long[]::new);
         jdbc.queryForList(ENDING_LEASE, (Object) firstLeases).forEach(lease -> {
             HistoryEvent asked = begin(Kind.EXTEND, lease).with(Lease.ofTtl(STALLED_TTL_MILLIS));
             recorder.write(asked);

@@ -37,7 +37,7 @@ final class PostgresQueueServer implements QueueServer {
     }
 
     @Override
-    public int places(String key) {
+    public int waiters(String key) {
         return jdbc.queryForObject("SELECT count(*) FROM syncguard_locks_waiters WHERE key = ?", Integer.class, key);
     }
 

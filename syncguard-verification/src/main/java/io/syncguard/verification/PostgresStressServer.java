@@ -13,8 +13,8 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Tables in the database of the applications. Some of the commits that grant a lock take long, like those that wait for a busy
- * disk or a standby.
+ * Tables in the database of the applications. Some of the commits that grant a lock take long, like those that wait for
+ * a busy disk or a standby.
  */
 final class PostgresStressServer implements StressServer {
 

@@ -12,7 +12,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** The tables. */
 final class PostgresStressStore implements StressStore {
 
-    private static final String SOMEBODYS_LOCK = """
+    private static final String ANY_LOCK = """
             SELECT key, lock_id FROM syncguard_locks
             UNION ALL SELECT key, lock_id FROM syncguard_locks_shared
             UNION ALL SELECT key, lock_id FROM syncguard_locks_waiters
@@ -46,10 +46,10 @@ final class PostgresStressStore implements StressStore {
     }
 
     @Override
-    public Optional<Known> somebodysLock(Random random) {
+    public Optional<Known> anyLock(Random random) {
         return jdbc
                 .query(
-                        SOMEBODYS_LOCK,
+                        ANY_LOCK,
                         (row, number) -> new Known(row.getString("key"), row.getString("lock_id")),
                         random.nextInt(30))
                 .stream()

@@ -17,10 +17,10 @@ final class ProcessTimes {
     /** A process that ended within five seconds need not have done what it should. */
     static final long GRACE_NANOS = 5_000_000_000L;
 
-    private static final long USUAL_PLACE_TTL_MILLIS = PostgresSettings.WAITER_TTL.toMillis();
+    private static final long DEFAULT_WAITER_TTL_MILLIS = PostgresSettings.WAITER_TTL.toMillis();
 
     private final Map<String, Long> ends = new HashMap<>();
-    private final Map<String, Long> placeTtls = new HashMap<>();
+    private final Map<String, Long> waiterTtls = new HashMap<>();
     private final Map<String, NavigableSet<Long>> stuckReleases = new HashMap<>();
     private final NavigableMap<Long, Long> undisturbed = new TreeMap<>();
 
@@ -46,13 +46,13 @@ final class ProcessTimes {
     }
 
     /** The ttl of the process's queue entries, and of its first leases after a hand-over. */
-    void sawPlaceTtl(String process, long millis) {
-        placeTtls.put(process, millis);
+    void sawWaiterTtl(String process, long millis) {
+        waiterTtls.put(process, millis);
     }
 
     /** In milliseconds; five seconds unless the process reported another one. */
-    long placeTtlOf(String process) {
-        return placeTtls.getOrDefault(process, USUAL_PLACE_TTL_MILLIS);
+    long waiterTtlOf(String process) {
+        return waiterTtls.getOrDefault(process, DEFAULT_WAITER_TTL_MILLIS);
     }
 
     /** The time after which the process did nothing; the other value if its end is not known. */

@@ -17,7 +17,7 @@ final class QueueEntryHistory {
 
     private final String lock;
     private final HandOvers.Part part;
-    private final List<HistoryEvent> claims;
+    private final List<HistoryEvent> acquires;
     private final List<HistoryEvent> events;
     private final ProcessTimes processes;
 
@@ -33,15 +33,15 @@ final class QueueEntryHistory {
         this.events = part.events().stream()
                 .sorted(Comparator.comparingLong(HistoryEvent::start))
                 .toList();
-        this.claims = this.events.stream()
+        this.acquires = this.events.stream()
                 .filter(event -> event.is(Kind.ACQUIRE) || event.is(Kind.HANDED_OVER))
                 .toList();
         this.processes = processes;
-        this.ttl = processes.placeTtlOf(claims.get(0).source().process()) * 1_000_000;
+        this.ttl = processes.waiterTtlOf(acquires.get(0).source().process()) * 1_000_000;
     }
 
     /** A time in which the queue entry certainly existed, from the answer that confirmed it. */
-    record Stay(QueueEntryHistory place, HistoryEvent queued, long until) {
+    record Stay(QueueEntryHistory entry, HistoryEvent queued, long until) {
 
         long from() {
             return queued.end();
@@ -53,7 +53,7 @@ final class QueueEntryHistory {
     }
 
     boolean isShared() {
-        return claims.get(0).lease().shared();
+        return acquires.get(0).lease().shared();
     }
 
     boolean conflictsWith(QueueEntryHistory other) {
@@ -65,8 +65,8 @@ final class QueueEntryHistory {
         return part.arrivedAt();
     }
 
-    List<HistoryEvent> claims() {
-        return claims;
+    List<HistoryEvent> acquires() {
+        return acquires;
     }
 
     Stream<HistoryEvent> all(Kind kind) {
@@ -75,9 +75,9 @@ final class QueueEntryHistory {
 
     /** The fence of its grant, {@link HistoryEvent#NEVER} if there is none. */
     long fence() {
-        return claims.stream()
-                .filter(claim -> claim.outcome() == Outcome.OK)
-                .mapToLong(claim -> claim.lease().fence())
+        return acquires.stream()
+                .filter(acquire -> acquire.outcome() == Outcome.OK)
+                .mapToLong(acquire -> acquire.lease().fence())
                 .findFirst()
                 .orElse(NEVER);
     }
@@ -87,21 +87,21 @@ final class QueueEntryHistory {
         long end = events.stream()
                 .filter(QueueEntryHistory::mayEnd)
                 .mapToLong(HistoryEvent::start)
-                .reduce(part.claimedAgainAt(), Math::min);
+                .reduce(part.nextSentAt(), Math::min);
         List<Stay> stays = new ArrayList<>();
         HistoryEvent queued = null;
         long until = 0;
         for (HistoryEvent event : events) {
-            boolean claimed = event.is(Kind.ACQUIRE, Outcome.QUEUED);
-            if (!claimed && !event.is(Kind.KEEP, Outcome.OK)) {
+            boolean granted = event.is(Kind.ACQUIRE, Outcome.QUEUED);
+            if (!granted && !event.is(Kind.RENEW, Outcome.OK)) {
                 continue;
             }
             if (queued != null && event.end() < until) {
-                until = Math.max(until, keptUntil(event));
-            } else if (claimed) {
+                until = Math.max(until, renewedUntil(event));
+            } else if (granted) {
                 add(stays, queued, Math.min(until, end));
                 queued = event;
-                until = keptUntil(event);
+                until = renewedUntil(event);
             }
         }
         add(stays, queued, Math.min(until, end));
@@ -115,7 +115,7 @@ final class QueueEntryHistory {
     }
 
     /** Counts from the request, because the server renews later. */
-    private long keptUntil(HistoryEvent event) {
+    private long renewedUntil(HistoryEvent event) {
         return event.start() + ttl - LeaseHistory.INACCURACY_NANOS;
     }
 
@@ -133,14 +133,14 @@ final class QueueEntryHistory {
 
     /** The last moment at which it may have existed; before all other times if it never did. */
     long latestEnd() {
-        long latest = Stream.concat(claims.stream().filter(QueueEntryHistory::mayQueue), all(Kind.KEEP))
+        long latest = Stream.concat(acquires.stream().filter(QueueEntryHistory::mayQueue), all(Kind.RENEW))
                 .mapToLong(event -> latestEffect(event) + ttl + LeaseHistory.INACCURACY_NANOS)
                 .max()
                 .orElse(Long.MIN_VALUE);
-        if (claims.stream().noneMatch(QueueEntryHistory::mayQueue)) {
+        if (acquires.stream().noneMatch(QueueEntryHistory::mayQueue)) {
             return Long.MIN_VALUE;
         }
-        HistoryEvent last = claims.get(claims.size() - 1);
+        HistoryEvent last = acquires.get(acquires.size() - 1);
         if (last.outcome() == Outcome.UNKNOWN) {
             return latest;
         }
@@ -150,8 +150,8 @@ final class QueueEntryHistory {
                 .reduce(latest, Math::min);
     }
 
-    private static boolean mayQueue(HistoryEvent claim) {
-        return claim.outcome() == Outcome.QUEUED || claim.outcome() == Outcome.UNKNOWN;
+    private static boolean mayQueue(HistoryEvent acquire) {
+        return acquire.outcome() == Outcome.QUEUED || acquire.outcome() == Outcome.UNKNOWN;
     }
 
     private static boolean ends(HistoryEvent event) {
@@ -167,6 +167,6 @@ final class QueueEntryHistory {
             return event.end();
         }
         long gaveUp = event.end() == NEVER ? processes.endOf(event.source().process(), event.start()) : event.end();
-        return gaveUp + LeaseHistory.SETTLING_NANOS;
+        return gaveUp + LeaseHistory.IN_DOUBT_NANOS;
     }
 }

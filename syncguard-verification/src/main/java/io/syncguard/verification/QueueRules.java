@@ -31,10 +31,10 @@ final class QueueRules {
                 .sorted(Comparator.comparingLong(Stay::from))
                 .toList();
         for (QueueEntryHistory request : requests) {
-            request.claims().stream()
-                    .filter(claim -> claim.outcome() == Outcome.OK)
+            request.acquires().stream()
+                    .filter(acquire -> acquire.outcome() == Outcome.OK)
                     .forEach(grant -> nobodyIsPassed(request, grant, stays));
-            placeIsGivenUp(request);
+            entryIsDeleted(request);
         }
     }
 
@@ -43,35 +43,35 @@ final class QueueRules {
             if (stay.from() >= request.sentAt()) {
                 return;
             }
-            QueueEntryHistory passed = stay.place();
+            QueueEntryHistory passed = stay.entry();
             if (stay.until() > grant.end()
                     && !passed.lock().equals(request.lock())
                     && passed.conflictsWith(request)
                     && passed.fence() > request.fence()) {
-                boolean isNew = request.claims().get(0) == grant;
+                boolean isNew = request.acquires().get(0) == grant;
                 found.accept(Violation.of(
                         isNew ? Rule.NEWCOMERS_YIELD : Rule.ORDER_OF_ARRIVAL,
                         isNew ? "a first try passed a waiter" : "a later waiter was granted first",
                         stay.queued(),
-                        request.claims().get(0),
+                        request.acquires().get(0),
                         grant));
                 return;
             }
         }
     }
 
-    private void placeIsGivenUp(QueueEntryHistory request) {
-        List<HistoryEvent> claims = request.claims().stream()
-                .filter(claim -> claim.is(Kind.ACQUIRE))
+    private void entryIsDeleted(QueueEntryHistory request) {
+        List<HistoryEvent> acquires = request.acquires().stream()
+                .filter(acquire -> acquire.is(Kind.ACQUIRE))
                 .toList();
-        HistoryEvent last = claims.get(claims.size() - 1);
+        HistoryEvent last = acquires.get(acquires.size() - 1);
         String process = last.source().process();
         boolean left = request.all(Kind.RELEASE).anyMatch(release -> release.start() >= last.end());
-        boolean stays =
-                request.all(Kind.KEEP).anyMatch(keep -> outlivedBy(process, keep.start()) < ProcessTimes.GRACE_NANOS);
+        boolean stays = request.all(Kind.RENEW)
+                .anyMatch(renew -> outlivedBy(process, renew.start()) < ProcessTimes.GRACE_NANOS);
         // It received a hand-over, or received it too late and sent another request.
         boolean wentOn =
-                request.claims().stream().anyMatch(claim -> claim.is(Kind.HANDED_OVER) && claim.end() != NEVER);
+                request.acquires().stream().anyMatch(acquire -> acquire.is(Kind.HANDED_OVER) && acquire.end() != NEVER);
         if (last.outcome() == Outcome.QUEUED
                 && !wentOn
                 && !left

@@ -9,7 +9,7 @@ interface QueueServer extends AutoCloseable {
     String url();
 
     /** The number of waiters of the key. */
-    int places(String key);
+    int waiters(String key);
 
     /** The lock ids of all leases and queue entries. */
     Collection<String> lockIds();

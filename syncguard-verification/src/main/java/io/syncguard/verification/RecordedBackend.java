@@ -34,18 +34,18 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 final class RecordedBackend implements BeanPostProcessor {
 
     /** The number of acquire requests that are remembered by their waiter numbers. */
-    private static final int CLAIMS = 50_000;
+    private static final int REQUESTS = 50_000;
 
     private final HistoryRecorder recorder;
     private final KnownLockIds known;
 
     /** The latest acquire requests by waiter number. */
-    private final Map<Long, Asked> claims = Collections.synchronizedMap(new LinkedHashMap<>() {
+    private final Map<Long, Asked> acquires = Collections.synchronizedMap(new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<Long, Asked> eldest) {
-            return size() > CLAIMS;
+            return size() > REQUESTS;
         }
     });
 
@@ -75,16 +75,16 @@ final class RecordedBackend implements BeanPostProcessor {
                 Proxy.newProxyInstance(LockBackend.class.getClassLoader(), new Class<?>[] {LockBackend.class}, handler);
     }
 
-    private Object acquire(LockBackend backend, Method method, AcquireRequest claim) throws Throwable {
-        known.add(claim.key(), claim.lockId());
-        HistoryEvent asked = begin(Kind.ACQUIRE, claim.lockId())
-                .with(Lease.ofTtl(claim.ttl().toMillis()).shared(claim.mode() == LockMode.SHARED));
+    private Object acquire(LockBackend backend, Method method, AcquireRequest acquire) throws Throwable {
+        known.add(acquire.key(), acquire.lockId());
+        HistoryEvent asked = begin(Kind.ACQUIRE, acquire.lockId())
+                .with(Lease.ofTtl(acquire.ttl().toMillis()).shared(acquire.mode() == LockMode.SHARED));
         recorder.write(asked);
-        if (claim.waiter() != null) {
-            claims.put(claim.waiter(), new Asked(asked, claim.handOver()));
+        if (acquire.waiter() != null) {
+            acquires.put(acquire.waiter(), new Asked(asked, acquire.handOver()));
         }
         try {
-            AcquireResult attempt = (AcquireResult) call(backend, method, claim);
+            AcquireResult attempt = (AcquireResult) call(backend, method, acquire);
             recorder.write(answered(asked, attempt));
             return attempt;
         } catch (Throwable ex) {
@@ -133,12 +133,12 @@ final class RecordedBackend implements BeanPostProcessor {
     }
 
     private HistoryEvent handedOver(long waiter, AcquireResult.Granted grant, Duration firstLease) {
-        Asked asked = claims.get(waiter);
+        Asked asked = acquires.get(waiter);
         String client = Thread.currentThread().getName();
-        HistoryEvent news = asked == null
+        HistoryEvent message = asked == null
                 ? recorder.begin(Kind.HANDED_OVER, client, "", "of an unknown waiter")
                 : recorder.begin(Kind.HANDED_OVER, client, asked.event.key(), asked.event.lock());
-        return news.answered(news.start(), asked == null || asked.mayBeHanded ? Outcome.OK : Outcome.REFUSED)
+        return message.answered(message.start(), asked == null || asked.mayBeHanded ? Outcome.OK : Outcome.REFUSED)
                 .with(new Lease(
                         grant.fence().value(),
                         firstLease.toMillis(),
@@ -189,7 +189,7 @@ final class RecordedBackend implements BeanPostProcessor {
 
     private Object renewWaiters(LockBackend backend, Method method, Object argument) throws Throwable {
         List<HistoryEvent> asked = ((List<?>) argument)
-                .stream().map(lockId -> begin(Kind.KEEP, (String) lockId)).toList();
+                .stream().map(lockId -> begin(Kind.RENEW, (String) lockId)).toList();
         asked.forEach(recorder::write);
         try {
             List<?> nextLooks = (List<?>) call(backend, method, argument);

@@ -22,7 +22,7 @@ final class RedisQueueServer implements QueueServer {
     }
 
     @Override
-    public int places(String key) {
+    public int waiters(String key) {
         return server.commands()
                 .zcard(RedisSettings.KEY_PREFIX + "queue:" + key)
                 .intValue();

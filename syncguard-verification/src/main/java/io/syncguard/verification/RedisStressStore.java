@@ -17,7 +17,7 @@ final class RedisStressStore implements StressStore {
     private static final String PREFIX = RedisSettings.KEY_PREFIX;
 
     /** Random lock ids of leases and queue entries. */
-    private static final RedisScript<List<String>> SOMEBODYS_LOCK = script("""
+    private static final RedisScript<List<String>> ANY_LOCK = script("""
             local ids = redis.call('KEYS', KEYS[1] .. 'id:*')
             local id = ids[1 + ARGV[1] % 30]
             local name = id and redis.call('HGET', id, 'name')
@@ -76,8 +76,8 @@ final class RedisStressStore implements StressStore {
     }
 
     @Override
-    public Optional<Known> somebodysLock(Random random) {
-        List<String> found = redis.execute(SOMEBODYS_LOCK, List.of(PREFIX), Integer.toString(random.nextInt(30)));
+    public Optional<Known> anyLock(Random random) {
+        List<String> found = redis.execute(ANY_LOCK, List.of(PREFIX), Integer.toString(random.nextInt(30)));
         return found.isEmpty() ? Optional.empty() : Optional.of(new Known(found.get(0), found.get(1)));
     }
 

@@ -47,9 +47,9 @@ final class RefusalRules {
         }
         for (QueueEntryHistory request : requests) {
             if (!request.isShared()) {
-                ofReaders.places.add(request.lock(), request.sentAt(), request.latestEnd());
+                ofReaders.waiters.add(request.lock(), request.sentAt(), request.latestEnd());
             }
-            ofWriters.places.add(request.lock(), request.sentAt(), request.latestEnd());
+            ofWriters.waiters.add(request.lock(), request.sentAt(), request.latestEnd());
         }
         ofReaders.close();
         ofWriters.close();
@@ -64,10 +64,10 @@ final class RefusalRules {
 
     void check(Collection<QueueEntryHistory> requests) {
         for (QueueEntryHistory request : requests) {
-            request.claims().stream()
-                    .filter(claim -> claim.outcome() == Outcome.REFUSED || claim.outcome() == Outcome.QUEUED)
-                    .filter(claim -> !mayBeSwept(claim))
-                    .forEach(claim -> justified(request, claim));
+            request.acquires().stream()
+                    .filter(acquire -> acquire.outcome() == Outcome.REFUSED || acquire.outcome() == Outcome.QUEUED)
+                    .filter(acquire -> !mayBeSwept(acquire))
+                    .forEach(acquire -> justified(request, acquire));
         }
     }
 
@@ -75,14 +75,14 @@ final class RefusalRules {
         long arrival = latestArrival(request, refusal);
         if (!request.isShared() && !ofWriters.mayStop(refusal, arrival)) {
             found.accept(Violation.of(
-                    Rule.JUSTIFIED_REFUSAL, "nobody had the key, waited for it, or had its row locked", refusal));
+                    Rule.JUSTIFIED_REFUSAL, "the key was free, without waiters and without a locked row", refusal));
         } else if (request.isShared() && !ofReaders.mayStop(refusal, arrival)) {
             boolean readers = ofWriters.mayStop(refusal, arrival);
             found.accept(Violation.of(
                     readers ? Rule.NEIGHBOURS : Rule.JUSTIFIED_REFUSAL,
                     readers
                             ? "only readers conflicted with a reader"
-                        : "the key was free, without waiters and without a locked row",
+                            : "the key was free, without waiters and without a locked row",
                     refusal));
         }
     }
@@ -112,16 +112,16 @@ final class RefusalRules {
     private static final class Obstacles {
 
         final Stretches leases = new Stretches();
-        final Stretches places = new Stretches();
+        final Stretches waiters = new Stretches();
 
         void close() {
             leases.close();
-            places.close();
+            waiters.close();
         }
 
         boolean mayStop(HistoryEvent refusal, long arrival) {
             return leases.latestEndOfOthers(refusal.lock(), refusal.end()) >= refusal.start()
-                    || places.latestEndOfOthers(refusal.lock(), Math.min(arrival, refusal.end())) >= refusal.start();
+                    || waiters.latestEndOfOthers(refusal.lock(), Math.min(arrival, refusal.end())) >= refusal.start();
         }
     }
 

@@ -22,7 +22,7 @@ final class SimulatedServer {
     /** The leases by lock id. */
     private final Map<String, Row> rows = new LinkedHashMap<>();
 
-    private final List<Place> queue = new ArrayList<>();
+    private final List<Entry> queue = new ArrayList<>();
     private long counter;
 
     SimulatedServer(Bug bug) {
@@ -36,30 +36,30 @@ final class SimulatedServer {
         }
     }
 
-    /** @param claim the number of the acquire request that made or renewed it last */
-    record Place(String lock, boolean shared, long ttl, long claim, long expiresAt) {
+    /** @param acquire request the number of the acquire request that made or renewed it last */
+    record Entry(String lock, boolean shared, long ttl, long acquire, long expiresAt) {
 
         boolean mayBeHanded() {
             return !shared && ttl >= WAITER_TTL;
         }
 
-        Place until(long end) {
-            return new Place(lock, shared, ttl, claim, end);
+        Entry until(long end) {
+            return new Entry(lock, shared, ttl, acquire, end);
         }
     }
 
     /** REFUSED also if the caller's queue entry was deleted. */
-    Outcome claim(HistoryEvent asked, boolean waits, long now) {
+    Outcome acquire(HistoryEvent asked, boolean waits, long now) {
         String lock = asked.lock();
         boolean shared = asked.lease().shared();
         long ttl = asked.lease().ttl();
         if (extend(lock, ttl, now)) {
             return Outcome.OK;
         }
-        int own = place(lock, now);
+        int own = entry(lock, now);
         if (isTaken(shared, now) || isBehind(own, shared)) {
             if (waits) {
-                queue(own, new Place(lock, shared, ttl, asked.source().number(), now + WAITER_TTL));
+                queue(own, new Entry(lock, shared, ttl, asked.source().number(), now + WAITER_TTL));
                 return Outcome.QUEUED;
             }
             leave(own);
@@ -71,11 +71,11 @@ final class SimulatedServer {
         return Outcome.OK;
     }
 
-    private void queue(int own, Place place) {
+    private void queue(int own, Entry entry) {
         if (own >= 0) {
-            queue.set(own, place);
+            queue.set(own, entry);
         } else {
-            queue.add(bug == Bug.THE_LAST_QUEUES_FIRST ? 0 : queue.size(), place);
+            queue.add(bug == Bug.THE_LAST_QUEUES_FIRST ? 0 : queue.size(), entry);
         }
     }
 
@@ -87,8 +87,8 @@ final class SimulatedServer {
         rows.put(lock, new Row(shared, ++counter, AHEAD + now, AHEAD + now + ttl));
     }
 
-    boolean keep(String lock, long now) {
-        int own = place(lock, now);
+    boolean renew(String lock, long now) {
+        int own = entry(lock, now);
         if (own >= 0) {
             queue.set(own, queue.get(own).until(now + WAITER_TTL));
         }
@@ -106,7 +106,7 @@ final class SimulatedServer {
     /** Releases a lease, or deletes a queue entry. */
     Outcome release(String lock, long now) {
         if (!isLive(lock, now)) {
-            return leave(place(lock, now)) ? Outcome.LEFT : Outcome.NOT_HELD;
+            return leave(entry(lock, now)) ? Outcome.LEFT : Outcome.NOT_HELD;
         }
         if (bug == Bug.RELEASE_OF_A_READER_FREES_ALL && rows.get(lock).shared) {
             rows.clear();
@@ -116,12 +116,12 @@ final class SimulatedServer {
     }
 
     /** Hands over to the first waiter, if it accepts that and nothing else conflicts; else answers {@code null}. */
-    Place handOver(long now) {
-        dropLapsedPlaces(now);
+    Entry handOver(long now) {
+        dropLapsedEntries(now);
         if (queue.isEmpty() || !rows.isEmpty()) {
             return null;
         }
-        Place first = queue.get(bug == Bug.THE_LAST_IS_HANDED_THE_KEY ? queue.size() - 1 : 0);
+        Entry first = queue.get(bug == Bug.THE_LAST_IS_HANDED_THE_KEY ? queue.size() - 1 : 0);
         if (!first.mayBeHanded()) {
             return null;
         }
@@ -135,10 +135,10 @@ final class SimulatedServer {
     }
 
     /** The lock ids of the waiters that can be granted the key. */
-    List<String> whoCanGoOn(long now) {
+    List<String> grantable(long now) {
         return queue.stream()
-                .filter(place -> !isTaken(place.shared, now) && !isBehind(queue.indexOf(place), place.shared))
-                .map(Place::lock)
+                .filter(entry -> !isTaken(entry.shared, now) && !isBehind(queue.indexOf(entry), entry.shared))
+                .map(Entry::lock)
                 .toList();
     }
 
@@ -169,19 +169,19 @@ final class SimulatedServer {
             return false;
         }
         return queue.subList(0, own < 0 ? queue.size() : own).stream()
-                .filter(place -> bug != Bug.READERS_PASS_WAITING_WRITERS || !shared)
-                .filter(place -> bug != Bug.WRITERS_PASS_EACH_OTHER || shared || place.shared)
-                .anyMatch(place -> !shared || !place.shared);
+                .filter(entry -> bug != Bug.READERS_PASS_WAITING_WRITERS || !shared)
+                .filter(entry -> bug != Bug.WRITERS_PASS_EACH_OTHER || shared || entry.shared)
+                .anyMatch(entry -> !shared || !entry.shared);
     }
 
     /** Its position among the live queue entries; negative without one. */
-    private int place(String lock, long now) {
-        dropLapsedPlaces(now);
-        return queue.stream().map(Place::lock).toList().indexOf(lock);
+    private int entry(String lock, long now) {
+        dropLapsedEntries(now);
+        return queue.stream().map(Entry::lock).toList().indexOf(lock);
     }
 
-    private void dropLapsedPlaces(long now) {
-        queue.removeIf(place -> place.expiresAt <= now);
+    private void dropLapsedEntries(long now) {
+        queue.removeIf(entry -> entry.expiresAt <= now);
     }
 
     private boolean isLive(String lock, long now) {

@@ -44,7 +44,7 @@ final class StressClient implements Runnable {
     private final LockManager locks;
     private final TransactionTemplate transactions;
     private final StressDatabase database;
-    private final StressStranger stranger;
+    private final StressForeignLocks stranger;
     private final HistoryRecorder recorder;
     private final Random random;
     private final long end;
@@ -62,7 +62,7 @@ final class StressClient implements Runnable {
         this.locks = template.manager();
         this.transactions = transactions;
         this.database = database;
-        this.stranger = new StressStranger(template.manager(), store, recorder, known, random);
+        this.stranger = new StressForeignLocks(template.manager(), store, recorder, known, random);
         this.recorder = recorder;
         this.random = random;
         this.end = end;
@@ -254,7 +254,7 @@ final class StressClient implements Runnable {
     }
 
     private void giveBack(LockHandle lock) {
-        HistoryEvent asked = begin(Kind.GIVEN_BACK, lock);
+        HistoryEvent asked = begin(Kind.HANDLE_RELEASED, lock);
         boolean wasHeld = lock.release();
         recorder.write(asked.answered(System.nanoTime(), wasHeld ? Outcome.OK : Outcome.NOT_HELD));
     }

@@ -47,7 +47,7 @@ final class StressRun {
      * the shortest leases do, most do, and none does. A short waiter ttl ends the first leases of paused and killed
      * workers soon. No ttl of a lease equals one of these.
      */
-    static final List<Duration> PLACE_TTLS =
+    static final List<Duration> WAITER_TTLS =
             List.of(Duration.ofMillis(290), Duration.ofMillis(790), PostgresSettings.WAITER_TTL);
 
     private final StressSettings settings;
@@ -105,7 +105,7 @@ final class StressRun {
                 directory,
                 random.nextLong(),
                 settings.clients(),
-                PLACE_TTLS.get(index % PLACE_TTLS.size()));
+                WAITER_TTLS.get(index % WAITER_TTLS.size()));
         all.add(worker);
         return worker;
     }

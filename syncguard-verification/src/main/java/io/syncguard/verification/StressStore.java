@@ -26,7 +26,7 @@ interface StressStore {
     record Live(Known lock, Lease lease) {}
 
     /** A random lease or queue entry; none if there are few. */
-    Optional<Known> somebodysLock(Random random);
+    Optional<Known> anyLock(Random random);
 
     List<Live> liveLeases();
 

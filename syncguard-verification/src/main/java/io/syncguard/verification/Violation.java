@@ -10,7 +10,7 @@ record Violation(Rule rule, String message) {
 
     enum Rule {
         /** A handle is HELD only before its deadline, and never while another holder has the key. */
-        BELIEF,
+        DEADLINE,
         /** Fences grow by one with each grant, and only then. */
         FENCES,
         /** No grant until each conflicting lease has been over for more than a second by the server's clock. */
@@ -34,7 +34,7 @@ record Violation(Rule rule, String message) {
         /** Every lease was granted, or is of unknown outcome and then released. */
         NOTHING_LEAKS,
         /** A loss is reported once, and never for a released handle. */
-        TOLD_ONCE,
+        LOSS_REPORTED_ONCE,
         /** A nested request has the fence of the outer lock. */
         JOIN,
         /** The server's clock is read after the serialising row was won. */
@@ -44,7 +44,7 @@ record Violation(Rule rule, String message) {
         /** A release hands the key over to a waiter, whose deadline counts from a request before that. */
         HAND_OVER,
         /** When a release answers true, the lease has ended at the server, however often the thread is interrupted. */
-        RELEASED_WHEN_SAID,
+        RELEASED_WHEN_ANSWERED,
         /**
          * An interrupt ends an acquire, which reports it, leaves the flag set, and leaves no lease and no queue entry.
          */

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param stuck threads that have not done their work
  * @param handedOver grants to waiters by a hand-over
-@param fetched grants to waiters by an acquire request after a wake-up
+ * @param fetched grants to waiters by an acquire request after a wake-up
  * @param gaveUp callers whose wait time was over
  * @param interrupted callers who were interrupted
  * @param shortened leases that were ended early

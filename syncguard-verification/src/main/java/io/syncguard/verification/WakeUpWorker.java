@@ -74,7 +74,7 @@ public final class WakeUpWorker implements LockListener {
     private final ThreadLocal<Boolean> waited = ThreadLocal.withInitial(() -> false);
 
     /** Whether the last acquire request of the thread was granted. */
-    private final ThreadLocal<Boolean> claimed = ThreadLocal.withInitial(() -> false);
+    private final ThreadLocal<Boolean> granted = ThreadLocal.withInitial(() -> false);
 
     private List<Thread> threads = List.of();
 
@@ -96,7 +96,7 @@ public final class WakeUpWorker implements LockListener {
                     try {
                         Object answer = method.invoke(backend, arguments);
                         if (answer instanceof AcquireResult) {
-                            claimed.set(answer instanceof AcquireResult.Granted);
+                            granted.set(answer instanceof AcquireResult.Granted);
                         }
                         return answer;
                     } catch (InvocationTargetException ex) {
@@ -119,7 +119,7 @@ public final class WakeUpWorker implements LockListener {
     @Override
     public void acquired(LockEvent event) {
         if (waited.get()) {
-            (claimed.get() ? fetched : handedOver).incrementAndGet();
+            (granted.get() ? fetched : handedOver).incrementAndGet();
             waited.set(false);
         }
     }

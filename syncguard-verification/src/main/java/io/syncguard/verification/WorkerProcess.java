@@ -33,7 +33,7 @@ final class WorkerProcess {
 
     /**
      * @param url the server of its locks
-@param properties further properties of its application
+     * @param properties further properties of its application
      */
     WorkerProcess(
             String name,
@@ -88,7 +88,8 @@ final class WorkerProcess {
 
     void awaitReady() throws Exception {
         long readyAt = ready.get(START_SECONDS, TimeUnit.SECONDS);
-        // The checker relies on this: CLOCK_MONOTONIC is one clock for the whole machine, and the JVM returns it unchanged.
+        // The checker relies on this: CLOCK_MONOTONIC is one clock for the whole machine, and the JVM returns it
+        // unchanged.
         if (readyAt < launchedAt || readyAt > System.nanoTime()) {
             throw new IllegalStateException("System.nanoTime of two processes cannot be compared on this system");
         }
@@ -96,21 +97,21 @@ final class WorkerProcess {
 
     /** Lets it work until this time. */
     void workUntil(long end) throws IOException {
-        tell(Long.toString(end));
+        deliver(Long.toString(end));
     }
 
     /** Prevents it from starting threads, until {@link #giveThreads}. */
     void takeThreads() throws IOException {
         ThreadShortage.limit(process.pid());
-        tell(StressWorker.SHORT_OF_THREADS);
+        deliver(StressWorker.SHORT_OF_THREADS);
     }
 
     void giveThreads() throws IOException {
         ThreadShortage.unlimit(process.pid());
-        tell(StressWorker.ENOUGH_THREADS);
+        deliver(StressWorker.ENOUGH_THREADS);
     }
 
-    private void tell(String line) throws IOException {
+    private void deliver(String line) throws IOException {
         input.write(line + "\n");
         input.flush();
     }

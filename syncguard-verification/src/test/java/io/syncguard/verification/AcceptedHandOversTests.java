@@ -10,7 +10,9 @@ import static io.syncguard.verification.HistoryScript.script;
 
 import org.junit.jupiter.api.Test;
 
-/** The checker accepts histories in which releases hand the key over, and all that may come between that and its holder. */
+/**
+ * The checker accepts histories in which releases hand the key over, and all that may come between that and its holder.
+ */
 class AcceptedHandOversTests {
 
     @Test
@@ -26,12 +28,12 @@ class AcceptedHandOversTests {
     }
 
     @Test
-    void a_waiter_whose_place_was_kept_before_it_was_handed_the_key() {
+    void a_waiter_whose_queue_entry_was_renewed_before_it_was_handed_the_key() {
         accepts(script().grant("holder", 1, 0, 20_000)
                 .by("b")
                 .line("waiter", 10)
-                .keep("waiter", 1700)
-                .keep("waiter", 3400)
+                .renew("waiter", 1700)
+                .renew("waiter", 3400)
                 .by("a")
                 .release("holder", 4000, OK)
                 .by("b")
@@ -40,7 +42,7 @@ class AcceptedHandOversTests {
     }
 
     @Test
-    void news_that_overtake_the_answer() {
+    void a_message_that_overtakes_the_answer() {
         accepts(script().grant("holder", 1, 0, 1000)
                 .by("b")
                 .taking(20)
@@ -54,7 +56,7 @@ class AcceptedHandOversTests {
     }
 
     @Test
-    void a_waiter_that_does_not_hear_of_it_and_finds_the_key_handed_over() {
+    void a_waiter_that_does_not_receive_it_and_finds_the_key_handed_over() {
         accepts(released()
                 .by("b")
                 .foundOwn("waiter", 2, 30, 1700, 6000)
@@ -64,12 +66,12 @@ class AcceptedHandOversTests {
     }
 
     @Test
-    void a_waiter_that_hears_of_it_too_late_and_finds_the_key_handed_over() {
+    void a_waiter_that_receives_it_too_late_and_finds_the_key_handed_over() {
         accepts(handed().by("b").foundOwn("waiter", 2, 30, 5200, 6000).held("waiter", 5210, 5980));
     }
 
     @Test
-    void a_waiter_that_hears_of_it_too_late_and_gets_no_answer_when_it_asks_for_it() {
+    void a_waiter_that_receives_it_too_late_and_gets_no_answer_when_it_asks_for_it() {
         accepts(handed().by("b").acquire("waiter", 5200, 6000, UNKNOWN).release("waiter", 5210, OK));
     }
 
@@ -88,7 +90,7 @@ class AcceptedHandOversTests {
     }
 
     @Test
-    void a_waiter_that_comes_too_late_for_what_it_never_heard_of_and_is_refused() {
+    void a_waiter_that_comes_too_late_for_what_it_never_received_and_is_refused() {
         accepts(secondWaits().by("b").acquire("waiter", 6500, 6000, REFUSED).counter(3, 7000));
     }
 
@@ -113,9 +115,9 @@ class AcceptedHandOversTests {
     }
 
     @Test
-    void a_grant_that_a_stranger_releases_before_its_holder_hears_of_it() {
+    void a_grant_that_another_client_releases_before_its_holder_receives_it() {
         accepts(released()
-                .by("stranger")
+                .by("other client")
                 .release("waiter", 33, OK)
                 .by("b")
                 .handed("waiter", 2, 30, 34)
@@ -128,7 +130,7 @@ class AcceptedHandOversTests {
     }
 
     @Test
-    void a_grant_that_was_ended_before_its_holder_hears_of_it() {
+    void a_grant_that_was_ended_before_its_holder_receives_it() {
         accepts(released()
                 .by("people")
                 .ended("waiter", 33)
@@ -140,7 +142,7 @@ class AcceptedHandOversTests {
     }
 
     @Test
-    void a_grant_that_was_ended_while_its_holder_asked_for_it_anew() {
+    void a_grant_that_was_ended_while_its_holder_asked_for_it_again() {
         accepts(released()
                 .by("people")
                 .ended("waiter", 33)
@@ -194,7 +196,7 @@ class AcceptedHandOversTests {
     }
 
     @Test
-    void a_key_that_was_handed_over_by_the_first_holder_of_whom_nobody_heard() {
+    void a_key_that_was_handed_over_by_the_first_holder_without_an_answer() {
         accepts(script().acquire("holder", 0, 1000, UNKNOWN)
                 .by("b")
                 .line("waiter", 10)
@@ -206,7 +208,7 @@ class AcceptedHandOversTests {
     }
 
     @Test
-    void a_key_that_was_handed_over_by_the_first_reader_of_whom_nobody_heard() {
+    void a_key_that_was_handed_over_by_the_first_reader_without_an_answer() {
         accepts(script().reading()
                 .acquire("one", 0, 1000, UNKNOWN)
                 .grant("two", 2, 2, 1000)
@@ -223,7 +225,7 @@ class AcceptedHandOversTests {
     }
 
     @Test
-    void a_waiter_that_gets_no_answer_when_it_asks_for_what_it_never_heard_of() {
+    void a_waiter_that_gets_no_answer_when_it_asks_for_what_it_never_received() {
         accepts(released()
                 .by("b")
                 .acquire("waiter", 1700, 6000, UNKNOWN)
@@ -232,7 +234,7 @@ class AcceptedHandOversTests {
     }
 
     @Test
-    void a_look_at_the_next_grant_of_somebody_whose_first_one_was_ended() {
+    void a_look_at_the_next_grant_of_a_waiter_whose_first_one_was_ended() {
         accepts(released()
                 .by("people")
                 .ended("waiter", 33)
@@ -245,7 +247,7 @@ class AcceptedHandOversTests {
     }
 
     @Test
-    void a_grant_that_was_ended_when_its_holder_had_just_asked_for_it_anew() {
+    void a_grant_that_was_ended_when_its_holder_had_just_asked_for_it_again() {
         accepts(released()
                 .by("people")
                 .ended("waiter", 33)
@@ -281,7 +283,7 @@ class AcceptedHandOversTests {
                 .line("waiter", 10)
                 .by("c")
                 .line("second", 20)
-                .keep("second", 4000)
+                .renew("second", 4000)
                 .by("a")
                 .release("holder", 30, OK)
                 .by("c")
@@ -290,7 +292,7 @@ class AcceptedHandOversTests {
     }
 
     @Test
-    void a_claim_that_was_never_sent_and_the_release_of_what_was_handed_over_before_it() {
+    void an_acquire_request_that_was_never_sent_and_the_release_of_what_was_handed_over_before_it() {
         accepts(script().grant("holder", 1, 0, 6000)
                 .by("b")
                 .line("waiter", 10)

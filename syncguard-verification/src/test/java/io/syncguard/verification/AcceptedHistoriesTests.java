@@ -21,7 +21,7 @@ class AcceptedHistoriesTests {
                 .acquire("two", 20, 100, REFUSED)
                 .by("a")
                 .found("one", 1, 0, 25)
-                .gaveBack("one", 30)
+                .releasedHandle("one", 30)
                 .release("one", 30, OK)
                 .missed("one", 35)
                 .missed("", 35)
@@ -151,7 +151,7 @@ class AcceptedHistoriesTests {
     }
 
     @Test
-    void a_refusal_by_a_grant_of_which_nobody_was_told() {
+    void a_refusal_by_a_grant_of_which_nobody_was_informed() {
         accepts(script().acquire("lost", 0, 100, UNKNOWN)
                 .release("lost", 30, OK)
                 .by("b")
@@ -202,7 +202,7 @@ class AcceptedHistoriesTests {
     }
 
     @Test
-    void a_holder_that_does_not_know_yet_that_somebody_else_released_it() {
+    void a_holder_that_does_not_know_yet_that_another_client_released_it() {
         accepts(script().grant("one", 1, 0, 1000)
                 .by("b")
                 .release("one", 10, OK)

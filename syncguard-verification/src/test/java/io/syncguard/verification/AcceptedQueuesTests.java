@@ -12,7 +12,10 @@ import static io.syncguard.verification.HistoryScript.twoWait;
 
 import org.junit.jupiter.api.Test;
 
-/** The checker accepts histories of readers, writers and those who wait that the contract allows, also where it is not certain who came first. */
+/**
+ * The checker accepts histories of readers, writers and those who wait that the contract allows, also where it is not
+ * certain who came first.
+ */
 class AcceptedQueuesTests {
 
     @Test
@@ -105,7 +108,7 @@ class AcceptedQueuesTests {
     }
 
     @Test
-    void a_waiter_whose_last_claim_has_no_answer() {
+    void a_waiter_whose_last_acquire_request_has_no_answer() {
         accepts(twoWait()
                 .by("b")
                 .acquireWithoutAnswer("first", 35, 10)
@@ -115,14 +118,14 @@ class AcceptedQueuesTests {
     }
 
     @Test
-    void a_waiter_that_died_and_whose_place_lapsed() {
+    void a_waiter_that_died_and_whose_queue_entry_lapsed() {
         accepts(script().grant("holder", 1, 0, 20_000)
                 .by("b")
                 .queue("first", 10)
                 .processEnded("b", 20)
                 .by("c")
                 .queue("second", 20)
-                .keep("second", 4000)
+                .renew("second", 4000)
                 .by("a")
                 .release("holder", 4500, OK)
                 .by("c")
@@ -139,7 +142,7 @@ class AcceptedQueuesTests {
                 .queue("second", 20)
                 .queue("second", 4000)
                 .by("b")
-                .keep("first", 4990)
+                .renew("first", 4990)
                 .queue("first", 12_000)
                 .processEnded("b", 12_100)
                 .by("c")
@@ -151,7 +154,7 @@ class AcceptedQueuesTests {
     }
 
     @Test
-    void a_refusal_by_the_place_of_a_process_that_was_killed() {
+    void a_refusal_by_the_queue_entry_of_a_process_that_was_killed() {
         accepts(held().by("b")
                 .acquireWithoutAnswer("killed", 10, 100)
                 .processEnded("b", 11)
@@ -175,12 +178,12 @@ class AcceptedQueuesTests {
     }
 
     @Test
-    void a_place_that_a_stranger_gave_up_and_that_is_taken_again() {
+    void a_queue_entry_that_another_client_gave_up_and_that_is_made_again() {
         accepts(held().by("b")
                 .queue("first", 10)
                 .by("c")
                 .queue("second", 20)
-                .by("stranger")
+                .by("other client")
                 .release("first", 25, LEFT)
                 .by("a")
                 .release("holder", 30, OK)
@@ -194,7 +197,7 @@ class AcceptedQueuesTests {
     }
 
     @Test
-    void a_place_that_was_given_up_twice_in_doubt() {
+    void a_queue_entry_that_was_given_up_twice_in_doubt() {
         accepts(held().by("b")
                 .queue("waiter", 10)
                 .acquire("waiter", 20, 100, UNKNOWN)

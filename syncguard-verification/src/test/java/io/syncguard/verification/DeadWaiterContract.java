@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * A process that is first in the queue and dies, or stands still, delays those behind it by its place, which lives for five
- * seconds, and little more. Both happen at the same time, each to the queue of another key.
+ * A process that is first in the queue and dies, or stands still, delays those behind it by its queue entry, which
+ * lives for five seconds, and little more. Both happen at the same time, each to the queue of another key.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class DeadWaiterContract {
@@ -46,10 +46,10 @@ abstract class DeadWaiterContract {
         LockHandle second = locks.acquire(LockRequest.of("paused"));
         killed.ask("queue victim killed exclusive");
         paused.ask("queue victim paused exclusive");
-        awaitPlaces(1);
+        awaitWaiters(1);
         CompletableFuture<Long> afterKilled = waiter("killed");
         CompletableFuture<Long> afterPaused = waiter("paused");
-        awaitPlaces(2);
+        awaitWaiters(2);
 
         long began = System.nanoTime();
         killed.kill();
@@ -72,12 +72,12 @@ abstract class DeadWaiterContract {
     }
 
     @Test
-    void who_waits_behind_a_process_that_was_killed_is_granted_when_its_place_is_over() {
+    void who_waits_behind_a_process_that_was_killed_is_granted_when_its_queue_entry_is_over() {
         assertThat(behindTheKilled).isLessThan(PostgresSettings.WAITER_TTL.plus(SLACK));
     }
 
     @Test
-    void who_waits_behind_a_process_that_stands_still_is_granted_when_its_place_is_over() {
+    void who_waits_behind_a_process_that_stands_still_is_granted_when_its_queue_entry_is_over() {
         assertThat(behindThePaused).isLessThan(PostgresSettings.WAITER_TTL.plus(SLACK));
     }
 
@@ -106,10 +106,10 @@ abstract class DeadWaiterContract {
         return granted;
     }
 
-    private void awaitPlaces(int each) {
+    private void awaitWaiters(int each) {
         Awaitility.await()
                 .atMost(Duration.ofSeconds(20))
                 .pollInterval(Duration.ofMillis(5))
-                .until(() -> server.places("killed") == each && server.places("paused") == each);
+                .until(() -> server.waiters("killed") == each && server.waiters("paused") == each);
     }
 }

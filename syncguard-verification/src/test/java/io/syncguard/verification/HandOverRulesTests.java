@@ -9,26 +9,29 @@ import static io.syncguard.verification.HistoryScript.script;
 import io.syncguard.verification.Violation.Rule;
 import org.junit.jupiter.api.Test;
 
-/** The checker rejects each history in which a key is handed over to the wrong one or at the wrong time, or believed in for too long. */
+/**
+ * The checker rejects each history in which a key is handed over to the wrong one or at the wrong time, or believed in
+ * for too long.
+ */
 class HandOverRulesTests {
 
     @Test
-    void a_deadline_that_counts_from_the_news() {
+    void a_deadline_that_counts_from_the_message() {
         rejects(
-                Rule.BELIEF,
+                Rule.DEADLINE,
                 "longer than its ttl after the last confirmed request was sent",
                 handed().held("waiter", 40, 4990));
     }
 
     @Test
     void a_deadline_as_if_the_first_lease_were_a_whole_ttl() {
-        rejects(Rule.BELIEF, "longer than its ttl", handed().held("waiter", 40, 5960));
+        rejects(Rule.DEADLINE, "longer than its ttl", handed().held("waiter", 40, 5960));
     }
 
     @Test
-    void news_that_are_believed_although_they_are_older_than_the_place() {
+    void message_that_is_accepted_although_it_is_older_than_the_queue_entry() {
         rejects(
-                Rule.BELIEF,
+                Rule.DEADLINE,
                 "longer than its ttl",
                 handed().by("people")
                         .ended("waiter", 40)
@@ -40,26 +43,26 @@ class HandOverRulesTests {
     }
 
     @Test
-    void a_handle_that_is_held_after_the_key_was_handed_to_somebody_else() {
+    void a_handle_that_is_held_after_the_key_was_handed_to_another_waiter() {
         rejects(
-                Rule.BELIEF,
-                "held after somebody else was granted the key",
+                Rule.DEADLINE,
+                "held after another holder was granted the key",
                 handed().by("a").held("holder", 40, 900));
     }
 
     @Test
-    void a_place_that_is_confirmed_after_it_became_a_grant() {
+    void a_queue_entry_that_is_confirmed_after_it_became_a_grant() {
         rejects(
                 Rule.HAND_OVER,
-                "confirmed by a request that was sent after it had become a grant",
-                released().by("b").keep("waiter", 60).handed("waiter", 2, 30, 70));
+                "confirmed by a request that was sent after the hand-over",
+                released().by("b").renew("waiter", 60).handed("waiter", 2, 30, 70));
     }
 
     @Test
-    void a_key_for_somebody_who_does_not_wait() {
+    void a_key_for_a_caller_who_does_not_wait() {
         rejects(
                 Rule.HAND_OVER,
-                "to somebody who has no place",
+                "to a caller without a queue entry",
                 script().grant("holder", 1, 0, 1000)
                         .release("holder", 30, OK)
                         .by("b")
@@ -67,10 +70,10 @@ class HandOverRulesTests {
     }
 
     @Test
-    void a_key_for_somebody_who_left() {
+    void a_key_for_a_waiter_who_left() {
         rejects(
                 Rule.HAND_OVER,
-                "to somebody who left",
+                "to a waiter that had left",
                 waits().by("b")
                         .release("waiter", 20, LEFT)
                         .by("a")
@@ -80,14 +83,14 @@ class HandOverRulesTests {
     }
 
     @Test
-    void a_key_for_somebody_whose_place_had_lapsed() {
+    void a_key_for_a_waiter_whose_queue_entry_had_lapsed() {
         rejects(
                 Rule.HAND_OVER,
-                "to somebody whose place had lapsed",
+                "to a lapsed queue entry",
                 script().grant("holder", 1, 0, 20_000)
                         .by("b")
                         .line("waiter", 10)
-                        .keep("waiter", 1000)
+                        .renew("waiter", 1000)
                         .by("a")
                         .release("holder", 6100, OK)
                         .by("b")
@@ -98,7 +101,7 @@ class HandOverRulesTests {
     void a_key_for_a_reader() {
         rejects(
                 Rule.HAND_OVER,
-                "to somebody who has to claim it",
+                "to a waiter that does not accept it",
                 script().grant("holder", 1, 0, 1000)
                         .by("b")
                         .reading()
@@ -110,10 +113,10 @@ class HandOverRulesTests {
     }
 
     @Test
-    void a_key_for_somebody_whose_ttl_is_shorter_than_a_first_lease() {
+    void a_key_for_a_waiter_whose_ttl_is_shorter_than_a_first_lease() {
         rejects(
                 Rule.HAND_OVER,
-                "to somebody who has to claim it",
+                "to a waiter that does not accept it",
                 script().grant("holder", 1, 0, 1000)
                         .by("b")
                         .acquire("waiter", 10, 4999, QUEUED)
@@ -135,7 +138,7 @@ class HandOverRulesTests {
     void a_key_that_nobody_released() {
         rejects(
                 Rule.HAND_OVER,
-                "that nobody released",
+                "handed over without a release",
                 waits().by("people").ended("holder", 20).by("b").handed("waiter", 2, 30, 35));
     }
 
@@ -143,7 +146,7 @@ class HandOverRulesTests {
     void a_key_that_nobody_had() {
         rejects(
                 Rule.HAND_OVER,
-                "that nobody released",
+                "handed over without a release",
                 script().by("b").line("waiter", 10).handed("waiter", 1, 30, 35));
     }
 
@@ -192,7 +195,7 @@ class HandOverRulesTests {
     void a_key_that_is_handed_to_the_second_in_the_queue() {
         rejects(
                 Rule.ORDER_OF_ARRIVAL,
-                "who came later was granted first",
+                "a later waiter was granted first",
                 waits().by("c")
                         .line("second", 20)
                         .by("a")
@@ -225,7 +228,7 @@ class HandOverRulesTests {
     }
 
     @Test
-    void a_lapsed_grant_that_its_waiter_never_heard_of_and_finds_alive() {
+    void a_lapsed_grant_that_its_waiter_never_received_and_finds_alive() {
         rejects(Rule.OVER_IS_OVER, "a lease was revived", released().by("b").foundOwn("waiter", 2, 30, 6500, 6000));
     }
 
@@ -244,14 +247,14 @@ class HandOverRulesTests {
 
     @Test
     void a_grant_that_nobody_uses_or_gives_back() {
-        rejects(Rule.HAND_OVER, "nobody used a key", handed().processEnded("b", 20_000));
+        rejects(Rule.HAND_OVER, "was neither used nor released", handed().processEnded("b", 20_000));
     }
 
     @Test
-    void a_lease_of_somebody_who_has_to_claim() {
+    void a_lease_of_a_waiter_who_does_not_accept_it() {
         rejects(
                 Rule.NOTHING_LEAKS,
-                "a lease that nobody was granted",
+                "without a grant",
                 script().grant("holder", 1, 0, 1000)
                         .by("b")
                         .queue("waiter", 10)

@@ -12,7 +12,10 @@ import static io.syncguard.verification.HistoryScript.script;
 import io.syncguard.verification.Violation.Rule;
 import org.junit.jupiter.api.Test;
 
-/** The checker rejects each history of a key in which grants, fences or refusals break the contract, and names the events. */
+/**
+ * The checker rejects each history of a key in which grants, fences or refusals break the contract, and names the
+ * events.
+ */
 class HistoryCheckerTests {
 
     @Test
@@ -138,14 +141,14 @@ class HistoryCheckerTests {
 
     @Test
     void a_refusal_with_nobody_there() {
-        rejects(Rule.JUSTIFIED_REFUSAL, "nobody had the key", script().acquire("one", 0, 100, REFUSED));
+        rejects(Rule.JUSTIFIED_REFUSAL, "the key was free", script().acquire("one", 0, 100, REFUSED));
     }
 
     @Test
     void a_refusal_after_the_release() {
         rejects(
                 Rule.JUSTIFIED_REFUSAL,
-                "nobody had the key",
+                "the key was free",
                 script().grant("one", 1, 0, 100).release("one", 10, OK).acquire("two", 20, 100, REFUSED));
     }
 
@@ -153,7 +156,7 @@ class HistoryCheckerTests {
     void a_refusal_after_the_lease_lapsed() {
         rejects(
                 Rule.JUSTIFIED_REFUSAL,
-                "nobody had the key",
+                "the key was free",
                 script().grant("one", 1, 0, 100).acquire("two", 1200, 100, REFUSED));
     }
 
@@ -161,7 +164,7 @@ class HistoryCheckerTests {
     void a_refusal_before_the_only_grant() {
         rejects(
                 Rule.JUSTIFIED_REFUSAL,
-                "nobody had the key",
+                "the key was free",
                 script().acquire("one", 0, 100, REFUSED).grant("two", 1, 10, 100));
     }
 

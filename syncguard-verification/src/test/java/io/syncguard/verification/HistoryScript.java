@@ -77,13 +77,13 @@ final class HistoryScript {
         return this;
     }
 
-    /** The claims that follow are to share. */
+    /** The acquire requests that follow are to share. */
     HistoryScript reading() {
         this.shared = true;
         return this;
     }
 
-    /** The claims that follow are exclusive, as they are from the beginning. */
+    /** The acquire requests that follow are exclusive, as they are from the beginning. */
     HistoryScript writing() {
         this.shared = false;
         return this;
@@ -109,30 +109,33 @@ final class HistoryScript {
         return acquire(lock, at, 6000, Outcome.QUEUED);
     }
 
-    /** The news come that a release has granted the key, with a lease of five seconds, to whoever made the last claim. */
+    /**
+     * The message arrives that a release has granted the key, with a lease of five seconds, to whoever made the last
+     * acquire request.
+     */
     HistoryScript handed(String lock, long fence, long grantedAt, long at) {
         return handed(lock, fence, grantedAt, WAITER_TTL, at);
     }
 
     HistoryScript handed(String lock, long fence, long grantedAt, long firstLease, long at) {
-        long claim = events.stream()
+        long acquire = events.stream()
                 .filter(event -> event.is(Kind.ACQUIRE) && event.lock().equals(lock) && event.start() <= at * MILLI)
                 .mapToLong(event -> event.source().number())
                 .reduce(0, (before, after) -> after);
         return add(during(Kind.HANDED_OVER, lock, at, at)
                 .with(new Lease(
                         fence, firstLease, SERVER_AHEAD + grantedAt, SERVER_AHEAD + grantedAt + firstLease, false))
-                .with(claim));
+                .with(acquire));
     }
 
-    /** A claim is answered a grant that the place has become before, which is extended. */
+    /** An acquire request is answered a grant that the queue entry has become before, which is extended. */
     HistoryScript foundOwn(String lock, long fence, long grantedAt, long at, long ttl) {
         return add(called(Kind.ACQUIRE, lock, at, Outcome.OK)
                 .with(new Lease(fence, ttl, SERVER_AHEAD + grantedAt, SERVER_AHEAD + at + ttl, false)));
     }
 
-    HistoryScript keep(String lock, long at) {
-        return add(called(Kind.KEEP, lock, at, Outcome.OK).with(5000));
+    HistoryScript renew(String lock, long at) {
+        return add(called(Kind.RENEW, lock, at, Outcome.OK).with(5000));
     }
 
     /** Asked and never answered: the process was killed. */
@@ -164,8 +167,8 @@ final class HistoryScript {
         return add(called(Kind.HELD, lock, at, Outcome.OK).with(leftMillis * MILLI));
     }
 
-    HistoryScript gaveBack(String lock, long at) {
-        return add(called(Kind.GIVEN_BACK, lock, at, Outcome.OK));
+    HistoryScript releasedHandle(String lock, long at) {
+        return add(called(Kind.HANDLE_RELEASED, lock, at, Outcome.OK));
     }
 
     HistoryScript lost(long fence, long at) {
@@ -208,7 +211,7 @@ final class HistoryScript {
         return add(called(Kind.COUNTER, "", at, Outcome.OK).with(Lease.ofFence(fence)));
     }
 
-    /** A claim under this lock id was interrupted; FAILED if it did not say so. */
+    /** An acquire request under this lock id was interrupted; FAILED if it did not say so. */
     HistoryScript aborted(String lock, long at, Outcome outcome) {
         return add(called(Kind.ABORTED, lock, at, outcome));
     }

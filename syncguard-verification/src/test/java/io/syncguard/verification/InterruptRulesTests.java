@@ -15,18 +15,21 @@ import static io.syncguard.verification.HistoryScript.script;
 import io.syncguard.verification.Violation.Rule;
 import org.junit.jupiter.api.Test;
 
-/** The checker rejects each history in which an interrupt spoils what it must not, and accepts those that only look like it. */
+/**
+ * The checker rejects each history in which an interrupt spoils what it must not, and accepts those that only look like
+ * it.
+ */
 class InterruptRulesTests {
 
     @Test
     void a_release_that_says_true_and_was_interrupted() {
         rejects(
-                Rule.RELEASED_WHEN_SAID,
-                "was not released by then",
+                Rule.RELEASED_WHEN_ANSWERED,
+                "was released before its lease was",
                 script().undisturbed(0, 1000)
                         .grant("one", 1, 0, 1000)
                         .taking(10)
-                        .gaveBack("one", 10)
+                        .releasedHandle("one", 10)
                         .taking(1)
                         .release("one", 12, UNKNOWN)
                         .release("one", 40, OK));
@@ -35,12 +38,12 @@ class InterruptRulesTests {
     @Test
     void a_lease_that_is_in_the_store_after_it_was_given_back() {
         rejects(
-                Rule.RELEASED_WHEN_SAID,
+                Rule.RELEASED_WHEN_ANSWERED,
                 "is in the store after",
                 script().undisturbed(0, 1000)
                         .grant("one", 1, 0, 1000)
                         .release("one", 10, OK)
-                        .gaveBack("one", 10)
+                        .releasedHandle("one", 10)
                         .seen("one", 20));
     }
 
@@ -48,17 +51,17 @@ class InterruptRulesTests {
     void a_thread_that_is_refused_for_its_own_leftover() {
         rejects(
                 Rule.JUSTIFIED_REFUSAL,
-                "nobody had the key",
+                "the key was free",
                 script().undisturbed(0, 1000)
                         .grant("one", 1, 0, 1000)
                         .release("one", 10, UNKNOWN)
-                        .gaveBack("one", 10)
+                        .releasedHandle("one", 10)
                         .acquire("two", 20, 100, REFUSED)
                         .release("one", 30, OK));
     }
 
     @Test
-    void an_interrupted_acquire_whose_place_stays() {
+    void an_interrupted_acquire_whose_queue_entry_stays() {
         rejects(
                 Rule.INTERRUPTS,
                 "left something behind",
@@ -88,14 +91,14 @@ class InterruptRulesTests {
                 .release("waiter", 30, LEFT)
                 .by("a")
                 .release("holder", 40, OK)
-                .gaveBack("holder", 40));
+                .releasedHandle("holder", 40));
     }
 
     @Test
-    void accepts_a_release_that_is_sent_again_because_somebody_has_the_row_locked() {
+    void accepts_a_release_that_is_sent_again_because_the_row_is_locked() {
         accepts(held().undisturbed(0, 1000)
                 .release("holder", 10, BUSY)
-                .gaveBack("holder", 10)
+                .releasedHandle("holder", 10)
                 .seen("holder", 20)
                 .release("holder", 30, OK));
     }
@@ -104,7 +107,7 @@ class InterruptRulesTests {
     void accepts_a_release_that_fails_while_the_server_is_disturbed() {
         accepts(held().undisturbed(0, 5)
                 .release("holder", 10, UNKNOWN)
-                .gaveBack("holder", 10)
+                .releasedHandle("holder", 10)
                 .seen("holder", 20)
                 .release("holder", 30, OK));
     }

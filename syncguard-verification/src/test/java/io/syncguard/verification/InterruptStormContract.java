@@ -16,8 +16,8 @@ import org.junit.jupiter.api.TestInstance;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * Threads are interrupted two hundred times in a second, also while they release: what is released is released, and who was
- * interrupted leaves nothing behind.
+ * Threads are interrupted two hundred times in a second, also while they release: what is released is released, and who
+ * was interrupted leaves nothing behind.
  *
  * <p>{@code -Dsyncguard.stress.seed} and {@code .seconds} change the run, which is short.
  */
@@ -74,7 +74,7 @@ abstract class InterruptStormContract {
     @Test
     void everything_happened_that_is_to_be_judged() {
         assertThat(history.counts())
-                .containsKeys("INTERRUPTED OK", "ABORTED OK", "GIVEN_BACK OK", "ACQUIRE QUEUED", "SEEN OK");
+                .containsKeys("INTERRUPTED OK", "ABORTED OK", "HANDLE_RELEASED OK", "ACQUIRE QUEUED", "SEEN OK");
     }
 
     private String byRule() {

@@ -10,14 +10,17 @@ import static io.syncguard.verification.HistoryScript.script;
 import io.syncguard.verification.Violation.Rule;
 import org.junit.jupiter.api.Test;
 
-/** The checker rejects each history in which one lease breaks the contract, by the rule that says so, and names the events. */
+/**
+ * The checker rejects each history in which one lease breaks the contract, by the rule that says so, and names the
+ * events.
+ */
 class LeaseRulesTests {
 
     @Test
     void a_handle_that_is_held_after_its_successor_was_granted() {
         rejects(
-                Rule.BELIEF,
-                "held after somebody else was granted the key",
+                Rule.DEADLINE,
+                "held after another holder was granted the key",
                 script().grant("one", 1, 0, 1000)
                         .by("b")
                         .grant("two", 2, 500, 1000)
@@ -28,7 +31,7 @@ class LeaseRulesTests {
     @Test
     void a_deadline_that_counts_from_the_reply() {
         rejects(
-                Rule.BELIEF,
+                Rule.DEADLINE,
                 "longer than its ttl after the last confirmed request was sent",
                 script().taking(20).grant("one", 1, 0, 100).taking(1).held("one", 30, 90));
     }
@@ -36,7 +39,7 @@ class LeaseRulesTests {
     @Test
     void a_deadline_that_outlives_an_extension_that_shortened() {
         rejects(
-                Rule.BELIEF,
+                Rule.DEADLINE,
                 "longer than its ttl",
                 script().grant("one", 1, 0, 1000).extend("one", 10, 100, OK).held("one", 20, 500));
     }
@@ -44,7 +47,7 @@ class LeaseRulesTests {
     @Test
     void a_deadline_that_an_extension_of_unknown_outcome_moved_on() {
         rejects(
-                Rule.BELIEF,
+                Rule.DEADLINE,
                 "longer than its ttl",
                 script().grant("one", 1, 0, 100)
                         .extend("one", 50, 1000, UNKNOWN)
@@ -54,10 +57,10 @@ class LeaseRulesTests {
     @Test
     void a_handle_that_is_held_after_it_was_given_back() {
         rejects(
-                Rule.BELIEF,
-                "held after it was given back",
+                Rule.DEADLINE,
+                "held after it was released",
                 script().grant("one", 1, 0, 100)
-                        .gaveBack("one", 10)
+                        .releasedHandle("one", 10)
                         .release("one", 10, OK)
                         .held("one", 12, 50));
     }
@@ -65,7 +68,7 @@ class LeaseRulesTests {
     @Test
     void a_handle_that_is_held_after_it_was_lost() {
         rejects(
-                Rule.BELIEF,
+                Rule.DEADLINE,
                 "held after it was lost",
                 script().grant("one", 1, 0, 100).lost(1, 10).held("one", 12, 50));
     }
@@ -83,7 +86,7 @@ class LeaseRulesTests {
         rejects(
                 Rule.RELEASED_ONCE,
                 "one lease was released 2 times",
-                script().grant("one", 1, 0, 100).gaveBack("one", 10).gaveBack("one", 20));
+                script().grant("one", 1, 0, 100).releasedHandle("one", 10).releasedHandle("one", 20));
     }
 
     @Test
@@ -210,7 +213,7 @@ class LeaseRulesTests {
     void a_lease_that_nobody_was_granted() {
         rejects(
                 Rule.NOTHING_LEAKS,
-                "a lease that nobody was granted",
+                "without a grant",
                 script().grant("one", 1, 0, 100)
                         .acquire("two", 10, 100, REFUSED)
                         .release("two", 20, OK));
@@ -225,26 +228,26 @@ class LeaseRulesTests {
     }
 
     @Test
-    void a_loss_that_is_told_twice() {
+    void a_loss_that_is_reported_twice() {
         rejects(
-                Rule.TOLD_ONCE,
-                "one loss was told 2 times",
+                Rule.LOSS_REPORTED_ONCE,
+                "one loss was reported 2 times",
                 script().grant("one", 1, 0, 100).lost(1, 100).lost(1, 110));
     }
 
     @Test
     void a_loss_of_a_lease_that_was_given_back() {
         rejects(
-                Rule.TOLD_ONCE,
-                "a loss was told of a lease that was given back",
-                script().grant("one", 1, 0, 100).gaveBack("one", 50).lost(1, 100));
+                Rule.LOSS_REPORTED_ONCE,
+                "a loss was reported of a lease whose handle was released",
+                script().grant("one", 1, 0, 100).releasedHandle("one", 50).lost(1, 100));
     }
 
     @Test
-    void a_loss_that_is_not_told() {
+    void a_loss_that_is_not_reported() {
         rejects(
-                Rule.TOLD_ONCE,
-                "a loss was never told",
+                Rule.LOSS_REPORTED_ONCE,
+                "a loss was never reported",
                 script().grant("one", 1, 0, 100).sawLoss("one", 110).processEnded("a", 10_000));
     }
 }

@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * What the library does by itself goes on whatever callers ask for and whichever of its sessions are terminated: locks are
- * extended, and who waits goes on waiting.
+ * What the library does by itself goes on whatever callers ask for and whichever of its sessions are terminated: locks
+ * are extended, and who waits goes on waiting.
  *
  * <p>{@code -Dsyncguard.stress.seconds} makes each run longer.
  */
@@ -51,12 +51,17 @@ class PostgresStarvationStressTests {
 
     private static final int WAITERS = 20;
 
-    /** Who waits is looked at after a third of that. The pool takes a connection that was used so lately without a test. */
+    /**
+     * Who waits is looked at after a third of that. The pool takes a connection that was used so lately without a test.
+     */
     private static final Duration WAITER_TTL = Duration.ofSeconds(1);
 
     private static final long BETWEEN_TERMINATIONS_NANOS = 250_000_000L;
 
-    /** That which has asked for all who wait, if it has since the last one was terminated: one failure is repeated, not two. */
+    /**
+     * That which has asked for all who wait, if it has since the last one was terminated: one failure is repeated, not
+     * two.
+     */
     private static final String TERMINATE = """
             SELECT pid, pg_terminate_backend(pid) FROM (
                 SELECT pid FROM pg_stat_activity

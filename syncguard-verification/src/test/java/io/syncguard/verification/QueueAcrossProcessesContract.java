@@ -22,7 +22,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** One queue for several processes: who came first is granted first, neighbouring readers enter together, and nobody starves. */
+/**
+ * One queue for several processes: who came first is granted first, neighbouring readers enter together, and nobody
+ * starves.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class QueueAcrossProcessesContract {
 
@@ -67,7 +70,7 @@ abstract class QueueAcrossProcessesContract {
                 "exclusive", "shared", "shared", "exclusive", "shared", "exclusive", "exclusive", "shared", "shared");
         for (int i = 0; i < modes.size(); i++) {
             child(i).ask("queue " + i + " order:42 " + modes.get(i));
-            awaitPlaces("order:42", i + 1);
+            awaitWaiters("order:42", i + 1);
         }
 
         first.release();
@@ -94,7 +97,7 @@ abstract class QueueAcrossProcessesContract {
         LockHandle reader = locks.acquire(LockRequest.of("order:43").shared());
         assertThat(child(1).ask("try order:43 shared")).isEqualTo("granted");
         child(0).ask("queue writer order:43 exclusive");
-        awaitPlaces("order:43", 1);
+        awaitWaiters("order:43", 1);
 
         assertThat(child(1).ask("try order:43 shared")).isEqualTo("refused");
 
@@ -152,8 +155,8 @@ abstract class QueueAcrossProcessesContract {
         return children.get(number % PROCESSES);
     }
 
-    private void awaitPlaces(String key, int count) {
-        eventually().until(() -> server.places(key) == count);
+    private void awaitWaiters(String key, int count) {
+        eventually().until(() -> server.waiters(key) == count);
     }
 
     /** Who holds it in any of the processes, with the fence. */

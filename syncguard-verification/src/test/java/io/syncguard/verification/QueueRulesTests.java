@@ -11,14 +11,17 @@ import static io.syncguard.verification.HistoryScript.twoWait;
 import io.syncguard.verification.Violation.Rule;
 import org.junit.jupiter.api.Test;
 
-/** The checker rejects each history in which somebody is granted out of turn, beside whom they must not be, or waits for nothing. */
+/**
+ * The checker rejects each history in which somebody is granted out of turn, beside whom they must not be, or waits for
+ * nothing.
+ */
 class QueueRulesTests {
 
     @Test
     void a_reader_that_passes_a_waiting_writer() {
         rejects(
                 Rule.NEWCOMERS_YIELD,
-                "a first try passed somebody who waits",
+                "a first try passed a waiter",
                 script().reading()
                         .grant("reader", 1, 0, 1000)
                         .by("b")
@@ -30,10 +33,10 @@ class QueueRulesTests {
     }
 
     @Test
-    void a_try_that_does_not_wait_and_passes_somebody_who_does() {
+    void a_try_that_does_not_wait_and_passes_a_waiter() {
         rejects(
                 Rule.NEWCOMERS_YIELD,
-                "a first try passed somebody who waits",
+                "a first try passed a waiter",
                 held().by("b")
                         .queue("waiter", 10)
                         .by("a")
@@ -46,7 +49,7 @@ class QueueRulesTests {
     void a_writer_that_is_granted_before_one_who_came_first() {
         rejects(
                 Rule.ORDER_OF_ARRIVAL,
-                "who came later was granted first",
+                "a later waiter was granted first",
                 twoWait().by("c").grant("second", 2, 40, 100));
     }
 
@@ -54,7 +57,7 @@ class QueueRulesTests {
     void a_writer_that_is_granted_before_one_who_came_first_and_is_granted_later() {
         rejects(
                 Rule.ORDER_OF_ARRIVAL,
-                "who came later was granted first",
+                "a later waiter was granted first",
                 twoWait()
                         .by("c")
                         .grant("second", 2, 40, 100)
@@ -67,7 +70,7 @@ class QueueRulesTests {
     void a_waiting_reader_that_is_granted_before_a_writer_who_came_first() {
         rejects(
                 Rule.ORDER_OF_ARRIVAL,
-                "who came later was granted first",
+                "a later waiter was granted first",
                 held().by("b")
                         .queue("writer", 10)
                         .by("c")
@@ -80,14 +83,14 @@ class QueueRulesTests {
     }
 
     @Test
-    void a_waiter_that_is_passed_long_after_it_came_although_its_place_was_kept() {
+    void a_waiter_that_is_passed_long_after_it_came_although_its_queue_entry_was_renewed() {
         rejects(
                 Rule.ORDER_OF_ARRIVAL,
-                "who came later was granted first",
+                "a later waiter was granted first",
                 script().grant("holder", 1, 0, 20_000)
                         .by("b")
                         .queue("first", 10)
-                        .keep("first", 4000)
+                        .renew("first", 4000)
                         .queue("first", 8900)
                         .by("c")
                         .queue("second", 20)
@@ -142,8 +145,8 @@ class QueueRulesTests {
     @Test
     void a_reader_that_is_held_after_a_writer_was_granted() {
         rejects(
-                Rule.BELIEF,
-                "held after somebody else was granted the key",
+                Rule.DEADLINE,
+                "held after another holder was granted the key",
                 script().reading()
                         .grant("reader", 1, 0, 1000)
                         .by("b")
@@ -177,7 +180,7 @@ class QueueRulesTests {
     void a_reader_that_is_refused_beside_readers() {
         rejects(
                 Rule.NEIGHBOURS,
-                "nobody but readers was in the way",
+                "only readers conflicted with a reader",
                 script().reading().grant("one", 1, 0, 1000).by("b").acquire("two", 10, 100, REFUSED));
     }
 
@@ -185,7 +188,7 @@ class QueueRulesTests {
     void a_reader_that_has_to_wait_behind_a_waiting_reader() {
         rejects(
                 Rule.NEIGHBOURS,
-                "nobody but readers was in the way",
+                "only readers conflicted with a reader",
                 held().by("b")
                         .reading()
                         .queue("one", 10)
@@ -197,32 +200,32 @@ class QueueRulesTests {
 
     @Test
     void a_wait_for_a_free_key() {
-        rejects(Rule.JUSTIFIED_REFUSAL, "nobody had the key", script().queue("writer", 0));
+        rejects(Rule.JUSTIFIED_REFUSAL, "the key was free", script().queue("writer", 0));
     }
 
     @Test
-    void a_wait_for_somebody_who_came_later() {
-        rejects(Rule.JUSTIFIED_REFUSAL, "nobody had the key", twoWait().by("b").queue("first", 40));
+    void a_wait_for_a_waiter_who_came_later() {
+        rejects(Rule.JUSTIFIED_REFUSAL, "the key was free", twoWait().by("b").queue("first", 40));
     }
 
     @Test
-    void a_wait_for_somebody_who_left() {
+    void a_wait_for_a_waiter_who_left() {
         rejects(
                 Rule.JUSTIFIED_REFUSAL,
-                "nobody had the key",
+                "the key was free",
                 twoWait().by("b").release("first", 40, LEFT).by("c").queue("second", 50));
     }
 
     @Test
-    void a_place_that_is_never_given_up() {
+    void a_queue_entry_that_is_never_given_up() {
         rejects(
                 Rule.NOTHING_LEAKS,
-                "a place in the queue was never given up",
+                "a queue entry was never deleted",
                 held().by("b").queue("waiter", 10).processEnded("b", 20_000));
     }
 
     @Test
-    void a_live_lease_that_is_taken_for_a_place() {
+    void a_live_lease_that_is_taken_for_a_queue_entry() {
         rejects(Rule.NOTHING_VANISHES, "a live lease was not found", held().release("holder", 10, LEFT));
     }
 

@@ -16,12 +16,15 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A process that stood still for longer than a request may take goes on with the answer, which has been there all the time. */
+/**
+ * A process that stood still for longer than a request may take goes on with the answer, which has been there all the
+ * time.
+ */
 class RedisPausedProcessTests {
 
     private static final String QUEUE = RedisSettings.KEY_PREFIX + "queue:order:42";
 
-    /** The place was asked for again before that, and the answer to that may have come until then. */
+    /** The queue entry was asked for again before that, and the answer to that may have come until then. */
     private static final long ASKED_IN_VAIN_MILLIS =
             RedisSettings.WAITER_TTL.toMillis() - 2 * RedisSettings.WAITER_TTL.toMillis() / 3 - 150;
 

@@ -95,7 +95,7 @@ class SimulatedHistoriesTests {
                 arguments(Bug.READERS_STOP_READERS, List.of(Rule.NEIGHBOURS)),
                 arguments(Bug.THE_LAST_QUEUES_FIRST, List.of(Rule.ORDER_OF_ARRIVAL)),
                 arguments(Bug.THE_LAST_IS_HANDED_THE_KEY, List.of(Rule.ORDER_OF_ARRIVAL)),
-                arguments(Bug.FIRST_LEASES_COUNT_FROM_THE_NEWS, List.of(Rule.BELIEF)));
+                arguments(Bug.FIRST_LEASES_COUNT_FROM_THE_MESSAGE, List.of(Rule.DEADLINE)));
     }
 
     @ParameterizedTest
@@ -127,8 +127,8 @@ class SimulatedHistoriesTests {
                         "RELEASE OK",
                         "RELEASE NOT_HELD",
                         "RELEASE LEFT",
-                        "KEEP OK",
-                        "KEEP NOT_HELD",
+                        "RENEW OK",
+                        "RENEW NOT_HELD",
                         "HANDED_OVER OK",
                         "RELEASE UNKNOWN",
                         "LOOKUP OK",

@@ -9,9 +9,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * Several processes use locks at random while they and the server are disturbed, and what they were told fits the contract.
+ * Several processes use locks at random while they and the server are disturbed, and what they were told fits the
+ * contract.
  *
- * <p>{@code -Dsyncguard.stress.seed}, {@code .seconds}, {@code .workers} and {@code .clients} change the run, which is short.
+ * <p>{@code -Dsyncguard.stress.seed}, {@code .seconds}, {@code .workers} and {@code .clients} change the run, which is
+ * short.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class StressContract {
@@ -79,14 +81,14 @@ abstract class StressContract {
                         "RELEASE OK",
                         "RELEASE NOT_HELD",
                         "RELEASE LEFT",
-                        "KEEP OK",
+                        "RENEW OK",
                         "HANDED_OVER OK",
                         "LOOKUP OK",
                         "LOOKUP NOT_HELD",
                         "HELD OK",
                         "JOINED OK",
-                        "GIVEN_BACK OK",
-                        "GIVEN_BACK NOT_HELD",
+                        "HANDLE_RELEASED OK",
+                        "HANDLE_RELEASED NOT_HELD",
                         "LOST OK",
                         "LOSS_SEEN OK",
                         "EFFECT OK",

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * No wake-up and no hand-over is lost: processes that look by themselves once in an hour, and whose leases live for hours, do
- * all their work.
+ * No wake-up and no hand-over is lost: processes that look by themselves once in an hour, and whose leases live for
+ * hours, do all their work.
  *
  * <p>{@code -Dsyncguard.stress.seconds} makes each run longer, {@code .seed} repeats its choices.
  */

@@ -22,7 +22,10 @@ class EmbeddedRedisConfiguration {
     private static final String REMEDY =
             "set sample.redis-port to a free port, or spring.data.redis.url to the server" + " that you want to use";
 
-    /** The connection factory is built on this bean, so Spring closes it after the last connection of the locks is closed. */
+    /**
+     * The connection factory is built on this bean, so Spring closes it after the last connection of the locks is
+     * closed.
+     */
     @Bean
     SharedRedis sharedRedis(@Value("${sample.redis-port}") int port) throws IOException, InterruptedException {
         return SharedRedis.join(new SharedServer("syncguard-sample-redis", port, REMEDY));

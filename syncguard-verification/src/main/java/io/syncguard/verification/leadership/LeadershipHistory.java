@@ -19,8 +19,8 @@ import java.util.stream.Stream;
  * not known, so the rules only assume that it lies between the two:
  *
  * <ol>
- *   <li>A member leads from its first proof of a term to its last. Of two terms, of whatever members, one must have been able to
- *       end before the other began: its last proof begins before the first one of the other ends.
+ *   <li>A member leads from its first proof of a term to its last. Of two terms, of whatever members, one must have
+ *       been able to end before the other began: its last proof begins before the first one of the other ends.
  *   <li>A later term has larger fences than all terms before it.
  *   <li>Within a term fences do not become smaller.
  * </ol>

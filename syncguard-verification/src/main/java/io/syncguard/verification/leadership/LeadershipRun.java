@@ -147,7 +147,8 @@ final class LeadershipRun {
         do {
             leader = awaitLeader(members);
             moment = System.nanoTime();
-            // It may have lost the lock during the questions to the others. If it still leads now, every later term begins later.
+            // It may have lost the lock during the questions to the others. If it still leads now, every later term
+            // begins later.
         } while (!leads(leader));
         faults.computeIfAbsent(fault, unknown -> new ArrayList<>()).add(moment);
         fault.action.on(this, leader);

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 /** A Redis of the run's own, which is killed: it has each grant on disk before it answers. */
 final class RedisLeadershipServer implements LeadershipServer {
 
-    /** Those who wait, by the ends of their places. The dead stay in it for a while. */
+    /** Those who wait, by the ends of their queue entries. The dead stay in it for a while. */
     private static final String WAITING = RedisSettings.KEY_PREFIX + "waiting_writers:leader:" + LeaderProcess.ELECTION;
 
     private final OwnRedis server;

@@ -14,11 +14,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * Several processes campaign while the leader is stopped, killed and cut off and the server restarts, and no two of them can
- * prove to lead at the same time.
+ * Several processes campaign while the leader is stopped, killed and cut off and the server restarts, and no two of
+ * them can prove to lead at the same time.
  *
- * <p>{@code -Dsyncguard.stress.seed}, {@code .seconds} and {@code .workers} change the run, in which each fault happens at least
- * once.
+ * <p>{@code -Dsyncguard.stress.seed}, {@code .seconds} and {@code .workers} change the run, in which each fault happens
+ * at least once.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class LeadershipStressContract {

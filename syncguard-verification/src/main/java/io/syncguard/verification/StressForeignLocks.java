@@ -14,7 +14,7 @@ import java.util.Random;
 /**
  * Uses locks that the client does not hold: looks them up, and extends or releases them by their lock ids.
  */
-final class StressStranger {
+final class StressForeignLocks {
 
     private final LockManager locks;
     private final StressStore store;
@@ -22,7 +22,8 @@ final class StressStranger {
     private final KnownLockIds known;
     private final Random random;
 
-    StressStranger(LockManager locks, StressStore store, HistoryRecorder recorder, KnownLockIds known, Random random) {
+    StressForeignLocks(
+            LockManager locks, StressStore store, HistoryRecorder recorder, KnownLockIds known, Random random) {
         this.locks = locks;
         this.store = store;
         this.recorder = recorder;
@@ -35,7 +36,7 @@ final class StressStranger {
         if (what < 15) {
             look();
         } else {
-            actById(what < 22 ? known.any(random) : somebodysLock());
+            actById(what < 22 ? known.any(random) : anyLock());
         }
     }
 
@@ -103,8 +104,8 @@ final class StressStranger {
     }
 
     /** A lock id as if the holder had passed it on; most are of other processes. */
-    private String somebodysLock() {
-        Optional<StressStore.Known> found = store.somebodysLock(random);
+    private String anyLock() {
+        Optional<StressStore.Known> found = store.anyLock(random);
         found.ifPresent(lock -> known.add(lock.key(), lock.lockId()));
         return found.map(StressStore.Known::lockId).orElse(null);
     }
