@@ -34,7 +34,7 @@ final class Arena implements AutoCloseable {
         return server;
     }
 
-    /** The same server, for what can be measured there alone. */
+    /** The same server, for measurements on PostgreSQL alone. */
     PostgresServer postgres() {
         if (server instanceof PostgresServer postgres) {
             return postgres;
@@ -42,7 +42,7 @@ final class Arena implements AutoCloseable {
         throw new IllegalStateException("This is " + server.description());
     }
 
-    /** Who is measured side by side. */
+    /** The candidates of the comparison. */
     List<Peer> peers() {
         return Peer.of(store);
     }

@@ -3,7 +3,7 @@ package io.syncguard.benchmarks;
 import io.syncguard.postgres.PromptSocketFactory;
 import java.util.Locale;
 
-/** Ways to listen for notifications: the floor of what waits for them. */
+/** Ways to listen for notifications: the lower limit for a lock that waits for them. */
 enum Bare {
     /** As the driver comes. */
     DRIVER("bare NOTIFY", ""),
@@ -23,7 +23,7 @@ enum Bare {
         return label;
     }
 
-    /** Where the partners meet: each has a database of its own, because a listener is woken by all channels of one. */
+    /** The database of the partners, a separate one for each way: all channels of a database wake a listener. */
     String url(PostgresServer server) {
         return server.newDatabase("bare_" + name().toLowerCase(Locale.ROOT)) + properties;
     }

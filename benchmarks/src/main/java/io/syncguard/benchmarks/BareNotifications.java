@@ -10,9 +10,9 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
 /**
- * One of two partners who call each other by nothing but {@code NOTIFY}: one connection listens through the driver's
- * {@code getNotifications}, another notifies in autocommit. What two processes that wait for each other cannot do
- * without.
+ * One of two partners that notify each other only by {@code NOTIFY}: one connection listens through the driver's
+ * {@code getNotifications}, another notifies in autocommit. It is the least that two processes need to wait for each
+ * other.
  */
 final class BareNotifications {
 
@@ -43,7 +43,7 @@ final class BareNotifications {
         thread.start();
     }
 
-    /** Calls and returns how long it took until the echo was heard, in nanoseconds: two notifications. */
+    /** Calls, and returns the time until the echo arrived, in nanoseconds: two notifications. */
     long call() throws SQLException {
         long began = System.nanoTime();
         notify.execute();

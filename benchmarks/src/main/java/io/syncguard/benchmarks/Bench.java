@@ -22,14 +22,14 @@ final class Bench {
 
     private Bench() {}
 
-    /** A PostgreSQL that keeps what it has confirmed. */
+    /** A PostgreSQL with durable settings. */
     static EmbeddedPostgres startDurable() throws IOException {
         return PostgresBinaries.builder()
                 .setPGStartupWait(Duration.ofMinutes(1))
                 .setServerConfig("fsync", "on")
                 .setServerConfig("full_page_writes", "on")
                 .setServerConfig("synchronous_commit", "on")
-                // Loaded for those who count statements; for all others it looks away.
+                // Loaded for measurements that count statements; it ignores the databases of the others.
                 .setServerConfig("shared_preload_libraries", "pg_stat_statements")
                 .setServerConfig("pg_stat_statements.track", "none")
                 .start();
@@ -40,7 +40,7 @@ final class Bench {
         return run(
                 "spring.autoconfigure.exclude=org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
                 "spring.datasource.url=" + url,
-                // A benchmark on a busy machine is slow, and not over.
+                // A slow, busy machine must not end the benchmark.
                 "syncguard.postgres.network-timeout=1m");
     }
 
@@ -59,7 +59,7 @@ final class Bench {
                 .run();
     }
 
-    /** What is counted, by the number of the thread and how often this thread has done it before. */
+    /** The counted work. It receives the number of the thread and how often this thread has done it before. */
     @FunctionalInterface
     interface Work {
         void run(int thread, long count) throws Exception;

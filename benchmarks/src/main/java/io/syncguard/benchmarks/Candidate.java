@@ -10,7 +10,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** This process in an election, which tells when it was elected. */
+/** This process in an election. It records the time of its election. */
 final class Candidate {
 
     private static final long PATIENCE_SECONDS = 60;
@@ -29,7 +29,7 @@ final class Candidate {
         this.member = elections.join(election, settings);
     }
 
-    /** When it was elected, as soon as it has been: each election is told once. */
+    /** Waits for the next election of this process, and returns its time: each election once. */
     long elected() throws InterruptedException {
         Long time = elected.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
         if (time == null) {
@@ -38,7 +38,7 @@ final class Candidate {
         return time;
     }
 
-    /** Has it give the leadership to the next one, and tells when that was. */
+    /** Resigns, and returns the time of that. */
     long resign() {
         long time = System.nanoTime();
         member.resign();

@@ -90,14 +90,14 @@ final class Child {
 
     private HeldKey held() {
         if (held == null) {
-            throw new IllegalStateException("Nobody waits");
+            throw new IllegalStateException("There is no waiter");
         }
         return held;
     }
 
     private Candidate candidate() {
         if (candidate == null) {
-            throw new IllegalStateException("Nobody campaigns");
+            throw new IllegalStateException("There is no candidate");
         }
         return candidate;
     }
@@ -118,7 +118,7 @@ final class Child {
                     bodies.add(new Body(thread, began, System.nanoTime()));
                 }));
         List<Body> inTime = bodies.stream().filter(body -> body.began() < end).toList();
-        // On a very slow machine none of them was, and something has to be told.
+        // On a very slow machine no body ended in time, and the answer must not be empty.
         return (inTime.isEmpty() ? bodies : inTime).stream().map(Body::toString).collect(Collectors.joining(" "));
     }
 

@@ -7,7 +7,7 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** Another process that is told in lines what to do, and answers in lines: see {@link Child}. It ends with this one. */
+/** Another process that receives commands as lines, and answers as lines: see {@link Child}. It ends with this one. */
 final class ChildProcess implements AutoCloseable {
 
     private final Process process;
@@ -27,13 +27,13 @@ final class ChildProcess implements AutoCloseable {
         this.answers = process.inputReader(StandardCharsets.UTF_8);
     }
 
-    /** Has it do something and waits for the answer. */
+    /** Sends a command and waits for the answer. */
     String ask(Object... words) {
         tell(words);
         return answer();
     }
 
-    /** Has it do something. */
+    /** Sends a command. */
     void tell(Object... words) {
         StringBuilder command = new StringBuilder();
         for (Object word : words) {
@@ -47,7 +47,7 @@ final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Waits for what it answers to what it was told. */
+    /** Waits for the answer to the last command. */
     String answer() {
         try {
             String answer = answers.readLine();
@@ -60,7 +60,7 @@ final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Ends it at once, without a word. */
+    /** Kills it. */
     void kill() {
         process.destroyForcibly();
     }

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Measures SyncGuard side by side with others who keep locks on the same server, in interleaved rounds: see
- * docs/benchmarks.md. Each server is its own; PostgreSQL has durable settings.
+ * Compares SyncGuard with other locks on the same server, in interleaved rounds: see docs/benchmarks.md. It starts the
+ * servers; PostgreSQL has durable settings.
  *
  * <p>Arguments: rounds (5), seconds per measurement (4, at most 20: some leases are not extended), names of
  * measurements (all). Or {@code --short}, which shows that everything works, not how fast.

@@ -1,6 +1,6 @@
 package io.syncguard.benchmarks;
 
-/** Somebody who locks keys, each in a database of its own. Threads may share it. */
+/** A lock implementation on a separate database. Threads may share it. */
 interface Contender extends AutoCloseable {
 
     /** Acquires a free key and releases it. */

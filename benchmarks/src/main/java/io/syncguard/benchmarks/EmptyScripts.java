@@ -7,12 +7,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What nobody who has the server run a script can beat: the same round trips through the driver that SyncGuard and
- * Spring Integration use, and nothing done in them.
+ * The limit for locks by scripts: the same round trips through the driver of SyncGuard and Spring Integration, without
+ * any work in them.
  */
 final class EmptyScripts implements Contender {
 
-    /** Keeps out whoever the server would: all of them are in this process. */
+    /** The held keys, in place of the server: all contenders are in this process. */
     private static final Set<String> HELD = ConcurrentHashMap.newKeySet();
 
     private final RedisClient client;

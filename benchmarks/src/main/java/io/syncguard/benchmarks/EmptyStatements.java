@@ -8,7 +8,7 @@ import java.sql.SQLException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What nobody who asks a server can beat: the same round trips and the same flush, and nothing done in them. */
+/** The limit for locks by statements: the same round trips and the same flush, without any work in them. */
 final class EmptyStatements implements Contender {
 
     /** Writes a few bytes of WAL, which the commit flushes. */
@@ -16,7 +16,7 @@ final class EmptyStatements implements Contender {
 
     private static final String NOTHING = "SELECT 1";
 
-    /** Keeps out whoever the server would: all of them are in this process. */
+    /** The held keys, in place of the server: all contenders are in this process. */
     private static final Set<String> HELD = ConcurrentHashMap.newKeySet();
 
     private final HikariDataSource pool;

@@ -14,7 +14,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** Grants everything and keeps nothing, so that only the library is measured. */
+/** Grants every request and stores nothing, so that only the library is measured. */
 final class GrantingBackend implements LockBackend {
 
     private static final AcquireResult GRANT = new AcquireResult.Granted(new Fence(1), Instant.EPOCH, Instant.EPOCH);
@@ -25,7 +25,7 @@ final class GrantingBackend implements LockBackend {
     }
 
     @Override
-    public AcquireResult acquire(AcquireRequest claim) {
+    public AcquireResult acquire(AcquireRequest request) {
         return GRANT;
     }
 

@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * How a key went from hand to hand.
+ * The hand-overs of a key.
  *
  * @param bodies that ran under the lock
  * @param toOthers those whose predecessor ran on another thread: a thread that takes the key again at once hands

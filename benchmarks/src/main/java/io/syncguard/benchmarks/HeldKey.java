@@ -3,7 +3,7 @@ package io.syncguard.benchmarks;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A thread that waits for a key and holds it until it is told to end. */
+/** A thread that waits for a key and holds it until {@link #end}. */
 final class HeldKey {
 
     private static final long PATIENCE_SECONDS = 60;
@@ -23,7 +23,7 @@ final class HeldKey {
         return began.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** Has the body end, upon which the key is released, and tells when that was. */
+    /** Ends the body, which releases the key, and returns the time of its end. */
     long end() throws Exception {
         over.complete(true);
         return ended.get(PATIENCE_SECONDS, TimeUnit.SECONDS);

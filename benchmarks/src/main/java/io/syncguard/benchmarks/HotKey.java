@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 
-/** Two processes fight for one key, whose body is empty: hand-overs per second, beside those of bare notifications. */
+/** Two processes contend for one key with an empty body: hand-overs per second, and those of bare notifications. */
 final class HotKey implements Measurement {
 
     private static final int THREADS_OF_EACH = 4;

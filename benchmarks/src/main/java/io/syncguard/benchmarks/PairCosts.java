@@ -5,7 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a pair of acquire and release on a free key costs, counted at the server: no noise of this machine can touch it.
+ * What a pair of acquire and release on a free key costs, counted at the server, so independent of the load of the
+ * machine.
  */
 final class PairCosts implements Measurement {
 

@@ -3,7 +3,7 @@ package io.syncguard.benchmarks;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-/** Pauses between one thing and the next, of random length: nobody's polls shall keep step with them. */
+/** Pauses of random length, so that polls of a candidate cannot synchronise with them. */
 final class Pauses {
 
     private static final int SHORTEST_MILLIS = 10;

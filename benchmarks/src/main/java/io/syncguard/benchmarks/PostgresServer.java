@@ -69,7 +69,7 @@ final class PostgresServer implements Server {
         return number("SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal' AND backend_type = 'client backend'");
     }
 
-    /** Waits until nobody is connected to a database. */
+    /** Waits until a database has no sessions. */
     void awaitEndOfSessions(String database) throws InterruptedException {
         for (int look = 0;
                 number(
@@ -78,7 +78,7 @@ final class PostgresServer implements Server {
                         > 0;
                 look++) {
             if (look == 3000) {
-                throw new IllegalStateException("Still somebody in database " + database);
+                throw new IllegalStateException("There are still sessions in database " + database);
             }
             TimeUnit.MILLISECONDS.sleep(20);
         }

@@ -6,7 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
 /**
- * The least that keeps others out: a row, in autocommit. No expiry, no owner, nothing after a crash but a stale row.
+ * The simplest exclusion: a row, in autocommit. It has no expiry and no owner, and a crash leaves a stale row.
  */
 final class RawStatements implements Contender {
 

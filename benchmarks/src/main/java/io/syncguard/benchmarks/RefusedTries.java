@@ -11,7 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-/** One thread tries a key again and again that somebody else holds, as another process would. */
+/** One thread repeatedly tries a key that another instance holds. */
 final class RefusedTries implements Measurement {
 
     private static final String KEY = "held";
@@ -70,7 +70,7 @@ final class RefusedTries implements Measurement {
             }));
             while (!held.await(1, TimeUnit.SECONDS)) {
                 if (hold.isDone()) {
-                    throw new IllegalStateException("Nobody could be made to hold the key: granted " + hold.get());
+                    throw new IllegalStateException("The key could not be held: granted " + hold.get());
                 }
             }
             Found found = refused(arena, caller);

@@ -8,7 +8,7 @@ interface Server extends AutoCloseable {
     /** What it is and how it is set. */
     String description();
 
-    /** Makes a database of its own for a contender, with what it needs in there. */
+    /** Makes a separate database for a contender, with its tables. */
     String newDatabase(Peer peer);
 
     @Override

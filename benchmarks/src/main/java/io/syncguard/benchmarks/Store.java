@@ -2,7 +2,7 @@ package io.syncguard.benchmarks;
 
 import java.io.IOException;
 
-/** Where locks are kept. Those who keep them in the same are measured side by side. */
+/** The store of the locks. Candidates on the same store are compared. */
 enum Store {
     POSTGRES,
     REDIS;

@@ -14,8 +14,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * An embedded PostgreSQL of a test's own, for what would disturb everybody else on the shared one: it can be stopped,
- * started again on the same port and data, and turned into a standby.
+ * A separate embedded PostgreSQL for a test that would disturb others on the shared one. It can be stopped, started
+ * again on the same port and data, and turned into a standby.
  */
 public final class OwnPostgres implements AutoCloseable {
 
@@ -32,7 +32,7 @@ public final class OwnPostgres implements AutoCloseable {
         return url("postgres", "");
     }
 
-    /** The same for somebody else. */
+    /** The same for another user. */
     public String url(String user, String password) {
         return "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=" + user + "&password=" + password;
     }
@@ -80,11 +80,11 @@ public final class OwnPostgres implements AutoCloseable {
     public void awaitStopped() {
         postmaster()
                 .ifPresent(each -> each.onExit().orTimeout(30, TimeUnit.SECONDS).join());
-        // Lets go of the directory.
+        // Releases the directory.
         stop();
     }
 
-    /** Starts the stopped server in recovery, where it waits for more from a primary that it does not have. */
+    /** Starts the stopped server in recovery, where it waits for a primary that does not exist. */
     public void startAsStandby() {
         try {
             Files.createFile(data.resolve("standby.signal"));

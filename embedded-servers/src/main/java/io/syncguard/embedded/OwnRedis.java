@@ -19,9 +19,9 @@ import redis.embedded.RedisServer;
 import redis.embedded.core.RedisServerBuilder;
 
 /**
- * An embedded Redis of a test's own, for what would disturb everybody else on the shared one: it can be stopped, and
- * started again on the same port. Without other settings it keeps nothing on disk, so that it is empty then. The
- * environment variable {@value #BINARY} names the executable of another server or version that is started instead.
+ * A separate embedded Redis for a test that would disturb others on the shared one. It can be stopped, and started
+ * again on the same port. By default it writes nothing to the disk, so it is empty after a restart. The environment
+ * variable {@value #BINARY} names the executable of another server or version that is started instead.
  */
 public final class OwnRedis implements AutoCloseable {
 
@@ -43,17 +43,17 @@ public final class OwnRedis implements AutoCloseable {
         return port;
     }
 
-    /** The URL for somebody who needs no password. */
+    /** The URL of the user without a password. */
     public String url() {
         return "redis://127.0.0.1:" + port;
     }
 
-    /** The same for somebody else. */
+    /** The same for another user. */
     public String url(String user, String password) {
         return "redis://" + user + ":" + password + "@127.0.0.1:" + port;
     }
 
-    /** What somebody else does there. */
+    /** Commands of another client. */
     public RedisCommands<String, String> commands() {
         if (commands == null) {
             commands = client().connect().sync();
@@ -68,7 +68,7 @@ public final class OwnRedis implements AutoCloseable {
         return client;
     }
 
-    /** On a connection of its own: the other one may not know yet that the server was started again. */
+    /** On a new connection: the other one may not have detected a restart of the server yet. */
     private <T> T ask(Function<RedisCommands<String, String>, T> question) {
         try (StatefulRedisConnection<String, String> connection = client().connect()) {
             return question.apply(connection.sync());
@@ -90,14 +90,14 @@ public final class OwnRedis implements AutoCloseable {
         ask(commands -> commands.dispatch(CommandType.CLIENT, new StatusOutput<>(StringCodec.UTF8), all));
     }
 
-    /** Ends it as a crash does: nothing is saved, and nobody is told. */
+    /** Ends it like a crash: nothing is saved, and clients get no message. */
     public void kill() {
         ProcessHandle process = ProcessHandle.of(pid()).orElseThrow();
         process.destroyForcibly();
         process.onExit().join();
     }
 
-    /** It goes silent: what is sent to it arrives and is not read, until the answer is run. */
+    /** Stops the process: requests arrive and are not read, until the returned action runs. */
     public Runnable freeze() {
         long pid = pid();
         signal("-STOP", pid);

@@ -3,7 +3,7 @@ package io.syncguard.embedded;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
 
-/** Looks again and again, because a server does not report what it has done. */
+/** Polls a condition, because a server does not report what it has done. */
 final class Patience {
 
     private static final long PAUSE_MILLIS = 50;

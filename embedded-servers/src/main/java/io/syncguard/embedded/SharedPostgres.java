@@ -65,7 +65,7 @@ public final class SharedPostgres implements AutoCloseable {
         return USER;
     }
 
-    /** Leaves the server, and stops it if nobody else is there. */
+    /** Leaves the server, and stops it if no other process uses it. */
     @Override
     public void close() throws IOException {
         try (FileChannel turn = shared.openTurn()) {

@@ -63,7 +63,7 @@ public final class SharedRedis implements AutoCloseable {
         return shared.port();
     }
 
-    /** Leaves the server, and stops it if nobody else is there. */
+    /** Leaves the server, and stops it if no other process uses it. */
     @Override
     public void close() throws IOException {
         try (FileChannel turn = shared.openTurn()) {

@@ -9,7 +9,7 @@ import java.nio.file.StandardOpenOption;
 /**
  * What the processes of one user that share a server agree on: its name and its port.
  *
- * @param name tells the server from those of others, such as {@code orders-postgres}
+ * @param name distinguishes the server from others, such as {@code orders-postgres}
  * @param port a port of the loopback interface; 0 for a free one, which no other process finds
  * @param remedy what to set when something else answers on the port; part of the exception's message
  */

@@ -6,7 +6,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who leads an election; the last three are there only while somebody does.
+ * The leader of an election; the last three are {@code null} without a leader.
  *
  * @param leading whether the instance that answers leads, as it can prove without asking the server
  * @param leader the label of the instance that leads, as the server knows it

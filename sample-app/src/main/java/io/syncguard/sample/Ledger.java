@@ -7,15 +7,15 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 
 /**
- * The books of the accounting, which stands in for a service of somebody else: it knows nothing of leaders, but
- * remembers the largest fence it has seen and refuses smaller ones.
+ * The ledger of the accounting, in place of an external service. It remembers the largest fence that it has seen, and
+ * refuses smaller ones.
  */
 @Repository
 class Ledger {
 
     /**
-     * A leader that was paused until another one led comes with a smaller fence and changes nothing. The same fence is
-     * no smaller one: a leader books again and again under it.
+     * A leader that was paused until another one led has a smaller fence, and changes nothing. The same fence is
+     * accepted, because a leader books many times under it.
      */
     private static final String BOOK = """
             UPDATE ledger SET orders = :orders, fence = :fence, booked_at = now()

@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the server knows of a lock; only the first two are there when nobody holds it. Of several who hold it together,
- * the first.
+ * The state of a lock at the server. Without a holder only the first two are set. Of several holders it shows the
+ * first.
  *
  * @param holders how many hold it
  * @param expiresAt when it ends unless it is extended, on the clock of the server

@@ -17,12 +17,12 @@ class OrderService {
     }
 
     /**
-     * Charges the order. Whoever submits it meanwhile is refused at once: waiting for the lock would only lead to the
-     * answer that it was processed.
+     * Charges the order. Other submissions meanwhile are refused at once: after a wait they would only learn that it
+     * was processed.
      */
     @DistributedLock(name = "order", key = "#orderId", waitTime = "0s")
     public ProcessedOrder submit(long orderId) throws InterruptedException {
-        // Looked up under the lock: before it, the one who holds it may be about to charge.
+        // Read under the lock: without it, the holder may be about to charge.
         orders.find(orderId).ifPresent(order -> {
             throw new OrderAlreadyProcessedException(order);
         });

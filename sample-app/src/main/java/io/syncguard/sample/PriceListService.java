@@ -7,8 +7,8 @@ import java.util.Map;
 import org.springframework.stereotype.Service;
 
 /**
- * Keeps the price list, which many read and one rewrites now and then, price by price. Whoever read it meanwhile would
- * sell at prices of two editions.
+ * The price list, which many read and one rewrites now and then, price by price. Without a lock a reader could see
+ * prices of two editions.
  */
 @Service
 class PriceListService {
@@ -21,13 +21,13 @@ class PriceListService {
         this.prices = prices;
     }
 
-    /** Reads the list together with everybody else who reads, and never while it is rewritten. */
+    /** Reads the list together with other readers, and never while it is rewritten. */
     @DistributedLock(name = LOCK, mode = LockMode.SHARED)
     public PriceList read() {
         return prices.read();
     }
 
-    /** Rewrites the list once those who read it are done. Who wants to read from now on waits. */
+    /** Rewrites the list after the current readers have ended. New readers wait. */
     @DistributedLock(name = LOCK)
     public PriceList change(int percent) throws InterruptedException {
         LockHandle lock = LockHandle.current().orElseThrow();

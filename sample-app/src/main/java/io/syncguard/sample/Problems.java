@@ -12,8 +12,8 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * Tells callers what went wrong and what to do next. The three kinds of lock errors mean different things to them:
- * somebody else is at it, something may have been done twice, nobody knows.
+ * Maps exceptions to problem details with the next step. The three kinds of lock errors differ: another request holds
+ * the lock, work may have been done twice, or the outcome is unknown.
  */
 @RestControllerAdvice
 final class Problems {
@@ -44,7 +44,7 @@ final class Problems {
                 "Lock lost",
                 "The lock '" + ex.key()
                         + "' was lost while the work was running, and another instance may have taken over."
-                        + " Look what was done before you try again.");
+                        + " Check what was done before you try again.");
     }
 
     /** What the work throws when it is interrupted, with the loss of its lock, if that was the reason, beneath it. */
@@ -63,7 +63,7 @@ final class Problems {
         return problem(
                 HttpStatus.SERVICE_UNAVAILABLE,
                 "Locks are unavailable",
-                "The server that keeps the locks cannot be asked (" + ex.code() + "). Try again later.");
+                "The server of the locks is unavailable (" + ex.code() + "). Try again later.");
     }
 
     @ExceptionHandler

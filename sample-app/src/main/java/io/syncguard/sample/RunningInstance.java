@@ -4,7 +4,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
 /**
- * Tells the {@link Instance} that runs this code.
+ * Describes the {@link Instance} that runs this code.
  */
 @Component
 final class RunningInstance {

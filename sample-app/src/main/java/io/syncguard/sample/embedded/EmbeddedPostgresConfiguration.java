@@ -12,7 +12,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Connects the sample to a PostgreSQL of its own where no {@code spring.datasource.url} names another one.
+ * Starts a PostgreSQL for the sample, unless {@code spring.datasource.url} names one.
  */
 @Configuration(proxyBeanMethods = false)
 // There is no "on missing property": no URL has this value, so what matches is the missing property alone.

@@ -11,7 +11,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
 
 /**
- * Connects the sample to a Redis of its own where no {@code spring.data.redis.url} names another one.
+ * Starts a Redis for the sample, unless {@code spring.data.redis.url} names one.
  */
 @Configuration(proxyBeanMethods = false)
 @Profile("redis")
