@@ -27,6 +27,7 @@ class MalformedAnswerTests {
     private static final String EXTEND = "syncguard_locks_extend";
     private static final String ROTATE = "syncguard_locks_rotate";
     private static final String RELEASE = "syncguard_locks_hand_over";
+    private static final String RELEASE_ALL = "syncguard_locks_release_all";
 
     private static TestDatabase database;
 
@@ -115,6 +116,8 @@ class MalformedAnswerTests {
         run(locks -> {
             LockHandle lock = locks.acquire(ORDER);
             away(RELEASE);
+            // The background would release it by another function.
+            database.jdbc().execute("ALTER ROUTINE " + RELEASE_ALL + " RENAME TO away_all");
             database.jdbc()
                     .execute("CREATE PROCEDURE " + RELEASE + "(TEXT, INOUT outcome TEXT) LANGUAGE sql AS $$ " + answer
                             + " $$");
@@ -124,6 +127,7 @@ class MalformedAnswerTests {
                 assertThat(database.lockedKeys()).containsExactly("order:1");
             } finally {
                 restore(RELEASE);
+                database.jdbc().execute("ALTER ROUTINE away_all RENAME TO " + RELEASE_ALL);
             }
             await().atMost(Duration.ofSeconds(10))
                     .until(() -> database.lockedKeys().isEmpty());
