@@ -95,7 +95,7 @@ public final class PostgresLockAutoConfiguration {
 
     private static DataSource theOnlyOne(ObjectProvider<DataSource> dataSource) {
         return dataSource.getIfAvailable(() -> {
-            throw new IllegalStateException("SyncGuard has nowhere to keep its locks: no DataSource was found. Set"
+            throw new IllegalStateException("SyncGuard has no store for its locks: no DataSource was found. Set"
                     + " spring.datasource.url to a PostgreSQL database, or syncguard.enabled=false");
         });
     }

@@ -39,7 +39,7 @@ public final class ApplicationBackend {
      * With the schema in place, if there is one.
      *
      * @param url of JDBC, or of Redis
-     * @param waiterTtl how long a place in a queue lives; who waits and hears nothing looks after a third of it
+     * @param waiterTtl how long a queue entry lives; who waits and hears nothing looks after a third of it
      */
     public static LockBackend on(String url, int poolSize, Duration networkTimeout, Duration waiterTtl) {
         return url.startsWith("redis:")

@@ -75,9 +75,9 @@ class RoundTripTests {
 
     @Test
     void every_operation_is_one_statement_and_one_round_trip() {
-        costsOne(() -> assertThat(backend.acquire(claim("a", "1---------------------")))
+        costsOne(() -> assertThat(backend.acquire(request("a", "1---------------------")))
                 .isInstanceOf(AcquireResult.Granted.class));
-        costsOne(() -> assertThat(backend.acquire(claim("a", "2---------------------")))
+        costsOne(() -> assertThat(backend.acquire(request("a", "2---------------------")))
                 .isInstanceOf(AcquireResult.Refused.class));
         costsOne(() -> assertThat(extend("1---------------------")).isInstanceOf(ExtendResult.Extended.class));
         costsOne(() -> assertThat(backend.rotate(new ExtendRequest("1---------------------", TTL)))
@@ -96,10 +96,10 @@ class RoundTripTests {
 
         transaction.executeWithoutResult(status -> {
             jdbc.queryForObject("SELECT 1", Integer.class);
-            costsOne(() -> assertThat(backend.acquire(claim("a", "1---------------------")))
+            costsOne(() -> assertThat(backend.acquire(request("a", "1---------------------")))
                     .isInstanceOf(AcquireResult.Granted.class));
             costsOne(() -> assertThat(backend.release("1---------------------")).isEqualTo(ReleaseResult.RELEASED));
-            costsOne(() -> backend.acquire(claim("a", "3---------------------")));
+            costsOne(() -> backend.acquire(request("a", "3---------------------")));
             status.setRollbackOnly();
         });
 
@@ -113,7 +113,7 @@ class RoundTripTests {
         List<String> lockIds = IntStream.range(0, 500)
                 .mapToObj(i -> String.format("%04d------------------", i))
                 .toList();
-        lockIds.forEach(lockId -> backend.acquire(claim("key " + lockId, lockId)));
+        lockIds.forEach(lockId -> backend.acquire(request("key " + lockId, lockId)));
 
         costsOne(() -> assertThat(backend.extend(lockIds.stream()
                         .map(lockId -> new ExtendRequest(lockId, TTL))
@@ -124,7 +124,7 @@ class RoundTripTests {
 
     @Test
     void a_refusal_writes_nothing_to_the_log() {
-        backend.acquire(claim("a", "1---------------------"));
+        backend.acquire(request("a", "1---------------------"));
 
         long least = IntStream.range(0, 3)
                 .mapToLong(round -> walOfHundredRefusals())
@@ -139,7 +139,8 @@ class RoundTripTests {
     private long walOfHundredRefusals() {
         long before = walInserted();
         for (int i = 0; i < 100; i++) {
-            assertThat(backend.acquire(claim("a", "2---------------------"))).isInstanceOf(AcquireResult.Refused.class);
+            assertThat(backend.acquire(request("a", "2---------------------")))
+                    .isInstanceOf(AcquireResult.Refused.class);
         }
         return walInserted() - before;
     }
@@ -149,7 +150,7 @@ class RoundTripTests {
         int acquiresFlushed = 0;
         int releasesFlushed = 0;
         for (int i = 0; i < 20; i++) {
-            backend.acquire(claim("a", "1---------------------"));
+            backend.acquire(request("a", "1---------------------"));
             acquiresFlushed += walUnflushed() == 0 ? 1 : 0;
             backend.release("1---------------------");
             releasesFlushed += walUnflushed() == 0 ? 1 : 0;
@@ -184,7 +185,7 @@ class RoundTripTests {
                 .until(() -> !backend.isLocked("never"));
     }
 
-    private static AcquireRequest claim(String key, String lockId) {
+    private static AcquireRequest request(String key, String lockId) {
         return AcquireRequests.exclusive(key, lockId, TTL, "test");
     }
 

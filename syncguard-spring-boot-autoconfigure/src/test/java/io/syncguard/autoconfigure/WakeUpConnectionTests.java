@@ -66,7 +66,7 @@ class WakeUpConnectionTests {
                     LockManager locks = application.getBean(LockManager.class);
                     LockHandle lock = locks.acquire(LockRequest.of("k"));
                     FutureTask<LockHandle> waiting = waitingFor(locks);
-                    eventually().until(() -> places() == 1);
+                    eventually().until(() -> queueEntries() == 1);
 
                     lock.release();
 
@@ -124,7 +124,7 @@ class WakeUpConnectionTests {
         return task;
     }
 
-    private int places() {
+    private int queueEntries() {
         return database.jdbc().queryForObject("SELECT count(*) FROM syncguard_locks_waiters", Integer.class);
     }
 

@@ -76,7 +76,7 @@ class AcquireTests {
 
     @BugOf("distkit: two tries on one object both succeed")
     @Test
-    void two_tries_of_one_thread_are_two_claims_and_the_second_is_refused() {
+    void two_tries_of_one_thread_are_two_requests_and_the_second_is_refused() {
         LockHandle first = locks.tryAcquire(REQUEST);
 
         assertThat(first).isNotNull();
@@ -107,7 +107,7 @@ class AcquireTests {
     @Test
     void a_grant_that_the_server_makes_after_its_answer_was_given_up_is_released_too() {
         AtomicReference<AcquireRequest> sent = new AtomicReference<>();
-        fixture.backend.onClaim = sent::set;
+        fixture.backend.onAcquire = sent::set;
         fixture.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
         assertThatThrownBy(() -> locks.acquire(REQUEST)).isInstanceOf(LockBackendException.class);
         eventually().until(() -> fixture.backend.releases.get() == 1);
@@ -141,7 +141,7 @@ class AcquireTests {
     }
 
     @Test
-    void a_claim_of_unknown_outcome_is_forgotten_when_the_server_must_have_ended_it() {
+    void a_request_of_unknown_outcome_is_forgotten_when_the_server_must_have_ended_it() {
         fixture.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
         assertThatThrownBy(() -> locks.acquire(REQUEST.ttl(LONG))).isInstanceOf(LockBackendException.class);
 

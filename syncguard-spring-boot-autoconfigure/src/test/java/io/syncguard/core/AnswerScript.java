@@ -80,8 +80,8 @@ final class AnswerScript implements AutoCloseable {
 
     private String answer(String[] words) {
         return switch (words[1]) {
-            case "tries" -> attempt(words[0], claim(words));
-            case "waits" -> wait(words[0], claim(words).waitingAs(number(words[0])));
+            case "tries" -> attempt(words[0], request(words));
+            case "waits" -> wait(words[0], request(words).waitingAs(number(words[0])));
             case "extend", "extends" -> extend(words[0].split(","), millis(words[2]));
             case "keep", "keeps" -> keep(words[0].split(","));
             case "releases" -> named(release(words));
@@ -108,7 +108,7 @@ final class AnswerScript implements AutoCloseable {
         };
     }
 
-    private AcquireRequest claim(String[] words) {
+    private AcquireRequest request(String[] words) {
         return new AcquireRequest(
                 words[2],
                 LockMode.valueOf(words[3].toUpperCase()),
@@ -120,9 +120,9 @@ final class AnswerScript implements AutoCloseable {
                 null);
     }
 
-    private String wait(String caller, AcquireRequest claim) {
-        callers.put(claim.waiter(), caller);
-        String answer = attempt(caller, claim);
+    private String wait(String caller, AcquireRequest request) {
+        callers.put(request.waiter(), caller);
+        String answer = attempt(caller, request);
         if (answer.startsWith("queued")) {
             queued.add(caller);
             Awaitility.await()
@@ -133,8 +133,8 @@ final class AnswerScript implements AutoCloseable {
         return answer;
     }
 
-    private String attempt(String caller, AcquireRequest claim) {
-        AcquireResult attempt = process(caller).acquire(claim);
+    private String attempt(String caller, AcquireRequest request) {
+        AcquireResult attempt = process(caller).acquire(request);
         if (attempt instanceof AcquireResult.Granted grant) {
             return named(grant);
         }

@@ -24,7 +24,7 @@ class CatchUpTests {
     private final AcquireRequest held = fixture.holdElsewhere("order:42", Duration.ofHours(1));
 
     @Test
-    void a_caller_who_learns_just_then_that_it_is_queued_claims_once_more() throws Exception {
+    void a_caller_who_learns_just_then_that_it_is_queued_requests_once_more() throws Exception {
         fixture.backend.afterAcquire = this::releaseUnheard;
 
         assertThat(wait(REQUEST).get(10, TimeUnit.SECONDS)).isNotNull();

@@ -69,22 +69,22 @@ public abstract class ContractFixture {
     }
 
     protected final AcquireRequest writer() {
-        return claim(KEY, LockMode.EXCLUSIVE, TTL);
+        return request(KEY, LockMode.EXCLUSIVE, TTL);
     }
 
     protected final AcquireRequest writer(Duration ttl) {
-        return claim(KEY, LockMode.EXCLUSIVE, ttl);
+        return request(KEY, LockMode.EXCLUSIVE, ttl);
     }
 
     protected final AcquireRequest reader() {
-        return claim(KEY, LockMode.SHARED, TTL);
+        return request(KEY, LockMode.SHARED, TTL);
     }
 
     protected final AcquireRequest reader(Duration ttl) {
-        return claim(KEY, LockMode.SHARED, ttl);
+        return request(KEY, LockMode.SHARED, ttl);
     }
 
-    protected final AcquireRequest claim(String key, LockMode mode, Duration ttl) {
+    protected final AcquireRequest request(String key, LockMode mode, Duration ttl) {
         return new AcquireRequest(key, mode, lockIds.next(), ttl, "test", false, false, null);
     }
 
@@ -93,8 +93,8 @@ public abstract class ContractFixture {
     }
 
     /** The same by somebody who waits. */
-    protected final AcquireRequest waiting(AcquireRequest claim) {
-        return claim.waitingAs(waiters.incrementAndGet());
+    protected final AcquireRequest waiting(AcquireRequest request) {
+        return request.waitingAs(waiters.incrementAndGet());
     }
 
     protected final AcquireRequest waitingWriter() {
@@ -106,82 +106,82 @@ public abstract class ContractFixture {
     }
 
     /** The last try of somebody who has waited. */
-    protected static AcquireRequest lastTry(AcquireRequest claim) {
+    protected static AcquireRequest lastTry(AcquireRequest request) {
         return new AcquireRequest(
-                claim.key(), claim.mode(), claim.lockId(), claim.ttl(), claim.owner(), false, false, null);
+                request.key(), request.mode(), request.lockId(), request.ttl(), request.owner(), false, false, null);
     }
 
-    protected final AcquireResult.Granted granted(AcquireRequest claim) {
-        return granted(backend, claim);
+    protected final AcquireResult.Granted granted(AcquireRequest request) {
+        return granted(backend, request);
     }
 
-    protected final AcquireResult.Granted granted(LockBackend process, AcquireRequest claim) {
-        AcquireResult attempt = process.acquire(claim);
+    protected final AcquireResult.Granted granted(LockBackend process, AcquireRequest request) {
+        AcquireResult attempt = process.acquire(request);
         assertThat(attempt).isInstanceOf(AcquireResult.Granted.class);
         return (AcquireResult.Granted) attempt;
     }
 
-    protected final AcquireRequest held(AcquireRequest claim) {
-        granted(claim);
-        return claim;
+    protected final AcquireRequest held(AcquireRequest request) {
+        granted(request);
+        return request;
     }
 
-    protected final AcquireResult.Refused refused(AcquireRequest claim) {
-        AcquireResult attempt = backend.acquire(claim);
+    protected final AcquireResult.Refused refused(AcquireRequest request) {
+        AcquireResult attempt = backend.acquire(request);
         assertThat(attempt).isInstanceOf(AcquireResult.Refused.class);
         return (AcquireResult.Refused) attempt;
     }
 
-    protected final AcquireResult.Queued queued(AcquireRequest claim) {
-        return queued(backend, claim);
+    protected final AcquireResult.Queued queued(AcquireRequest request) {
+        return queued(backend, request);
     }
 
-    protected final AcquireResult.Queued queued(LockBackend process, AcquireRequest claim) {
-        AcquireResult attempt = process.acquire(claim);
+    protected final AcquireResult.Queued queued(LockBackend process, AcquireRequest request) {
+        AcquireResult attempt = process.acquire(request);
         assertThat(attempt).isInstanceOf(AcquireResult.Queued.class);
         return (AcquireResult.Queued) attempt;
     }
 
     /** Puts a writer into the queue. */
     protected final AcquireRequest queuedWriter() {
-        AcquireRequest claim = waitingWriter();
-        queued(claim);
-        return claim;
+        AcquireRequest request = waitingWriter();
+        queued(request);
+        return request;
     }
 
     /** Puts a reader into the queue. */
     protected final AcquireRequest queuedReader() {
-        AcquireRequest claim = waitingReader();
-        queued(claim);
-        return claim;
+        AcquireRequest request = waitingReader();
+        queued(request);
+        return request;
     }
 
-    protected final void release(AcquireRequest claim) {
-        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseResult.RELEASED);
+    protected final void release(AcquireRequest request) {
+        assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.RELEASED);
     }
 
-    protected final void leave(AcquireRequest claim) {
-        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseResult.LEFT);
+    protected final void leave(AcquireRequest request) {
+        assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.LEFT);
     }
 
-    protected final void expireLease(AcquireRequest claim) {
-        store.expireLease(claim.lockId());
+    protected final void expireLease(AcquireRequest request) {
+        store.expireLease(request.lockId());
     }
 
-    protected final void expirePlace(AcquireRequest claim) {
-        store.endPlaceIn(claim.lockId(), Duration.ZERO);
+    protected final void expirePlace(AcquireRequest request) {
+        store.endPlaceIn(request.lockId(), Duration.ZERO);
     }
 
-    protected final ExtendResult extend(AcquireRequest claim, Duration ttl) {
-        return backend.extend(List.of(new ExtendRequest(claim.lockId(), ttl))).get(0);
+    protected final ExtendResult extend(AcquireRequest request, Duration ttl) {
+        return backend.extend(List.of(new ExtendRequest(request.lockId(), ttl))).get(0);
     }
 
-    protected final ExtendResult rotate(AcquireRequest claim, Duration ttl) {
-        return backend.rotate(new ExtendRequest(claim.lockId(), ttl));
+    protected final ExtendResult rotate(AcquireRequest request, Duration ttl) {
+        return backend.rotate(new ExtendRequest(request.lockId(), ttl));
     }
 
-    protected final Duration keepPlace(AcquireRequest claim) {
-        return backend.renewWaiters(List.of(claim.lockId())).get(0);
+    protected final Duration keepPlace(AcquireRequest request) {
+        return backend.renewWaiters(List.of(request.lockId())).get(0);
     }
 
     /** Whether it was so much at some moment of this test. */

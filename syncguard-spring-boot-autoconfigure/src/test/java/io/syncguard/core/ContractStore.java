@@ -12,7 +12,7 @@ public interface ContractStore {
     /** Ends a lease and its tolerance now, without sleeping. */
     void expireLease(String lockId);
 
-    /** Has a place in the queue end so long from now. */
+    /** Has a queue entry end so long from now. */
     void endPlaceIn(String lockId, Duration left);
 
     /** As if so many fences had been drawn for the key, of which some have been. */

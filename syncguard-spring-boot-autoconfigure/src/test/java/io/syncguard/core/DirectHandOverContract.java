@@ -47,7 +47,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     @Test
-    void the_first_lease_lives_as_long_as_a_place() {
+    void the_first_lease_lives_as_long_as_a_queue_entry() {
         AcquireRequest holder = held(writer());
         AcquireRequest waiter = queuedForHandOver();
 
@@ -59,7 +59,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     @Test
-    void a_claim_finds_the_grant_and_makes_it_live_for_a_whole_ttl() {
+    void a_request_finds_the_grant_and_makes_it_live_for_a_whole_ttl() {
         AcquireRequest holder = held(writer());
         AcquireRequest waiter = queuedForHandOver();
         release(holder);
@@ -94,7 +94,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     @Test
-    void who_has_been_handed_the_key_has_no_place_any_more() {
+    void who_has_been_handed_the_key_has_no_queue_entry_any_more() {
         AcquireRequest holder = held(writer());
         AcquireRequest waiter = queuedForHandOver();
         release(holder);
@@ -104,7 +104,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     @Test
-    void who_leaves_gives_back_a_grant_that_the_place_has_become() {
+    void who_leaves_gives_back_a_grant_that_the_queue_entry_has_become() {
         AcquireRequest holder = held(writer());
         AcquireRequest first = queuedForHandOver();
         AcquireRequest second = queuedForHandOver();
@@ -116,7 +116,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     @Test
-    void a_grant_that_lapsed_unheard_is_lost_and_the_next_claim_is_a_new_one() {
+    void a_grant_that_lapsed_unheard_is_lost_and_the_next_request_is_a_new_one() {
         AcquireRequest holder = held(writer());
         AcquireRequest waiter = queuedForHandOver();
         release(holder);
@@ -127,7 +127,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     @Test
-    void who_wants_to_claim_is_woken_and_granted_nothing() {
+    void who_wants_to_request_is_woken_and_granted_nothing() {
         AcquireRequest holder = held(writer());
         AcquireRequest waiter = queuedWriter();
         queuedForHandOver();
@@ -163,7 +163,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     @Test
-    void a_lapsed_reader_is_in_the_way_of_no_claim() {
+    void a_lapsed_reader_is_in_the_way_of_no_request() {
         AcquireRequest lapsed = held(reader());
         AcquireRequest reader = held(reader());
         AcquireRequest writer = queuedForHandOver();
@@ -176,7 +176,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     @Test
-    void a_place_that_lapsed_is_passed_over() {
+    void a_queue_entry_that_lapsed_is_passed_over() {
         AcquireRequest holder = held(writer());
         AcquireRequest first = queuedForHandOver();
         AcquireRequest second = queuedForHandOver();
@@ -238,23 +238,23 @@ public abstract class DirectHandOverContract extends ContractFixture {
         assertThat(onlyHolder().fence().value()).isEqualTo(4);
     }
 
-    private static AcquireRequest handedOver(AcquireRequest claim) {
+    private static AcquireRequest handedOver(AcquireRequest request) {
         return new AcquireRequest(
-                claim.key(),
-                claim.mode(),
-                claim.lockId(),
-                claim.ttl(),
-                claim.owner(),
+                request.key(),
+                request.mode(),
+                request.lockId(),
+                request.ttl(),
+                request.owner(),
                 true,
-                claim.queued(),
-                claim.waiter());
+                request.queued(),
+                request.waiter());
     }
 
     private AcquireRequest queuedForHandOver() {
-        AcquireRequest claim = handedOver(waitingWriter());
-        queued(claim);
+        AcquireRequest request = handedOver(waitingWriter());
+        queued(request);
         eventually().until(backend()::isConnected);
-        return claim;
+        return request;
     }
 
     private AcquireResult.Granted heardBy(AcquireRequest waiter) {

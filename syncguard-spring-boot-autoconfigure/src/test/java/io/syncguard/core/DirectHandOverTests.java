@@ -31,8 +31,8 @@ class DirectHandOverTests {
     private static final Duration TTL = Duration.ofSeconds(30);
     private static final LockRequest REQUEST = LockRequest.of(KEY).ttl(TTL).waitTime(LONG);
 
-    /** What a place lives. */
-    private static final Duration PLACE = new InMemoryLockBackend().waiterTtl();
+    /** What a queue entry lives. */
+    private static final Duration WAITER_TTL = new InMemoryLockBackend().waiterTtl();
 
     private final EngineFixture fixture = new EngineFixture();
     private final LockEngine locks = fixture.engine;
@@ -58,12 +58,12 @@ class DirectHandOverTests {
     @Test
     void a_second_message_about_the_same_grant_does_not_change_it() throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
-        List<AcquireRequest> claims = new CopyOnWriteArrayList<>();
-        fixture.backend.onClaim = claims::add;
+        List<AcquireRequest> requests = new CopyOnWriteArrayList<>();
+        fixture.backend.onAcquire = requests::add;
         fixture.backend.afterAcquire = () -> {
             fixture.releaseElsewhere(other);
             fixture.backend.engine.handOver(
-                    claims.get(0).waiter(),
+                    requests.get(0).waiter(),
                     new AcquireResult.Granted(new Fence(7), Instant.EPOCH, Instant.EPOCH.plus(LONG)));
         };
 
@@ -74,7 +74,7 @@ class DirectHandOverTests {
     }
 
     @Test
-    void the_deadline_counts_from_the_request_that_got_the_place() throws Exception {
+    void the_deadline_counts_from_the_request_that_got_the_queue_entry() throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         fixture.backend.afterAcquire = () -> fixture.time.advance(Duration.ofMillis(300));
         FutureTask<LockHandle> waiter = waiting(REQUEST);
@@ -83,11 +83,11 @@ class DirectHandOverTests {
         fixture.releaseElsewhere(other);
 
         eventually().until(waiter::isDone);
-        assertThat(waiter.get().remaining()).isEqualTo(PLACE.minusSeconds(1));
+        assertThat(waiter.get().remaining()).isEqualTo(WAITER_TTL.minusSeconds(1));
     }
 
     @Test
-    void the_deadline_counts_from_the_last_request_that_kept_the_place() throws Exception {
+    void the_deadline_counts_from_the_last_request_that_renewed_the_queue_entry() throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting(REQUEST);
         fixture.advanceSlowly(Duration.ofSeconds(20), Duration.ofMillis(100));
@@ -96,7 +96,8 @@ class DirectHandOverTests {
         fixture.releaseElsewhere(other);
 
         eventually().until(waiter::isDone);
-        assertThat(waiter.get().remaining()).isBetween(PLACE.multipliedBy(6).dividedBy(10), PLACE);
+        assertThat(waiter.get().remaining())
+                .isBetween(WAITER_TTL.multipliedBy(6).dividedBy(10), WAITER_TTL);
     }
 
     @Test
@@ -106,9 +107,9 @@ class DirectHandOverTests {
         fixture.releaseElsewhere(other);
         eventually().until(waiter::isDone);
 
-        fixture.advanceSlowly(PLACE.dividedBy(2), Duration.ofMillis(100));
+        fixture.advanceSlowly(WAITER_TTL.dividedBy(2), Duration.ofMillis(100));
 
-        eventually().until(() -> waiter.get().remaining().compareTo(TTL.minus(PLACE.dividedBy(2))) > 0);
+        eventually().until(() -> waiter.get().remaining().compareTo(TTL.minus(WAITER_TTL.dividedBy(2))) > 0);
         assertThat(fixture.backend.extendStatements).hasValue(1);
     }
 
@@ -135,7 +136,7 @@ class DirectHandOverTests {
         fixture.deaf(true);
         fixture.releaseElsewhere(other);
 
-        fixture.advanceSlowly(PLACE.dividedBy(2), Duration.ofMillis(100));
+        fixture.advanceSlowly(WAITER_TTL.dividedBy(2), Duration.ofMillis(100));
 
         eventually().until(waiter::isDone);
         assertThat(waiter.get().fence().value()).isEqualTo(2);
@@ -145,40 +146,40 @@ class DirectHandOverTests {
     @Test
     void who_hears_of_a_grant_when_nobody_may_rely_on_it_any_more_asks_for_it() throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
-        List<AcquireRequest> claims = new CopyOnWriteArrayList<>();
-        fixture.backend.onClaim = claims::add;
+        List<AcquireRequest> requests = new CopyOnWriteArrayList<>();
+        fixture.backend.onAcquire = requests::add;
         FutureTask<LockHandle> waiter = waiting(REQUEST);
         fixture.time.advance(Duration.ofSeconds(1));
         fixture.deaf(true);
         fixture.releaseElsewhere(other);
         CountDownLatch paused = new CountDownLatch(1);
         fixture.backend.beforeKeep = () -> awaitEnd(paused);
-        fixture.time.advance(PLACE.minusMillis(500));
+        fixture.time.advance(WAITER_TTL.minusMillis(500));
 
         fixture.backend.engine.handOver(
-                claims.get(0).waiter(),
-                new AcquireResult.Granted(new Fence(2), Instant.EPOCH, Instant.EPOCH.plus(PLACE)));
+                requests.get(0).waiter(),
+                new AcquireResult.Granted(new Fence(2), Instant.EPOCH, Instant.EPOCH.plus(WAITER_TTL)));
 
         eventually().until(waiter::isDone);
         paused.countDown();
         assertThat(waiter.get().fence().value()).isEqualTo(2);
         assertThat(waiter.get().remaining()).isEqualTo(TTL);
-        assertThat(claims).hasSize(2);
+        assertThat(requests).hasSize(2);
     }
 
     @Test
-    void news_of_a_grant_from_before_the_last_claim_do_not_count() throws Exception {
+    void news_of_a_grant_from_before_the_last_request_do_not_count() throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
-        List<AcquireRequest> claims = new CopyOnWriteArrayList<>();
-        fixture.backend.onClaim = claims::add;
+        List<AcquireRequest> requests = new CopyOnWriteArrayList<>();
+        fixture.backend.onAcquire = requests::add;
         FutureTask<LockHandle> waiter = waiting(REQUEST);
-        fixture.backend.engine.wake(claims.get(0).waiter());
-        eventually().until(() -> claims.size() == 2);
+        fixture.backend.engine.wake(requests.get(0).waiter());
+        eventually().until(() -> requests.size() == 2);
         fixture.settle();
         Instant now = Instant.EPOCH;
 
         fixture.backend.engine.handOver(
-                claims.get(0).waiter(), new AcquireResult.Granted(new Fence(7), now, now.plus(PLACE)));
+                requests.get(0).waiter(), new AcquireResult.Granted(new Fence(7), now, now.plus(WAITER_TTL)));
 
         fixture.settle();
         assertThat(waiter).isNotDone();
@@ -224,7 +225,7 @@ class DirectHandOverTests {
 
     @ParameterizedTest
     @MethodSource("requestsThatClaim")
-    void who_could_not_rely_on_a_short_lease_is_woken_and_claims(LockRequest request) throws Exception {
+    void who_could_not_rely_on_a_short_lease_is_woken_and_requests(LockRequest request) throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting(request);
 
@@ -236,7 +237,7 @@ class DirectHandOverTests {
     }
 
     static Stream<LockRequest> requestsThatClaim() {
-        return Stream.of(REQUEST.noHeartbeat(), REQUEST.ttl(PLACE.minusMillis(1)), REQUEST.shared());
+        return Stream.of(REQUEST.noHeartbeat(), REQUEST.ttl(WAITER_TTL.minusMillis(1)), REQUEST.shared());
     }
 
     private static void awaitEnd(CountDownLatch latch) {

@@ -82,27 +82,27 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
     /** Has another process hold the key. */
     public AcquireRequest holdElsewhere(String key, Duration ttl) {
-        AcquireRequest claim = AcquireRequests.exclusive(key, new LockIds().next(), ttl, "elsewhere");
-        server.acquire(claim);
-        return claim;
+        AcquireRequest request = AcquireRequests.exclusive(key, new LockIds().next(), ttl, "elsewhere");
+        server.acquire(request);
+        return request;
     }
 
     /** Has another process read under the key. */
     AcquireRequest readElsewhere(String key, Duration ttl) {
-        AcquireRequest claim = AcquireRequests.shared(key, new LockIds().next(), ttl, "elsewhere");
-        server.acquire(claim);
-        return claim;
+        AcquireRequest request = AcquireRequests.shared(key, new LockIds().next(), ttl, "elsewhere");
+        server.acquire(request);
+        return request;
     }
 
     /** Has a writer of another process wait for the key. */
     public AcquireRequest queueElsewhere(String key) {
-        AcquireRequest claim = AcquireRequests.exclusive(key, new LockIds().next(), TTL, "elsewhere")
+        AcquireRequest request = AcquireRequests.exclusive(key, new LockIds().next(), TTL, "elsewhere")
                 .waitingAs(0);
-        new InMemoryLockBackend(store).acquire(claim);
-        return claim;
+        new InMemoryLockBackend(store).acquire(request);
+        return request;
     }
 
-    /** Has another thread ask for the key, and waits until it has a place in its queue. */
+    /** Has another thread ask for the key, and waits until it has a queue entry. */
     FutureTask<LockHandle> startWaiting(LockRequest request) {
         int before = store.queue(request.key()).size();
         FutureTask<LockHandle> waiter = inAnotherThread(() -> engine.acquire(request));
@@ -110,15 +110,15 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         return waiter;
     }
 
-    public void releaseElsewhere(AcquireRequest claim) {
-        server.release(claim.lockId());
+    public void releaseElsewhere(AcquireRequest request) {
+        server.release(request.lockId());
     }
 
     /** The same in a moment in which this process is deaf, which it then learns. */
-    void releaseUnheard(AcquireRequest claim) {
+    void releaseUnheard(AcquireRequest request) {
         InMemoryLockBackend own = (InMemoryLockBackend) server;
         own.connected = false;
-        server.release(claim.lockId());
+        server.release(request.lockId());
         own.connected = true;
         backend.engine.wakeUpsMissed();
     }

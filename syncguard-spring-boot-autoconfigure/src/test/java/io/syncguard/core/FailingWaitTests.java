@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A caller who has been refused already and waits when the server fails or gets slow: it ends in time and never spins. */
 class FailingWaitTests {
 
-    /** Is woken and claims: without a heartbeat it is not handed the key. */
+    /** Is woken and asks: without a heartbeat it is not handed the key. */
     private static final LockRequest REQUEST =
             LockRequest.of("order:42").waitTime(Duration.ofSeconds(5)).noHeartbeat();
 
@@ -37,7 +37,7 @@ class FailingWaitTests {
     @EnumSource(
             value = LockErrorCode.class,
             names = {"SERVICE_UNAVAILABLE", "NETWORK_TIMEOUT", "RATE_LIMITED", "INTERNAL"})
-    void an_error_after_a_refusal_ends_the_wait_with_that_error_and_gives_up_the_place(LockErrorCode code) {
+    void an_error_after_a_refusal_ends_the_wait_with_that_error_and_gives_up_the_queue_entry(LockErrorCode code) {
         AcquireRequest other = fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST);
         fixture.backend.beforeAcquire = InterceptedBackend.failing(code);
@@ -54,7 +54,7 @@ class FailingWaitTests {
     @EnumSource(
             value = LockErrorCode.class,
             names = {"SERVICE_UNAVAILABLE", "NETWORK_TIMEOUT", "RATE_LIMITED", "INTERNAL"})
-    void an_error_while_the_place_is_kept_ends_the_wait_with_that_error_and_the_key(LockErrorCode code) {
+    void an_error_while_the_queue_entry_is_renewed_ends_the_wait_with_that_error_and_the_key(LockErrorCode code) {
         fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST);
         fixture.backend.beforeKeep = InterceptedBackend.failing(code);
@@ -77,7 +77,9 @@ class FailingWaitTests {
             throw InterceptedBackend.failure(LockErrorCode.SERVICE_UNAVAILABLE);
         };
         fixture.advanceSlowly(Duration.ofSeconds(6), Duration.ofMillis(500));
-        assertThat(fixture.store.queue("order:42")).as("the place is kept").hasSize(1);
+        assertThat(fixture.store.queue("order:42"))
+                .as("the queue entry is kept")
+                .hasSize(1);
 
         fixture.releaseElsewhere(other);
 

@@ -102,7 +102,7 @@ public abstract class FenceRotationContract extends ContractFixture {
     }
 
     @Test
-    void a_place_in_the_queue_takes_no_fence_and_stays() {
+    void a_queue_entry_takes_no_fence_and_stays() {
         held(writer());
         AcquireRequest waiter = queuedWriter();
 
@@ -148,7 +148,7 @@ public abstract class FenceRotationContract extends ContractFixture {
 
     @Test
     void other_keys_keep_their_leases_and_fences() {
-        AcquireRequest other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest other = held(request("order:43", LockMode.EXCLUSIVE, TTL));
         RawLockInfo lease = backend().lookupById(other.lockId()).orElseThrow();
         AcquireRequest holder = held(writer());
 
@@ -189,8 +189,8 @@ public abstract class FenceRotationContract extends ContractFixture {
         assertThat(extend(holder, TTL)).isInstanceOf(ExtendResult.Extended.class);
     }
 
-    private ExtendResult.Rotated rotated(AcquireRequest claim) {
-        ExtendResult outcome = rotate(claim, TTL);
+    private ExtendResult.Rotated rotated(AcquireRequest request) {
+        ExtendResult outcome = rotate(request, TTL);
         assertThat(outcome).isInstanceOf(ExtendResult.Rotated.class);
         return (ExtendResult.Rotated) outcome;
     }

@@ -31,7 +31,7 @@ public final class InterceptedBackend implements LockBackend {
     public final AtomicInteger releases = new AtomicInteger();
     public final AtomicInteger releaseAllStatements = new AtomicInteger();
 
-    public volatile Consumer<AcquireRequest> onClaim = claim -> {};
+    public volatile Consumer<AcquireRequest> onAcquire = request -> {};
     public volatile Runnable beforeAcquire = NOTHING;
     public volatile Runnable afterAcquire = NOTHING;
     public volatile Consumer<List<ExtendRequest>> onExtensions = extensions -> {};
@@ -40,7 +40,7 @@ public final class InterceptedBackend implements LockBackend {
     public volatile Consumer<List<String>> onReleases = lockIds -> {};
     public volatile Runnable beforeRelease = NOTHING;
     public volatile Runnable afterRelease = NOTHING;
-    public volatile Consumer<List<String>> onPlaces = lockIds -> {};
+    public volatile Consumer<List<String>> onRenewal = lockIds -> {};
     public volatile Runnable beforeKeep = NOTHING;
     public volatile Runnable afterKeep = NOTHING;
     public volatile boolean rowsArePinned;
@@ -72,11 +72,11 @@ public final class InterceptedBackend implements LockBackend {
     }
 
     @Override
-    public AcquireResult acquire(AcquireRequest claim) {
+    public AcquireResult acquire(AcquireRequest request) {
         acquires.incrementAndGet();
-        onClaim.accept(claim);
+        onAcquire.accept(request);
         beforeAcquire.run();
-        AcquireResult attempt = store.acquire(claim);
+        AcquireResult attempt = store.acquire(request);
         afterAcquire.run();
         return attempt;
     }
@@ -148,7 +148,7 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public List<Duration> renewWaiters(List<String> lockIds) {
         keepStatements.incrementAndGet();
-        onPlaces.accept(lockIds);
+        onRenewal.accept(lockIds);
         beforeKeep.run();
         List<Duration> nextLooks = store.renewWaiters(lockIds);
         afterKeep.run();

@@ -137,8 +137,8 @@ class LateExtensionTests {
     }
 
     private boolean isGrantedElsewhere() {
-        AcquireRequest claim =
+        AcquireRequest request =
                 AcquireRequests.exclusive("order:42", new LockIds().next(), EngineFixture.TTL, "elsewhere");
-        return new InMemoryLockBackend(fixture.store).acquire(claim) instanceof AcquireResult.Granted;
+        return new InMemoryLockBackend(fixture.store).acquire(request) instanceof AcquireResult.Granted;
     }
 }

@@ -67,7 +67,7 @@ public abstract class LockBackendContract {
 
     @Test
     void grants_a_free_key_with_the_first_fence() {
-        AcquireResult.Granted grant = grant(claim(KEY));
+        AcquireResult.Granted grant = grant(request(KEY));
 
         assertThat(grant.fence()).isEqualTo(new Fence(1));
         assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt())).isEqualTo(TTL);
@@ -77,9 +77,9 @@ public abstract class LockBackendContract {
     @Test
     void refuses_a_key_whose_lease_is_live_and_says_how_long_it_may_take() {
         long began = System.nanoTime();
-        grant(claim(KEY));
+        grant(request(KEY));
 
-        AcquireResult attempt = open().acquire(claim(KEY));
+        AcquireResult attempt = open().acquire(request(KEY));
 
         assertThat(attempt)
                 .isInstanceOfSatisfying(
@@ -95,16 +95,16 @@ public abstract class LockBackendContract {
 
     @Test
     void refuses_a_second_try_of_the_same_process_as_well() {
-        grant(claim(KEY));
+        grant(request(KEY));
 
-        assertThat(backend.acquire(claim(KEY))).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(backend.acquire(request(KEY))).isInstanceOf(AcquireResult.Refused.class);
     }
 
     @BugOf("distkit: a try that fails shortens somebody else's lease")
     @Test
     void a_refused_try_leaves_the_lease_in_its_way_as_it_is() {
-        AcquireRequest claim = claim(KEY);
-        grant(claim);
+        AcquireRequest request = request(KEY);
+        grant(request);
         RawLockInfo before = only(backend.lookup(KEY));
 
         backend.acquire(AcquireRequests.exclusive(KEY, lockIds.next(), Duration.ofMillis(300), "hasty"));
@@ -114,11 +114,11 @@ public abstract class LockBackendContract {
 
     @Test
     void keys_do_not_meet() {
-        grant(claim("a"));
+        grant(request("a"));
 
-        assertThat(grant(claim("A")).fence()).isEqualTo(new Fence(1));
-        assertThat(grant(claim("fence:a")).fence()).isEqualTo(new Fence(1));
-        assertThat(grant(claim(" a")).fence()).isEqualTo(new Fence(1));
+        assertThat(grant(request("A")).fence()).isEqualTo(new Fence(1));
+        assertThat(grant(request("fence:a")).fence()).isEqualTo(new Fence(1));
+        assertThat(grant(request(" a")).fence()).isEqualTo(new Fence(1));
     }
 
     @Test
@@ -126,10 +126,10 @@ public abstract class LockBackendContract {
         String long1 = "x".repeat(511) + "1";
         String long2 = "x".repeat(511) + "2";
 
-        grant(claim(long1));
-        grant(claim(long2));
-        grant(claim("заказ:42"));
-        grant(claim("\uD83D\uDD12'; DROP TABLE locks; --"));
+        grant(request(long1));
+        grant(request(long2));
+        grant(request("заказ:42"));
+        grant(request("\uD83D\uDD12'; DROP TABLE locks; --"));
 
         assertThat(backend.isLocked(long1)).isTrue();
         assertThat(backend.isLocked("\uD83D\uDD12'; DROP TABLE locks; --")).isTrue();
@@ -138,41 +138,41 @@ public abstract class LockBackendContract {
 
     @Test
     void a_released_key_is_granted_again_with_the_next_fence() {
-        AcquireRequest first = claim(KEY);
+        AcquireRequest first = request(KEY);
         grant(first);
 
         assertThat(backend.release(first.lockId())).isEqualTo(ReleaseResult.RELEASED);
 
-        assertThat(grant(claim(KEY)).fence()).isEqualTo(new Fence(2));
+        assertThat(grant(request(KEY)).fence()).isEqualTo(new Fence(2));
     }
 
     @Test
     void releases_once_and_for_the_holder_only() {
-        AcquireRequest claim = claim(KEY);
-        grant(claim);
+        AcquireRequest request = request(KEY);
+        grant(request);
 
         assertThat(backend.release(lockIds.next())).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(backend.isLocked(KEY)).isTrue();
-        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseResult.RELEASED);
-        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
     }
 
     @Test
     void a_lapsed_key_is_granted_to_the_next_with_the_next_fence() {
-        grant(claim(KEY));
+        grant(request(KEY));
         expire(KEY);
 
         assertThat(backend.isLocked(KEY)).isFalse();
-        assertThat(grant(claim(KEY)).fence()).isEqualTo(new Fence(2));
+        assertThat(grant(request(KEY)).fence()).isEqualTo(new Fence(2));
     }
 
     @BugOf("ShedLock: the owner is the host name, so a stale holder frees the next holder's lock")
     @Test
     void the_release_of_a_stale_holder_leaves_the_next_holders_lock_alone() {
-        AcquireRequest stale = claim(KEY);
+        AcquireRequest stale = request(KEY);
         grant(stale);
         expire(KEY);
-        AcquireRequest next = claim(KEY);
+        AcquireRequest next = request(KEY);
         grant(next);
 
         assertThat(backend.release(stale.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
@@ -184,22 +184,22 @@ public abstract class LockBackendContract {
             "Spring Integration, db-scheduler, Essentials: a renewal without a look at the expiry revives a lapsed lease")
     @Test
     void a_lapsed_lease_is_neither_released_nor_revived() {
-        AcquireRequest claim = claim(KEY);
-        grant(claim);
+        AcquireRequest request = request(KEY);
+        grant(request);
         expire(KEY);
 
-        assertThat(extend(claim, TTL)).isInstanceOf(ExtendResult.Expired.class);
-        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseResult.EXPIRED);
+        assertThat(extend(request, TTL)).isInstanceOf(ExtendResult.Expired.class);
+        assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.EXPIRED);
         assertThat(backend.isLocked(KEY)).isFalse();
     }
 
     @BugOf("jeeware: heartbeat and unlock by key alone reach the next holder's lock")
     @Test
     void the_extension_of_a_stale_holder_leaves_the_next_holders_lease_alone() {
-        AcquireRequest stale = claim(KEY);
+        AcquireRequest stale = request(KEY);
         grant(stale);
         expire(KEY);
-        AcquireRequest next = claim(KEY);
+        AcquireRequest next = request(KEY);
         AcquireResult.Granted grant = grant(next);
 
         assertThat(extend(stale, Duration.ofHours(1))).isInstanceOf(ExtendResult.NotFound.class);
@@ -209,10 +209,10 @@ public abstract class LockBackendContract {
 
     @Test
     void an_extension_sets_a_new_end_and_keeps_fence_and_start() {
-        AcquireRequest claim = claim(KEY);
-        AcquireResult.Granted grant = grant(claim);
+        AcquireRequest request = request(KEY);
+        AcquireResult.Granted grant = grant(request);
 
-        ExtendResult outcome = extend(claim, Duration.ofHours(1));
+        ExtendResult outcome = extend(request, Duration.ofHours(1));
 
         RawLockInfo info = only(backend.lookup(KEY));
         assertThat(outcome).isEqualTo(new ExtendResult.Extended(info.expiresAt()));
@@ -223,24 +223,24 @@ public abstract class LockBackendContract {
 
     @Test
     void an_extension_may_shorten() {
-        AcquireRequest claim = claim(KEY);
-        AcquireResult.Granted grant = grant(claim);
+        AcquireRequest request = request(KEY);
+        AcquireResult.Granted grant = grant(request);
 
-        extend(claim, Duration.ofSeconds(10));
+        extend(request, Duration.ofSeconds(10));
 
         assertThat(only(backend.lookup(KEY)).expiresAt()).isBefore(grant.expiresAt());
     }
 
     @Test
     void many_extensions_are_answered_one_by_one_and_in_order() {
-        List<AcquireRequest> claims =
-                IntStream.range(0, 1000).mapToObj(i -> claim("k" + i)).toList();
-        claims.forEach(this::grant);
+        List<AcquireRequest> requests =
+                IntStream.range(0, 1000).mapToObj(i -> request("k" + i)).toList();
+        requests.forEach(this::grant);
         expire("k10");
-        backend.release(claims.get(500).lockId());
+        backend.release(requests.get(500).lockId());
 
-        List<ExtendResult> outcomes = backend.extend(claims.stream()
-                .map(claim -> new ExtendRequest(claim.lockId(), TTL))
+        List<ExtendResult> outcomes = backend.extend(requests.stream()
+                .map(request -> new ExtendRequest(request.lockId(), TTL))
                 .toList());
 
         assertThat(outcomes).hasSize(1000);
@@ -254,14 +254,14 @@ public abstract class LockBackendContract {
 
     @Test
     void looks_up_by_key_and_by_lock_id() {
-        AcquireRequest claim = claim(KEY);
-        AcquireResult.Granted grant = grant(claim);
+        AcquireRequest request = request(KEY);
+        AcquireResult.Granted grant = grant(request);
 
         assertThat(backend.lookup(KEY))
-                .containsExactly(backend.lookupById(claim.lockId()).orElseThrow())
+                .containsExactly(backend.lookupById(request.lockId()).orElseThrow())
                 .containsExactly(new RawLockInfo(
                         KEY,
-                        claim.lockId(),
+                        request.lockId(),
                         LockMode.EXCLUSIVE,
                         grant.acquiredAt(),
                         grant.expiresAt(),
@@ -271,8 +271,8 @@ public abstract class LockBackendContract {
 
     @Test
     void people_are_shown_hashes_of_key_and_lock_id() {
-        AcquireRequest claim = claim(KEY);
-        AcquireResult.Granted grant = grant(claim);
+        AcquireRequest request = request(KEY);
+        AcquireResult.Granted grant = grant(request);
         try (LockEngine engine =
                 new LockEngine(newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
             LockInfo info = engine.lookup(KEY).orElseThrow();
@@ -280,43 +280,43 @@ public abstract class LockBackendContract {
             assertThat(info)
                     .isEqualTo(new LockInfo(
                             Hashes.shown(KEY),
-                            Hashes.shown(claim.lockId()),
+                            Hashes.shown(request.lockId()),
                             LockMode.EXCLUSIVE,
                             grant.acquiredAt(),
                             grant.expiresAt(),
                             grant.fence(),
                             "test"))
-                    .isEqualTo(engine.lookupById(claim.lockId()).orElseThrow());
+                    .isEqualTo(engine.lookupById(request.lockId()).orElseThrow());
             assertThat(engine.holders(KEY)).containsExactly(info);
             assertThat(info.keyHash()).matches("[0-9a-f]{24}");
-            assertThat(info.toString()).doesNotContain(KEY, claim.lockId());
+            assertThat(info.toString()).doesNotContain(KEY, request.lockId());
         }
     }
 
     @Test
     void the_debug_lookup_shows_key_and_lock_id_and_its_text_keeps_the_secret() {
-        AcquireRequest claim = claim(KEY);
-        grant(claim);
+        AcquireRequest request = request(KEY);
+        grant(request);
         try (LockEngine engine =
                 new LockEngine(newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
-            RawLockInfo raw = engine.debugLookupById(claim.lockId()).orElseThrow();
+            RawLockInfo raw = engine.debugLookupById(request.lockId()).orElseThrow();
 
             assertThat(raw.key()).isEqualTo(KEY);
-            assertThat(raw.lockId()).isEqualTo(claim.lockId());
+            assertThat(raw.lockId()).isEqualTo(request.lockId());
             assertThat(engine.debugLookup(KEY)).containsExactly(raw);
             assertThat(engine.debugLookup("another")).isEmpty();
-            assertThat(raw.toString()).contains(KEY).doesNotContain(claim.lockId());
+            assertThat(raw.toString()).contains(KEY).doesNotContain(request.lockId());
         }
     }
 
     @Test
     void finds_nothing_where_nothing_is_live() {
-        AcquireRequest claim = claim(KEY);
-        grant(claim);
+        AcquireRequest request = request(KEY);
+        grant(request);
         expire(KEY);
 
         assertThat(backend.lookup(KEY)).isEmpty();
-        assertThat(backend.lookupById(claim.lockId())).isEmpty();
+        assertThat(backend.lookupById(request.lockId())).isEmpty();
         assertThat(backend.lookup("never seen")).isEmpty();
         assertThat(backend.lookupById(lockIds.next())).isEmpty();
     }
@@ -325,7 +325,7 @@ public abstract class LockBackendContract {
     void a_lease_of_a_millisecond_keeps_others_out_for_the_tolerance() {
         grant(AcquireRequests.exclusive(KEY, lockIds.next(), Duration.ofMillis(1), "test"));
 
-        assertThat(backend.acquire(claim(KEY))).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(backend.acquire(request(KEY))).isInstanceOf(AcquireResult.Refused.class);
     }
 
     /** By the clock of the server, on which both grants are. */
@@ -354,7 +354,7 @@ public abstract class LockBackendContract {
     @Test
     void of_many_who_try_a_new_key_at_once_one_is_granted() throws Exception {
         List<Callable<AcquireResult>> tries = IntStream.range(0, 50)
-                .<Callable<AcquireResult>>mapToObj(i -> () -> backend.acquire(claim("new")))
+                .<Callable<AcquireResult>>mapToObj(i -> () -> backend.acquire(request("new")))
                 .toList();
 
         List<AcquireResult> attempts = inParallel(16, tries);
@@ -398,12 +398,12 @@ public abstract class LockBackendContract {
         assertThat(fences).hasSize(threads * rounds).isSorted().doesNotHaveDuplicates();
     }
 
-    protected final AcquireRequest claim(String key) {
+    protected final AcquireRequest request(String key) {
         return AcquireRequests.exclusive(key, lockIds.next(), TTL, "test");
     }
 
-    protected final AcquireResult.Granted grant(AcquireRequest claim) {
-        AcquireResult attempt = backend.acquire(claim);
+    protected final AcquireResult.Granted grant(AcquireRequest request) {
+        AcquireResult attempt = backend.acquire(request);
         assertThat(attempt).isInstanceOf(AcquireResult.Granted.class);
         return (AcquireResult.Granted) attempt;
     }
@@ -413,8 +413,8 @@ public abstract class LockBackendContract {
         return infos.get(0);
     }
 
-    protected final ExtendResult extend(AcquireRequest claim, Duration ttl) {
-        return backend.extend(List.of(new ExtendRequest(claim.lockId(), ttl))).get(0);
+    protected final ExtendResult extend(AcquireRequest request, Duration ttl) {
+        return backend.extend(List.of(new ExtendRequest(request.lockId(), ttl))).get(0);
     }
 
     protected final LockBackend backend() {

@@ -116,8 +116,8 @@ class NotAcquiredTests {
     }
 
     private Instant heldBy(String owner, Duration ttl) {
-        AcquireRequest claim = AcquireRequests.exclusive(KEY, new LockIds().next(), ttl, owner);
-        return ((AcquireResult.Granted) new InMemoryLockBackend(fixture.store).acquire(claim)).acquiredAt();
+        AcquireRequest request = AcquireRequests.exclusive(KEY, new LockIds().next(), ttl, owner);
+        return ((AcquireResult.Granted) new InMemoryLockBackend(fixture.store).acquire(request)).acquiredAt();
     }
 
     private void shared(String owner, Duration ttl) {

@@ -53,13 +53,13 @@ class PostgresFirstWriterTests {
 
     @Test
     void by_a_reader_that_entered_before_its_neighbour() {
-        AcquireRequest held = claim(LockMode.EXCLUSIVE);
-        AcquireRequest reader = claim(LockMode.SHARED);
+        AcquireRequest held = request(LockMode.EXCLUSIVE);
+        AcquireRequest reader = request(LockMode.SHARED);
         backend.acquire(held);
         backend.acquire(reader.waitingAs(1));
-        backend.acquire(claim(LockMode.SHARED).waitingAs(2));
-        backend.acquire(claim(LockMode.EXCLUSIVE).waitingAs(3));
-        backend.acquire(claim(LockMode.EXCLUSIVE).waitingAs(4));
+        backend.acquire(request(LockMode.SHARED).waitingAs(2));
+        backend.acquire(request(LockMode.EXCLUSIVE).waitingAs(3));
+        backend.acquire(request(LockMode.EXCLUSIVE).waitingAs(4));
         eventually().until(backend::isConnected);
         backend.release(held.lockId());
         assertThat(backend.acquire(reader.waitingAs(1))).isInstanceOf(AcquireResult.Granted.class);
@@ -70,7 +70,7 @@ class PostgresFirstWriterTests {
         eventually().untilAsserted(() -> assertThat(woken).containsExactlyInAnyOrder(1L, 2L, 2L, 3L));
     }
 
-    private AcquireRequest claim(LockMode mode) {
+    private AcquireRequest request(LockMode mode) {
         return new AcquireRequest("order:42", mode, lockIds.next(), HOUR, "test", false, false, null);
     }
 }

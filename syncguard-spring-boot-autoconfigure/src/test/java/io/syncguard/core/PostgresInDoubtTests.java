@@ -152,10 +152,10 @@ class PostgresInDoubtTests {
     void a_connection_that_is_cut_in_the_middle_of_a_wait_ends_it_and_leaves_nothing_behind() {
         AcquireRequest holder = fixture.holdElsewhere("order:42", Duration.ofHours(1));
         FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.waitTime(Duration.ofHours(1))));
-        eventually().until(() -> places() == 1 && fixture.backend.isConnected());
+        eventually().until(() -> queueEntries() == 1 && fixture.backend.isConnected());
 
         fixture.backend.beforeAcquire = proxy::loseNextAnswer;
-        // Past the proxy, so that the answer to the waiter's claim is the next.
+        // Past the proxy, so that the answer to the waiter's request is the next.
         other.jdbc().queryForList("SELECT syncguard_locks_release(?)", holder.lockId());
         eventually().until(() -> advanceUntil(waiter::isDone));
 
@@ -178,7 +178,7 @@ class PostgresInDoubtTests {
         return other.jdbc().queryForObject("SELECT count(*) FROM syncguard_locks", Integer.class);
     }
 
-    private int places() {
+    private int queueEntries() {
         return other.jdbc().queryForObject("SELECT count(*) FROM syncguard_locks_waiters", Integer.class);
     }
 

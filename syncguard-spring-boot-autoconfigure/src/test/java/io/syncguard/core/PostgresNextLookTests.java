@@ -47,7 +47,7 @@ class PostgresNextLookTests {
     }
 
     @Test
-    void after_its_place_was_kept() {
+    void after_its_queue_entry_was_renewed() {
         backend.acquire(writer);
 
         assertThat(backend.renewWaiters(List.of(writer.lockId())).get(0))

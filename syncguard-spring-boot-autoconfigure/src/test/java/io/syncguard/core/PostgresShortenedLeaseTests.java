@@ -29,7 +29,7 @@ class PostgresShortenedLeaseTests {
     private final LockIds lockIds = new LockIds();
     private final List<Long> woken = new CopyOnWriteArrayList<>();
     private final LockBackend backend = ApplicationBackend.on(PostgresServer.newDatabaseUrl());
-    private final AcquireRequest first = claim();
+    private final AcquireRequest first = request();
 
     @BeforeEach
     void shortenWhileTwoWait() {
@@ -45,10 +45,10 @@ class PostgresShortenedLeaseTests {
             @Override
             public void wakeUpsMissed() {}
         });
-        AcquireRequest held = claim();
+        AcquireRequest held = request();
         backend.acquire(held);
         backend.acquire(first.waitingAs(1));
-        backend.acquire(claim().waitingAs(2));
+        backend.acquire(request().waitingAs(2));
         eventually().until(backend::isConnected);
         backend.extend(List.of(new ExtendRequest(held.lockId(), Duration.ofMillis(1))));
         eventually().untilAsserted(() -> assertThat(woken).containsExactly(1L));
@@ -73,7 +73,7 @@ class PostgresShortenedLeaseTests {
         eventually().untilAsserted(() -> assertThat(woken).containsExactly(1L, 2L));
     }
 
-    private AcquireRequest claim() {
+    private AcquireRequest request() {
         return AcquireRequests.exclusive("order:42", lockIds.next(), HOUR, "test");
     }
 }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 public abstract class QueueContract extends ContractFixture {
 
     @Test
-    void a_waiter_that_is_refused_gets_a_place_and_draws_no_fence() {
+    void a_waiter_that_is_refused_gets_a_queue_entry_and_draws_no_fence() {
         held(writer());
 
         queued(waitingReader());
@@ -23,7 +23,7 @@ public abstract class QueueContract extends ContractFixture {
     }
 
     @Test
-    void a_waiter_who_meets_a_free_key_is_granted_at_once_and_leaves_no_place_behind() {
+    void a_waiter_who_meets_a_free_key_is_granted_at_once_and_leaves_no_queue_entry_behind() {
         AcquireRequest first = waitingWriter();
         held(first);
         release(first);
@@ -36,9 +36,9 @@ public abstract class QueueContract extends ContractFixture {
     void many_are_ended_in_one_call_and_answered_one_by_one() {
         AcquireRequest reader = held(reader());
         AcquireRequest waiting = queuedWriter();
-        AcquireRequest lapsed = held(claim("lapsed", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest lapsed = held(request("lapsed", LockMode.EXCLUSIVE, TTL));
         expireLease(lapsed);
-        AcquireRequest writer = held(claim("written", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest writer = held(request("written", LockMode.EXCLUSIVE, TTL));
 
         List<ReleaseResult> outcomes = backend()
                 .releaseAll(List.of(
@@ -56,7 +56,7 @@ public abstract class QueueContract extends ContractFixture {
     }
 
     @Test
-    void a_try_that_does_not_wait_takes_no_place_and_blocks_nobody() {
+    void a_try_that_does_not_wait_takes_no_queue_entry_and_blocks_nobody() {
         AcquireRequest reader = held(reader());
         refused(writer());
 
@@ -155,7 +155,7 @@ public abstract class QueueContract extends ContractFixture {
     }
 
     @Test
-    void who_asks_again_keeps_its_place() {
+    void who_asks_again_keeps_its_queue_entry() {
         AcquireRequest holder = held(writer());
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedWriter();
@@ -167,7 +167,7 @@ public abstract class QueueContract extends ContractFixture {
     }
 
     @Test
-    void a_writer_that_another_writer_keeps_out_has_its_place_before_readers_that_come_later() {
+    void a_writer_that_another_writer_keeps_out_has_its_queue_entry_before_readers_that_come_later() {
         AcquireRequest holder = held(writer());
         AcquireRequest waiting = queuedWriter();
         AcquireRequest reader = queuedReader();
@@ -200,7 +200,7 @@ public abstract class QueueContract extends ContractFixture {
     }
 
     @Test
-    void a_last_try_that_is_refused_gives_up_the_place() {
+    void a_last_try_that_is_refused_gives_up_the_queue_entry() {
         AcquireRequest holder = held(reader());
         AcquireRequest writer = queuedWriter();
         AcquireRequest reader = queuedReader();
@@ -213,7 +213,7 @@ public abstract class QueueContract extends ContractFixture {
     }
 
     @Test
-    void a_last_try_is_granted_at_the_place_that_was_waited_for() {
+    void a_last_try_is_granted_at_the_queue_entry_that_was_waited_for() {
         AcquireRequest holder = held(writer());
         AcquireRequest first = queuedWriter();
         queuedWriter();
@@ -235,7 +235,7 @@ public abstract class QueueContract extends ContractFixture {
     }
 
     @Test
-    void leaving_gives_back_a_grant_that_the_place_has_become() {
+    void leaving_gives_back_a_grant_that_the_queue_entry_has_become() {
         AcquireRequest holder = held(writer());
         AcquireRequest writer = queuedWriter();
         release(holder);
@@ -259,7 +259,7 @@ public abstract class QueueContract extends ContractFixture {
     }
 
     @Test
-    void a_waiter_that_died_falls_out_when_its_place_is_over() {
+    void a_waiter_that_died_falls_out_when_its_queue_entry_is_over() {
         AcquireRequest holder = held(writer());
         AcquireRequest dead = queuedWriter();
         AcquireRequest next = queuedWriter();
@@ -272,7 +272,7 @@ public abstract class QueueContract extends ContractFixture {
     }
 
     @Test
-    void a_place_that_lapsed_is_lost_and_who_comes_back_stands_at_the_end() {
+    void a_queue_entry_that_lapsed_is_lost_and_who_comes_back_stands_at_the_end() {
         AcquireRequest holder = held(writer());
         AcquireRequest late = queuedWriter();
         AcquireRequest next = queuedWriter();
@@ -291,8 +291,8 @@ public abstract class QueueContract extends ContractFixture {
     void the_queue_of_one_key_is_not_in_the_way_of_another() {
         held(writer());
         queuedWriter();
-        AcquireRequest other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
-        AcquireRequest waiting = waiting(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest other = held(request("order:43", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest waiting = waiting(request("order:43", LockMode.EXCLUSIVE, TTL));
         queued(waiting);
         release(other);
 

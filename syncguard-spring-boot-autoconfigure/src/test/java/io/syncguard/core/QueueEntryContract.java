@@ -8,11 +8,11 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What every backend keeps of a place in the queue: how long it lives, and when who has it or is refused may look again. */
+/** What every backend keeps of a queue entry: how long it lives, and when who has it or is refused may look again. */
 public abstract class QueueEntryContract extends ContractFixture {
 
     @Test
-    void keeping_does_not_bring_back_a_place_that_lapsed() {
+    void renewing_does_not_bring_back_a_queue_entry_that_lapsed() {
         AcquireRequest holder = held(writer());
         AcquireRequest late = queuedWriter();
         expirePlace(late);
@@ -24,7 +24,7 @@ public abstract class QueueEntryContract extends ContractFixture {
     }
 
     @Test
-    void keeping_a_place_has_it_live_another_place_ttl() {
+    void renewing_a_queue_entry_has_it_live_another_waiter_ttl() {
         held(writer());
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedWriter();
@@ -37,7 +37,7 @@ public abstract class QueueEntryContract extends ContractFixture {
     }
 
     @Test
-    void asking_again_has_a_place_live_another_place_ttl() {
+    void asking_again_has_a_queue_entry_live_another_waiter_ttl() {
         held(writer());
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedWriter();
@@ -49,7 +49,7 @@ public abstract class QueueEntryContract extends ContractFixture {
     }
 
     @Test
-    void keeping_one_place_keeps_no_other() {
+    void renewing_one_queue_entry_renews_no_other() {
         held(writer());
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedWriter();
@@ -62,15 +62,15 @@ public abstract class QueueEntryContract extends ContractFixture {
     }
 
     @Test
-    void places_are_kept_for_many_at_once_and_answered_in_the_order_asked() {
+    void queue_entries_are_renewed_for_many_at_once_and_answered_in_the_order_asked() {
         Duration lease = tenths(5);
-        held(claim("a", LockMode.EXCLUSIVE, lease));
-        AcquireRequest onA = waiting(claim("a", LockMode.SHARED, TTL));
+        held(request("a", LockMode.EXCLUSIVE, lease));
+        AcquireRequest onA = waiting(request("a", LockMode.SHARED, TTL));
         queued(onA);
-        AcquireRequest holderOfB = held(claim("b", LockMode.EXCLUSIVE, TTL));
-        AcquireRequest firstOnB = waiting(claim("b", LockMode.SHARED, TTL));
-        AcquireRequest secondOnB = waiting(claim("b", LockMode.SHARED, TTL));
-        AcquireRequest thirdOnB = waiting(claim("b", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest holderOfB = held(request("b", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest firstOnB = waiting(request("b", LockMode.SHARED, TTL));
+        AcquireRequest secondOnB = waiting(request("b", LockMode.SHARED, TTL));
+        AcquireRequest thirdOnB = waiting(request("b", LockMode.EXCLUSIVE, TTL));
         List.of(firstOnB, secondOnB, thirdOnB).forEach(this::queued);
         release(holderOfB);
         held(writer());
@@ -90,7 +90,7 @@ public abstract class QueueEntryContract extends ContractFixture {
 
         assertThat(answers).hasSize(7);
         assertLeft(answers.get(0), TTL.plus(TOLERANCE));
-        assertThat(answers.get(1)).as("a lost place").isZero();
+        assertThat(answers.get(1)).as("a lost queue entry").isZero();
         assertLeft(answers.get(2), backend().waiterTtl());
         assertThat(answers.get(3)).as("a reader behind a reader").isZero();
         assertThat(answers.get(4)).as("a stranger").isZero();
@@ -125,7 +125,7 @@ public abstract class QueueEntryContract extends ContractFixture {
     }
 
     @Test
-    void the_next_look_of_a_waiter_is_when_the_leases_are_over_if_that_is_earlier_than_any_place() {
+    void the_next_look_of_a_waiter_is_when_the_leases_are_over_if_that_is_earlier_than_any_queue_entry() {
         held(writer(tenths(3)));
         queuedWriter();
         AcquireRequest second = waitingWriter();
@@ -135,7 +135,7 @@ public abstract class QueueEntryContract extends ContractFixture {
     }
 
     @Test
-    void a_waiter_does_not_look_at_a_place_in_front_that_has_lapsed() {
+    void a_waiter_does_not_look_at_a_queue_entry_in_front_that_has_lapsed() {
         held(writer());
         AcquireRequest dead = queuedWriter();
         AcquireRequest next = waitingWriter();
@@ -169,7 +169,7 @@ public abstract class QueueEntryContract extends ContractFixture {
     }
 
     @Test
-    void a_refusal_says_when_the_last_of_the_places_in_front_is_over_if_that_is_later() {
+    void a_refusal_says_when_the_last_of_the_queue_entries_in_front_is_over_if_that_is_later() {
         held(reader(tenths(1)));
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedWriter();
@@ -181,7 +181,7 @@ public abstract class QueueEntryContract extends ContractFixture {
     }
 
     @Test
-    void a_refusal_says_when_the_leases_are_over_if_that_is_later_than_any_place() {
+    void a_refusal_says_when_the_leases_are_over_if_that_is_later_than_any_queue_entry() {
         held(reader());
         queuedWriter();
 
@@ -189,7 +189,7 @@ public abstract class QueueEntryContract extends ContractFixture {
         assertLeft(refused(reader()).timeLeft(), backend().waiterTtl());
     }
 
-    /** So many tenths of what a place lives. */
+    /** So many tenths of what a queue entry lives. */
     private Duration tenths(int n) {
         return backend().waiterTtl().multipliedBy(n).dividedBy(10);
     }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Operations as callers make them, at random: who was granted a key never claims again, and lock ids are not used twice. */
+/** Operations as callers make them, at random: who was granted a key never asks again, and lock ids are not used twice. */
 final class RandomOperations {
 
     private static final String[] KEYS = {"k", "k", "k", "m"};
@@ -12,7 +12,7 @@ final class RandomOperations {
 
     private final Random random;
     private final List<String> waiting = new ArrayList<>();
-    private final List<String> claims = new ArrayList<>();
+    private final List<String> requests = new ArrayList<>();
     private final List<String> holding = new ArrayList<>();
     private int callers;
 
@@ -30,7 +30,8 @@ final class RandomOperations {
                 remember(line);
                 said.append(line).append('\n');
                 if (line.startsWith("time passes")) {
-                    // Whether a release finds a place in front that is over decides whether it hands over or wakes.
+                    // Whether a release finds a queue entry in front that is over decides whether it hands over or
+                    // wakes.
                     said.append(script.replay("k swept\nm swept"));
                 }
             }
@@ -44,7 +45,7 @@ final class RandomOperations {
             return newClaim();
         }
         if (what < 45 && !waiting.isEmpty()) {
-            return claims.get(random.nextInt(claims.size()));
+            return requests.get(random.nextInt(requests.size()));
         }
         if (what < 60) {
             return oneOf(holding) + " extends " + ttl();
@@ -75,7 +76,7 @@ final class RandomOperations {
         String caller = line.split(" ")[0];
         if (line.contains(" = queued") && !waiting.contains(caller)) {
             waiting.add(caller);
-            claims.add(operation);
+            requests.add(operation);
         } else if (line.contains(" = granted") || line.contains(" = refused")) {
             forget(caller);
             holding.add(caller);
@@ -88,7 +89,7 @@ final class RandomOperations {
         int place = waiting.indexOf(caller);
         if (place >= 0) {
             waiting.remove(place);
-            claims.remove(place);
+            requests.remove(place);
         }
     }
 

@@ -137,10 +137,10 @@ class ReleaseTests {
 
     @Test
     void a_release_by_lock_id_of_a_pinned_row_is_not_waited_for_and_gets_through_later() {
-        AcquireRequest claim = fixture.holdElsewhere("order:42", EngineFixture.TTL);
+        AcquireRequest request = fixture.holdElsewhere("order:42", EngineFixture.TTL);
         fixture.backend.rowsArePinned = true;
 
-        assertThat(locks.release(claim.lockId())).isTrue();
+        assertThat(locks.release(request.lockId())).isTrue();
         assertThat(locks.isLocked("order:42")).isTrue();
         fixture.backend.rowsArePinned = false;
 

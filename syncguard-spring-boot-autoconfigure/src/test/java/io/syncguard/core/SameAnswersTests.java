@@ -63,7 +63,7 @@ class SameAnswersTests {
         }
     }
 
-    /** Who leaves with a place that is over may hear that, too, or what a stranger hears. */
+    /** Who leaves with a queue entry that is over may hear that, too, or what a stranger hears. */
     private static String withoutTheDifference(String answers) {
         return answers.replace("NotFound", "Expired")
                 .replace("NOT_FOUND", "EXPIRED")

@@ -256,7 +256,7 @@ public abstract class SharedLockContract extends ContractFixture {
     void extensions_of_both_modes_are_answered_one_by_one_and_in_order() {
         AcquireRequest reader = held(reader());
         AcquireRequest lapsed = held(reader());
-        AcquireRequest writer = held(claim("another", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest writer = held(request("another", LockMode.EXCLUSIVE, TTL));
         AcquireRequest released = held(reader());
         release(released);
         expireLease(lapsed);
@@ -317,8 +317,8 @@ public abstract class SharedLockContract extends ContractFixture {
         held(reader());
         queuedWriter();
 
-        granted(claim("order:43", LockMode.EXCLUSIVE, TTL));
-        granted(claim("order:4", LockMode.SHARED, TTL));
+        granted(request("order:43", LockMode.EXCLUSIVE, TTL));
+        granted(request("order:4", LockMode.SHARED, TTL));
     }
 
     /** Neither field is synchronised: only the lock keeps them equal for those who read. */
@@ -349,8 +349,8 @@ public abstract class SharedLockContract extends ContractFixture {
         assertThat(pair).containsExactly(45, 45);
     }
 
-    private Instant end(AcquireRequest claim) {
-        return backend().lookupById(claim.lockId()).orElseThrow().expiresAt();
+    private Instant end(AcquireRequest request) {
+        return backend().lookupById(request.lockId()).orElseThrow().expiresAt();
     }
 
     private void inProcesses(int processes, int threads, Work work) throws Exception {

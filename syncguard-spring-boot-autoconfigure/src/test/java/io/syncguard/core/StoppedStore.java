@@ -6,7 +6,7 @@ import java.time.Duration;
 /** A store whose clock stands still unless it is moved, so that what its backends answer depends on what they are asked alone. */
 public interface StoppedStore extends AutoCloseable {
 
-    /** How long a place in a queue is kept there. */
+    /** How long a queue entry is kept there. */
     Duration WAITER_TTL = Duration.ofMinutes(1);
 
     /** A backend on this store, as one more process would have it. */

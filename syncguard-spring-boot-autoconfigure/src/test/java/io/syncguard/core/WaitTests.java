@@ -94,7 +94,7 @@ class WaitTests {
     }
 
     @Test
-    void a_waiter_asks_twice_and_keeps_its_place_in_between() {
+    void a_waiter_asks_twice_and_keeps_its_queue_entry_in_between() {
         fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST.waitTime(Duration.ofSeconds(20)));
 
@@ -103,7 +103,7 @@ class WaitTests {
         eventually().until(waiter::isDone);
         assertThat(fixture.backend.acquires).hasValue(2);
         assertThat(fixture.backend.keepStatements)
-                .as("one for each third of the place's five seconds, or a quarter earlier")
+                .as("one for each third of the queue entry's five seconds, or a quarter earlier")
                 .hasValueBetween(11, 16);
         assertThat(fixture.store.queue("order:42")).isEmpty();
     }

@@ -58,7 +58,7 @@ class WaitersTests {
     }
 
     @Test
-    void who_is_woken_for_nothing_asks_once_and_keeps_its_place() throws Exception {
+    void who_is_woken_for_nothing_asks_once_and_keeps_its_queue_entry() throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting();
         AcquireRequest behind = fixture.queueElsewhere(KEY);
@@ -90,7 +90,7 @@ class WaitersTests {
             answered.countDown();
             await(arrives);
         };
-        // The answer will be that the place is lost.
+        // The answer will be that the queue entry is lost.
         fixture.store.expirePlace(fixture.store.queue(KEY).get(0));
         fixture.time.advance(Duration.ofSeconds(2));
         await(answered);
@@ -107,7 +107,7 @@ class WaitersTests {
     }
 
     @Test
-    void who_has_lost_its_place_is_queued_again() throws Exception {
+    void who_has_lost_its_queue_entry_is_queued_again() throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting();
         fixture.store.expirePlace(fixture.store.queue(KEY).get(0));
@@ -124,7 +124,7 @@ class WaitersTests {
     void a_hundred_waiters_are_kept_by_one_statement() {
         fixture.holdElsewhere(KEY, LONG);
         List<Integer> places = new CopyOnWriteArrayList<>();
-        fixture.backend.onPlaces = lockIds -> places.add(lockIds.size());
+        fixture.backend.onRenewal = lockIds -> places.add(lockIds.size());
         List<FutureTask<LockHandle>> waiters =
                 IntStream.range(0, 100).mapToObj(i -> startWaiter()).toList();
         eventually().until(() -> asleep() == 100);
@@ -140,7 +140,7 @@ class WaitersTests {
     }
 
     @Test
-    void a_waiter_that_can_be_woken_asks_every_third_of_what_a_place_lives_and_keeps_it() {
+    void a_waiter_that_can_be_woken_asks_every_third_of_what_a_queue_entry_lives_and_keeps_it() {
         fixture.holdElsewhere(KEY, LONG);
         waiting();
         String place = fixture.store.queue(KEY).get(0);
@@ -168,7 +168,7 @@ class WaitersTests {
     }
 
     @Test
-    void places_are_kept_also_where_waiters_are_to_ask_less_often_than_that() {
+    void queue_entries_are_renewed_also_where_waiters_are_to_ask_less_often_than_that() {
         InMemoryLockBackend disconnected = new InMemoryLockBackend(fixture.store);
         disconnected.connected = false;
         Duration hour = Duration.ofHours(1);
@@ -218,7 +218,7 @@ class WaitersTests {
         assertThat(fixture.backend.keepStatements)
                 .as("asked for both, and repeated once")
                 .hasValue(2);
-        assertThat(fixture.backend.acquires).as("and nobody claims again").hasValue(2);
+        assertThat(fixture.backend.acquires).as("and nobody asks again").hasValue(2);
         eventually().until(() -> queuedAnywhere().isEmpty());
     }
 

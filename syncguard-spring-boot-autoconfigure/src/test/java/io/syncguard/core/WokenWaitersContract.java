@@ -115,9 +115,9 @@ public abstract class WokenWaitersContract extends ContractFixture {
     void of_many_who_end_together_those_who_can_go_on_are_woken_and_handed_nothing() {
         AcquireRequest first = held(reader());
         AcquireRequest second = held(reader());
-        AcquireRequest other = held(claim("other", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest other = held(request("other", LockMode.EXCLUSIVE, TTL));
         AcquireRequest writer = queuedWriter();
-        AcquireRequest elsewhere = waiting(claim("other", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest elsewhere = waiting(request("other", LockMode.EXCLUSIVE, TTL));
         queued(elsewhere(), elsewhere);
 
         backend().releaseAll(List.of(first.lockId(), other.lockId(), second.lockId()));
@@ -162,8 +162,8 @@ public abstract class WokenWaitersContract extends ContractFixture {
     void a_release_of_one_key_wakes_nobody_who_waits_for_another() {
         held(writer());
         queuedWriter();
-        AcquireRequest other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
-        AcquireRequest waiting = waiting(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest other = held(request("order:43", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest waiting = waiting(request("order:43", LockMode.EXCLUSIVE, TTL));
         queued(waiting);
 
         release(other);
@@ -363,9 +363,9 @@ public abstract class WokenWaitersContract extends ContractFixture {
     @Test
     void an_extension_that_lengthens_wakes_nobody() {
         AcquireRequest first = held(reader());
-        AcquireRequest other = held(claim("order:43", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest other = held(request("order:43", LockMode.EXCLUSIVE, TTL));
         queuedWriter();
-        queued(waiting(claim("order:43", LockMode.SHARED, TTL)));
+        queued(waiting(request("order:43", LockMode.SHARED, TTL)));
 
         extend(first, Duration.ofHours(1));
         extend(other, Duration.ofHours(1));
@@ -440,8 +440,8 @@ public abstract class WokenWaitersContract extends ContractFixture {
     }
 
     private void awaitOneMore(LockBackend process, Heard heard) {
-        AcquireRequest holder = claim("one more", LockMode.EXCLUSIVE, TTL);
-        AcquireRequest waiter = waiting(claim("one more", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest holder = request("one more", LockMode.EXCLUSIVE, TTL);
+        AcquireRequest waiter = waiting(request("one more", LockMode.EXCLUSIVE, TTL));
         granted(process, holder);
         queued(process, waiter);
         eventually().until(process::isConnected);

@@ -60,7 +60,7 @@ class LeaderFailureTests {
     }
 
     @Test
-    void who_waits_for_others_again_after_an_outage_has_a_place_in_the_queue() {
+    void who_waits_for_others_again_after_an_outage_has_a_queue_entry() {
         fixture.electedElsewhere();
         fixture.process.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
         fixture.election.join(NAME, STEADY);

@@ -167,7 +167,7 @@ class LeaderMemberTests {
     }
 
     @Test
-    void who_does_not_lead_cannot_resign_and_keeps_its_place() {
+    void who_does_not_lead_cannot_resign_and_keeps_its_queue_entry() {
         AcquireRequest other = fixture.electedElsewhere();
         LeaderMember member = fixture.queued();
 

@@ -106,7 +106,7 @@ class DurationPropertyTests {
     @Property
     void a_lease_lasts_its_ttl_to_the_millisecond(@ForAll(supplier = Durations.Ttl.class) Duration ttl) {
         Instant before = now();
-        AcquireResult attempt = answer(() -> backend.acquire(claim(ttl)));
+        AcquireResult attempt = answer(() -> backend.acquire(request(ttl)));
         Instant after = now();
 
         assertThat(attempt).isInstanceOfSatisfying(AcquireResult.Granted.class, grant -> {
@@ -118,12 +118,12 @@ class DurationPropertyTests {
 
     @Property
     void an_extension_ends_one_ttl_after_the_servers_now(@ForAll(supplier = Durations.Ttl.class) Duration ttl) {
-        AcquireRequest claim = claim(Duration.ofHours(1));
-        backend.acquire(claim);
+        AcquireRequest request = request(Duration.ofHours(1));
+        backend.acquire(request);
 
         Instant before = now();
-        ExtendResult outcome = answer(() ->
-                backend.extend(List.of(new ExtendRequest(claim.lockId(), ttl))).get(0));
+        ExtendResult outcome = answer(() -> backend.extend(List.of(new ExtendRequest(request.lockId(), ttl)))
+                .get(0));
         Instant after = now();
 
         assertThat(outcome)
@@ -180,7 +180,7 @@ class DurationPropertyTests {
         return new Durations.Ttl().get().filter(ttl -> ttl.toMinutes() > 0);
     }
 
-    private static AcquireRequest claim(Duration ttl) {
+    private static AcquireRequest request(Duration ttl) {
         int number = NUMBER.incrementAndGet();
         return AcquireRequests.exclusive("key " + number, String.format("%022d", number), ttl, "test");
     }

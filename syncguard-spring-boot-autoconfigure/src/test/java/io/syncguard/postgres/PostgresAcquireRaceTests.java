@@ -4,7 +4,7 @@ import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
 import static io.syncguard.postgres.PostgresRace.assertTimesOut;
-import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.request;
 import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -72,7 +72,7 @@ class PostgresAcquireRaceTests {
         race.grant(THEIRS);
         race.backend.release(THEIRS);
         race.lockSerialisingRow();
-        Future<AcquireResult> attempt = race.startAcquire(claim(MINE));
+        Future<AcquireResult> attempt = race.startAcquire(request(MINE));
 
         race.inOther("SELECT pg_sleep(0.05)");
         long won = race.now();
@@ -90,7 +90,7 @@ class PostgresAcquireRaceTests {
         race.grant(THEIRS);
         race.backend.release(THEIRS);
         race.lockSerialisingRow();
-        Future<AcquireResult> attempt = race.startAcquire(claim(MINE));
+        Future<AcquireResult> attempt = race.startAcquire(request(MINE));
 
         race.inOther("SELECT syncguard_locks_acquire('k', false, '" + THEIRS + "', 30000, 'other')");
         race.commitOther();
@@ -112,7 +112,7 @@ class PostgresAcquireRaceTests {
                 "delete_lapsed",
                 "FROM syncguard_locks s\n            WHERE s.key = p_key AND NOT syncguard_locks_is_live(s.expires_at_ms",
                 ", p_now_ms)");
-        Future<AcquireResult> attempt = race.startAcquire(claim(MINE));
+        Future<AcquireResult> attempt = race.startAcquire(request(MINE));
 
         race.moveClock(Duration.ofMillis(-1));
         assertThat(race.extend(THEIRS)).isInstanceOf(ExtendResult.Extended.class);
@@ -129,7 +129,7 @@ class PostgresAcquireRaceTests {
         race.moveClock(TTL.plusSeconds(1));
         race.pinWriter();
 
-        race.assertRefusedForAMoment(claim(MINE));
+        race.assertRefusedForAMoment(request(MINE));
         assertThat(race.counter()).isEqualTo(1);
 
         race.commitOther();
@@ -169,7 +169,7 @@ class PostgresAcquireRaceTests {
             impatient.backend.release(THEIRS);
             impatient.lockSerialisingRow();
 
-            assertTimesOut(() -> impatient.backend.acquire(claim(MINE)));
+            assertTimesOut(() -> impatient.backend.acquire(request(MINE)));
 
             assertThat(impatient.leases()).isEmpty();
             assertThat(impatient.counter()).isEqualTo(1);
@@ -188,7 +188,7 @@ class PostgresAcquireRaceTests {
         race.backend.release(THEIRS);
 
         assertThatExceptionOfType(LockBackendException.class)
-                .isThrownBy(() -> race.backend.acquire(claim(MINE)))
+                .isThrownBy(() -> race.backend.acquire(request(MINE)))
                 .withMessageContaining("no fences left")
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INTERNAL));
         assertThat(race.leases()).isEmpty();
@@ -201,7 +201,7 @@ class PostgresAcquireRaceTests {
         race.moveClock(TTL.plusSeconds(1));
         race.setCounters(900_000_000_000_000L);
 
-        assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> race.backend.acquire(claim(MINE)));
+        assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> race.backend.acquire(request(MINE)));
 
         assertThat(race.writers()).containsExactly(THEIRS);
     }
@@ -229,8 +229,8 @@ class PostgresAcquireRaceTests {
     private static List<Future<AcquireResult>> startClaims(PostgresRace race, int clients) {
         List<Future<AcquireResult>> attempts = new ArrayList<>();
         for (int i = 0; i < clients; i++) {
-            AcquireRequest claim = claim("client " + i);
-            attempts.add(start(() -> race.backend.acquire(claim)));
+            AcquireRequest request = request("client " + i);
+            attempts.add(start(() -> race.backend.acquire(request)));
         }
         return attempts;
     }

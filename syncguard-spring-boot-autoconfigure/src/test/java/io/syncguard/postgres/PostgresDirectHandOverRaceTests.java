@@ -1,7 +1,7 @@
 package io.syncguard.postgres;
 
 import static io.syncguard.postgres.PostgresRace.MINE;
-import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.request;
 import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whoever is handed the key while it leaves, claims or keeps its place: there is one holder, and it knows. */
+/** Whoever is handed the key while it leaves, asks again or renews its queue entry: there is one holder, and it knows. */
 class PostgresDirectHandOverRaceTests {
 
     private static final String WAITER = "waiter----------------";
@@ -59,7 +59,7 @@ class PostgresDirectHandOverRaceTests {
     }
 
     @Test
-    void who_is_handed_the_key_while_its_place_is_looked_for_gives_it_back() throws Exception {
+    void who_is_handed_the_key_while_its_queue_entry_is_looked_for_gives_it_back() throws Exception {
         race.stopBefore("key_of", "SELECT o.key INTO v_key");
         Future<ReleaseResult> leaving = start(() -> race.backend.release(WAITER));
         race.awaitBlocked(1);
@@ -79,7 +79,7 @@ class PostgresDirectHandOverRaceTests {
         race.awaitBlocked(1);
 
         assertThat(holders()).containsExactly(WAITER);
-        assertThat(race.backend.acquire(claim(WAITER).waitingAs(2).fromQueue()))
+        assertThat(race.backend.acquire(request(WAITER).waitingAs(2).fromQueue()))
                 .isInstanceOf(AcquireResult.Granted.class);
 
         race.greenLight();
@@ -104,10 +104,10 @@ class PostgresDirectHandOverRaceTests {
     }
 
     @Test
-    void who_claims_in_the_middle_is_answered_the_grant() throws Exception {
+    void who_requests_in_the_middle_is_answered_the_grant() throws Exception {
         Future<ReleaseResult> release = startHandOver();
         Future<AcquireResult> again =
-                start(() -> race.backend.acquire(claim(WAITER).waitingAs(1).fromQueue()));
+                start(() -> race.backend.acquire(request(WAITER).waitingAs(1).fromQueue()));
         race.awaitBlocked(2);
 
         race.greenLight();
@@ -125,7 +125,7 @@ class PostgresDirectHandOverRaceTests {
     void who_tries_for_the_last_time_in_the_middle_is_answered_the_grant() throws Exception {
         Future<ReleaseResult> release = startHandOver();
         Future<AcquireResult> last =
-                start(() -> race.backend.acquire(claim(WAITER).fromQueue()));
+                start(() -> race.backend.acquire(request(WAITER).fromQueue()));
         race.awaitBlocked(2);
 
         race.greenLight();
@@ -139,7 +139,7 @@ class PostgresDirectHandOverRaceTests {
     void a_stranger_who_comes_in_the_middle_is_refused() throws Exception {
         Future<ReleaseResult> release = startHandOver();
         Future<AcquireResult> stranger =
-                start(() -> race.backend.acquire(claim(NEXT).waitingAs(2)));
+                start(() -> race.backend.acquire(request(NEXT).waitingAs(2)));
         race.awaitBlocked(2);
 
         race.greenLight();
@@ -150,7 +150,7 @@ class PostgresDirectHandOverRaceTests {
     }
 
     @Test
-    void a_place_of_which_a_release_is_making_a_lease_is_not_confirmed() throws Exception {
+    void a_queue_entry_of_which_a_release_is_making_a_lease_is_not_confirmed() throws Exception {
         queueForHandOver(NEXT, 2);
         Future<ReleaseResult> release = startHandOver();
 
@@ -164,7 +164,7 @@ class PostgresDirectHandOverRaceTests {
     }
 
     @Test
-    void a_grant_is_younger_than_the_last_confirmation_of_the_place() throws Exception {
+    void a_grant_is_younger_than_the_last_confirmation_of_the_queue_entry() throws Exception {
         race.stopBefore("renew_waiters", "v_now := syncguard_locks_now();\n    RETURN QUERY");
         Future<List<Duration>> kept = start(() -> race.backend.renewWaiters(List.of(WAITER)));
         race.awaitBlocked(1);
@@ -181,7 +181,7 @@ class PostgresDirectHandOverRaceTests {
     }
 
     @Test
-    void a_place_that_is_being_kept_becomes_a_lease_all_the_same() throws Exception {
+    void a_queue_entry_that_is_being_renewed_becomes_a_lease_all_the_same() throws Exception {
         race.stopBefore("renew_waiters", "v_now := syncguard_locks_now();\n    RETURN QUERY");
         Future<List<Duration>> kept = start(() -> race.backend.renewWaiters(List.of(WAITER)));
         race.awaitBlocked(1);
@@ -195,9 +195,9 @@ class PostgresDirectHandOverRaceTests {
         assertThat(race.waiters()).isEmpty();
     }
 
-    /** The backend of the race hears nothing and would have its waiters claim. */
+    /** The backend of the race hears nothing and would have its waiters request. */
     private static void queueForHandOver(String lockId, long waiter) {
-        race.queue(claim(lockId), waiter);
+        race.queue(request(lockId), waiter);
         race.jdbc.update("UPDATE syncguard_locks_waiters SET hand_over = true, channel = 'race'");
     }
 

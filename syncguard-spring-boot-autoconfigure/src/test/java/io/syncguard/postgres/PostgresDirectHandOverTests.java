@@ -97,8 +97,15 @@ class PostgresDirectHandOverTests extends DirectHandOverContract {
     }
 
     private AcquireRequest waitingForHandOver() {
-        AcquireRequest claim = waiting(claim(KEY, LockMode.EXCLUSIVE, TTL));
+        AcquireRequest request = waiting(request(KEY, LockMode.EXCLUSIVE, TTL));
         return new AcquireRequest(
-                claim.key(), claim.mode(), claim.lockId(), claim.ttl(), claim.owner(), true, false, claim.waiter());
+                request.key(),
+                request.mode(),
+                request.lockId(),
+                request.ttl(),
+                request.owner(),
+                true,
+                false,
+                request.waiter());
     }
 }

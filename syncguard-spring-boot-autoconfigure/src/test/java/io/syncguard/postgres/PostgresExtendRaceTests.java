@@ -4,7 +4,7 @@ import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.PAST_THE_TTL;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
-import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
@@ -65,7 +65,7 @@ class PostgresExtendRaceTests {
         Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
-        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(race.backend.acquire(request(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
         race.greenLight();
 
         assertThat(extension.get()).isInstanceOf(ExtendResult.Expired.class);
@@ -78,11 +78,11 @@ class PostgresExtendRaceTests {
         Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
-        race.assertRefusedForAMoment(claim(THEIRS));
+        race.assertRefusedForAMoment(request(THEIRS));
         race.greenLight();
 
         assertThat(extension.get()).isInstanceOf(ExtendResult.Extended.class);
-        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(race.backend.acquire(request(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
         assertThat(race.writers()).containsExactly(MINE);
         assertThat(race.counter()).isEqualTo(1);
     }
@@ -91,7 +91,7 @@ class PostgresExtendRaceTests {
     void an_extension_in_the_middle_of_a_takeover_does_not_wait_and_revives_nothing() throws Exception {
         race.moveClock(PAST_THE_TTL);
         race.stopBefore("grant", "IF p_shared THEN");
-        Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
+        Future<AcquireResult> takeover = race.startAcquire(request(THEIRS));
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Expired.class);
         // Even where the clock makes the lease live again.

@@ -3,7 +3,7 @@ package io.syncguard.postgres;
 import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.PAST_THE_TTL;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
-import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
@@ -56,7 +56,7 @@ class PostgresFenceRotationRaceTests {
         Future<ExtendResult> rotation = race.startRotate(MINE);
 
         race.moveClock(PAST_THE_TTL);
-        Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
+        Future<AcquireResult> takeover = race.startAcquire(request(THEIRS));
         race.greenLight();
 
         assertThat(rotation.get()).isInstanceOf(ExtendResult.Expired.class);
@@ -85,7 +85,7 @@ class PostgresFenceRotationRaceTests {
         Future<ExtendResult> rotation = race.startRotate(MINE);
 
         race.moveClock(PAST_THE_TTL.dividedBy(2));
-        Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
+        Future<AcquireResult> takeover = race.startAcquire(request(THEIRS));
         race.greenLight();
 
         assertRotated(rotation.get(), 2);
@@ -95,11 +95,11 @@ class PostgresFenceRotationRaceTests {
     }
 
     @Test
-    void a_waiter_that_is_about_to_queue_waits_for_a_rotation_and_takes_its_place() throws Exception {
+    void a_waiter_that_is_about_to_queue_waits_for_a_rotation_and_takes_its_queue_entry() throws Exception {
         race.stopBefore("rotate", BEFORE_THE_FENCE);
         Future<ExtendResult> rotation = race.startRotate(MINE);
 
-        Future<AcquireResult> waiter = race.startAcquire(claim(THEIRS).waitingAs(1));
+        Future<AcquireResult> waiter = race.startAcquire(request(THEIRS).waitingAs(1));
         race.greenLight();
 
         assertRotated(rotation.get(), 2);
@@ -112,7 +112,7 @@ class PostgresFenceRotationRaceTests {
     void a_rotation_in_the_middle_of_a_takeover_does_not_wait_and_takes_no_fence() throws Exception {
         race.moveClock(PAST_THE_TTL);
         race.stopBefore("grant", "IF p_shared THEN");
-        Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
+        Future<AcquireResult> takeover = race.startAcquire(request(THEIRS));
 
         assertThat(race.rotate(MINE)).isInstanceOf(ExtendResult.Expired.class);
         // Even where the clock makes the lease live again.

@@ -3,8 +3,8 @@ package io.syncguard.postgres;
 import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
-import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.reader;
+import static io.syncguard.postgres.PostgresRace.request;
 import static io.syncguard.postgres.PostgresRace.timeLeft;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Shared leases and places are judged by the server's clock, read after the wait for the serialising row. */
+/** Shared leases and queue entries are judged by the server's clock, read after the wait for the serialising row. */
 class PostgresQueueClockTests {
 
     private static final String WAITER = "waiter----------------";
@@ -32,9 +32,9 @@ class PostgresQueueClockTests {
     }
 
     @Test
-    void a_place_is_live_until_its_end_and_no_longer() throws Exception {
+    void a_queue_entry_is_live_until_its_end_and_no_longer() throws Exception {
         race.grant(MINE);
-        race.queue(claim(WAITER), 1);
+        race.queue(request(WAITER), 1);
         race.backend.release(MINE);
 
         race.moveClock(PostgresSettings.WAITER_TTL.minusMillis(1));
@@ -45,15 +45,15 @@ class PostgresQueueClockTests {
     }
 
     @Test
-    void a_refusal_tells_the_latest_of_the_leases_and_of_the_places_in_front() {
+    void a_refusal_tells_the_latest_of_the_leases_and_of_the_queue_entries_in_front() {
         race.grantShared(MINE);
-        race.queue(claim(WAITER), 1);
-        assertThat(timeLeft(race.backend.acquire(claim(THEIRS)))).isEqualTo(TTL.plusSeconds(1));
+        race.queue(request(WAITER), 1);
+        assertThat(timeLeft(race.backend.acquire(request(THEIRS)))).isEqualTo(TTL.plusSeconds(1));
         assertThat(timeLeft(race.backend.acquire(reader(THEIRS)))).isEqualTo(PostgresSettings.WAITER_TTL);
 
         race.extend(MINE, Duration.ofSeconds(2));
 
-        assertThat(timeLeft(race.backend.acquire(claim(THEIRS)))).isEqualTo(PostgresSettings.WAITER_TTL);
+        assertThat(timeLeft(race.backend.acquire(request(THEIRS)))).isEqualTo(PostgresSettings.WAITER_TTL);
     }
 
     @Test
@@ -69,9 +69,9 @@ class PostgresQueueClockTests {
     }
 
     @Test
-    void a_place_that_waited_for_its_row_is_kept_for_its_whole_time() throws Exception {
+    void a_queue_entry_that_waited_for_its_row_is_renewed_for_its_whole_time() throws Exception {
         race.grant(THEIRS);
-        Future<AcquireResult> attempt = startAndWaitForTheRow(claim(WAITER).waitingAs(1));
+        Future<AcquireResult> attempt = startAndWaitForTheRow(request(WAITER).waitingAs(1));
 
         race.moveClock(Duration.ofSeconds(5));
         race.commitOther();
@@ -84,7 +84,7 @@ class PostgresQueueClockTests {
     @Test
     void a_waiter_whose_row_was_in_use_while_the_one_in_front_died_is_granted() throws Exception {
         race.grant(THEIRS);
-        race.queue(claim("dead"), 1);
+        race.queue(request("dead"), 1);
         race.backend.release(THEIRS);
         Future<AcquireResult> attempt = startAndWaitForTheRow(reader(MINE).waitingAs(2));
 
@@ -97,7 +97,7 @@ class PostgresQueueClockTests {
     @Test
     void a_writer_whose_row_was_in_use_while_the_readers_lapsed_is_granted() throws Exception {
         race.grantShared(THEIRS);
-        Future<AcquireResult> attempt = startAndWaitForTheRow(claim(MINE).waitingAs(1));
+        Future<AcquireResult> attempt = startAndWaitForTheRow(request(MINE).waitingAs(1));
 
         race.moveClock(TTL.plusSeconds(1));
         race.commitOther();
@@ -110,7 +110,7 @@ class PostgresQueueClockTests {
     void a_step_back_makes_readers_live_again_for_a_writer_that_waited() throws Exception {
         race.grantShared(THEIRS);
         race.moveClock(TTL.plusSeconds(1));
-        Future<AcquireResult> attempt = startAndWaitForTheRow(claim(MINE));
+        Future<AcquireResult> attempt = startAndWaitForTheRow(request(MINE));
 
         race.moveClock(Duration.ofMillis(-1));
         race.commitOther();
@@ -119,9 +119,9 @@ class PostgresQueueClockTests {
         assertThat(race.readers()).containsExactly(THEIRS);
     }
 
-    private static Future<AcquireResult> startAndWaitForTheRow(AcquireRequest claim) throws Exception {
+    private static Future<AcquireResult> startAndWaitForTheRow(AcquireRequest request) throws Exception {
         race.lockSerialisingRow();
-        Future<AcquireResult> attempt = race.startAcquire(claim);
+        Future<AcquireResult> attempt = race.startAcquire(request);
         return attempt;
     }
 }

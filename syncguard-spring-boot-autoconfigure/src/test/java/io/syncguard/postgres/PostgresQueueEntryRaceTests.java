@@ -6,8 +6,8 @@ import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.SECOND;
 import static io.syncguard.postgres.PostgresRace.THIRD;
 import static io.syncguard.postgres.PostgresRace.TTL;
-import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.reader;
+import static io.syncguard.postgres.PostgresRace.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.spi.AcquireResult;
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A place that lapses while it is being kept is either kept and in front, or gone and the next one woken. */
+/** A queue entry that lapses while it is being kept is either kept and in front, or gone and the next one woken. */
 class PostgresQueueEntryRaceTests {
 
     private static final String KEEP_FIRST = "SELECT syncguard_locks_renew_waiters(ARRAY['" + FIRST + "'])";
@@ -27,17 +27,17 @@ class PostgresQueueEntryRaceTests {
     @RegisterExtension
     private static final PostgresRace race = new PostgresRace();
 
-    /** The key is held, two wait, and the place of the first is over in a second. */
+    /** The key is held, two wait, and the queue entry of the first is over in a second. */
     @BeforeEach
     void prepare() {
         race.grant(MINE);
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.moveClock(Duration.ofSeconds(4));
-        race.queue(claim(SECOND), 2);
+        race.queue(request(SECOND), 2);
     }
 
     @Test
-    void a_wake_up_that_meets_a_place_which_is_being_kept_waits_and_is_for_that_one() throws Exception {
+    void a_wake_up_that_meets_a_queue_entry_which_is_being_renewed_waits_and_is_for_that_one() throws Exception {
         race.inOther(KEEP_FIRST);
         race.moveClock(Duration.ofSeconds(2));
         Future<ReleaseResult> release = race.startRelease(MINE);
@@ -47,11 +47,11 @@ class PostgresQueueEntryRaceTests {
         assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.woken()).containsExactly(1L);
         assertThat(race.waiters()).containsExactly(FIRST, SECOND);
-        assertThat(race.backend.acquire(claim(FIRST).waitingAs(1))).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(race.backend.acquire(request(FIRST).waitingAs(1))).isInstanceOf(AcquireResult.Granted.class);
     }
 
     @Test
-    void a_wake_up_that_meets_a_place_which_was_not_kept_after_all_is_for_the_next() throws Exception {
+    void a_wake_up_that_meets_a_queue_entry_which_was_not_renewed_after_all_is_for_the_next() throws Exception {
         race.inOther(KEEP_FIRST);
         race.moveClock(Duration.ofSeconds(2));
         Future<ReleaseResult> release = race.startRelease(MINE);
@@ -64,7 +64,7 @@ class PostgresQueueEntryRaceTests {
     }
 
     @Test
-    void a_place_that_is_deleted_before_it_could_be_kept_does_not_come_back() throws Exception {
+    void a_queue_entry_that_is_deleted_before_it_could_be_renewed_does_not_come_back() throws Exception {
         race.stopInside("renew_waiters", "AND s.expires_at_ms", " > v_now\n            FOR NO KEY UPDATE");
         Future<List<Duration>> keeping = race.startBlocked(() -> race.backend.renewWaiters(List.of(FIRST)));
 
@@ -72,13 +72,13 @@ class PostgresQueueEntryRaceTests {
         race.backend.release(MINE);
         race.greenLight();
 
-        assertThat(keeping.get()).as("its place is lost").containsExactly(Duration.ZERO);
+        assertThat(keeping.get()).as("its queue entry is lost").containsExactly(Duration.ZERO);
         assertThat(race.waiters()).containsExactly(SECOND);
         assertThat(race.woken()).containsExactly(2L);
     }
 
     @Test
-    void a_place_that_has_lapsed_is_not_kept() {
+    void a_queue_entry_that_has_lapsed_is_not_renewed() {
         race.moveClock(Duration.ofSeconds(1));
 
         assertThat(race.backend.renewWaiters(List.of(FIRST, SECOND)))
@@ -89,7 +89,8 @@ class PostgresQueueEntryRaceTests {
     }
 
     @Test
-    void places_that_are_kept_do_not_wait_for_one_that_is_locked_nor_for_the_serialising_row() throws Exception {
+    void queue_entries_that_are_renewed_do_not_wait_for_one_that_is_locked_nor_for_the_serialising_row()
+            throws Exception {
         race.moveClock(Duration.ofMillis(900));
         race.lockSerialisingRow();
         race.inOther("SELECT FROM syncguard_locks_waiters WHERE lock_id = '" + FIRST + "' FOR UPDATE");
@@ -120,7 +121,7 @@ class PostgresQueueEntryRaceTests {
         race.queue(reader(FOURTH), 4);
         race.backend.release(FIRST);
         race.backend.release(SECOND);
-        race.queue(claim(FIRST), 5);
+        race.queue(request(FIRST), 5);
         race.moveClock(TTL);
         race.jdbc.update("UPDATE syncguard_locks_waiters SET expires_at_ms = syncguard_locks_now() + 100");
 
@@ -130,13 +131,13 @@ class PostgresQueueEntryRaceTests {
     }
 
     @Test
-    void a_grant_leaves_no_place_behind_that_lapsed_while_it_was_being_kept() throws Exception {
+    void a_grant_leaves_no_queue_entry_behind_that_lapsed_while_it_was_being_renewed() throws Exception {
         race.moveClock(TTL.minusSeconds(4).plusMillis(900));
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.moveClock(Duration.ofMillis(4500));
         race.inOther(KEEP_FIRST);
         race.moveClock(Duration.ofSeconds(1));
-        Future<AcquireResult> grant = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<AcquireResult> grant = race.startAcquire(request(FIRST).waitingAs(1));
 
         race.commitOther();
 

@@ -4,8 +4,8 @@ import static io.syncguard.postgres.PostgresRace.FIRST;
 import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.SECOND;
 import static io.syncguard.postgres.PostgresRace.TTL;
-import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.reader;
+import static io.syncguard.postgres.PostgresRace.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Whoever queues, leaves or keeps a place while others release or claim is granted or woken: no wake-up gets lost between them. */
+/** Whoever queues, leaves or keeps a queue entry while others release or request is granted or woken: no wake-up gets lost between them. */
 class PostgresQueueRaceTests {
 
     private static final String QUEUEING = "-- A queue entry that is lost in a crash";
@@ -40,7 +40,7 @@ class PostgresQueueRaceTests {
     void a_waiter_that_looked_before_a_release_was_committed_is_granted() throws Exception {
         race.stopBefore("remove", RELEASED);
         Future<ReleaseResult> release = race.startRelease(MINE);
-        Future<AcquireResult> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<AcquireResult> waiter = race.startAcquire(request(FIRST).waitingAs(1));
 
         race.greenLight();
 
@@ -52,7 +52,7 @@ class PostgresQueueRaceTests {
     @Test
     void a_waiter_that_is_about_to_queue_is_woken_by_the_release_that_it_did_not_see() throws Exception {
         race.stopBefore("acquire_queue", QUEUEING);
-        Future<AcquireResult> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<AcquireResult> waiter = race.startAcquire(request(FIRST).waitingAs(1));
         Future<ReleaseResult> release = race.startRelease(MINE);
 
         race.greenLight();
@@ -64,11 +64,11 @@ class PostgresQueueRaceTests {
 
     @Test
     void a_waiter_that_queues_behind_one_who_is_leaving_is_woken_or_first() throws Exception {
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.backend.release(MINE);
         race.woken();
         race.stopBefore("acquire_queue", QUEUEING);
-        Future<AcquireResult> second = race.startAcquire(claim(SECOND).waitingAs(2));
+        Future<AcquireResult> second = race.startAcquire(request(SECOND).waitingAs(2));
         Future<ReleaseResult> leaving = race.startRelease(FIRST);
 
         race.greenLight();
@@ -79,11 +79,11 @@ class PostgresQueueRaceTests {
     }
 
     @Test
-    void a_place_that_has_just_become_a_lease_is_released_and_not_left() throws Exception {
-        race.queue(claim(FIRST), 1);
+    void a_queue_entry_that_has_just_become_a_lease_is_released_and_not_left() throws Exception {
+        race.queue(request(FIRST), 1);
         race.backend.release(MINE);
         race.stopBefore("grant", "IF p_shared THEN");
-        Future<AcquireResult> grant = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<AcquireResult> grant = race.startAcquire(request(FIRST).waitingAs(1));
         Future<ReleaseResult> release = race.startRelease(FIRST);
 
         race.greenLight();
@@ -95,12 +95,12 @@ class PostgresQueueRaceTests {
     }
 
     @Test
-    void a_claim_that_meets_its_own_leaving_has_a_place_at_the_end_or_a_grant() throws Exception {
-        race.queue(claim(FIRST), 1);
-        race.queue(claim(SECOND), 2);
+    void a_request_that_meets_its_own_leaving_has_a_queue_entry_at_the_end_or_a_grant() throws Exception {
+        race.queue(request(FIRST), 1);
+        race.queue(request(SECOND), 2);
         race.stopBefore("remove", LEFT);
         Future<ReleaseResult> leaving = race.startRelease(FIRST);
-        Future<AcquireResult> again = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<AcquireResult> again = race.startAcquire(request(FIRST).waitingAs(1));
 
         race.greenLight();
 
@@ -111,8 +111,8 @@ class PostgresQueueRaceTests {
 
     @Test
     void a_wake_up_for_one_who_has_just_left_goes_on_to_the_next() throws Exception {
-        race.queue(claim(FIRST), 1);
-        race.queue(claim(SECOND), 2);
+        race.queue(request(FIRST), 1);
+        race.queue(request(SECOND), 2);
         race.stopBefore("remove", RELEASED);
         Future<ReleaseResult> release = race.startRelease(MINE);
         Future<ReleaseResult> leaving = race.startRelease(FIRST);
@@ -126,8 +126,8 @@ class PostgresQueueRaceTests {
 
     @Test
     void a_wake_up_that_finds_the_first_one_leaving_is_for_the_next() throws Exception {
-        race.queue(claim(FIRST), 1);
-        race.queue(claim(SECOND), 2);
+        race.queue(request(FIRST), 1);
+        race.queue(request(SECOND), 2);
         race.stopBefore("remove", LEFT);
         Future<ReleaseResult> leaving = race.startRelease(FIRST);
         Future<ReleaseResult> release = race.startRelease(MINE);
@@ -140,22 +140,22 @@ class PostgresQueueRaceTests {
     }
 
     @Test
-    void the_last_attempt_of_one_who_gives_up_its_place_wakes_who_can_go_on_now() throws Exception {
+    void the_last_attempt_of_one_who_gives_up_its_queue_entry_wakes_who_can_go_on_now() throws Exception {
         race.backend.release(MINE);
         race.grantShared(MINE);
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.queue(reader(SECOND), 2);
 
-        assertThat(race.backend.acquire(claim(FIRST))).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(race.backend.acquire(request(FIRST))).isInstanceOf(AcquireResult.Refused.class);
 
         assertThat(race.waiters()).containsExactly(SECOND);
         assertThat(race.woken()).containsExactly(2L);
     }
 
     @Test
-    void arrival_counts_from_the_place_and_not_from_the_first_look() throws Exception {
+    void arrival_counts_from_the_queue_entry_and_not_from_the_first_look() throws Exception {
         race.lockSerialisingRow();
-        Future<AcquireResult> first = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<AcquireResult> first = race.startAcquire(request(FIRST).waitingAs(1));
         race.inOther("SELECT syncguard_locks_acquire_queue('k', false, '" + SECOND
                 + "', 600000, 'other', false, 2, 5000, false, 'race', NULL)");
 
@@ -168,12 +168,12 @@ class PostgresQueueRaceTests {
     }
 
     @Test
-    void a_claim_of_who_has_a_place_keeps_it_and_does_not_go_to_the_end() throws Exception {
-        race.queue(claim(FIRST), 1);
-        race.queue(claim(SECOND), 2);
+    void a_request_of_who_has_a_queue_entry_keeps_it_and_does_not_go_to_the_end() throws Exception {
+        race.queue(request(FIRST), 1);
+        race.queue(request(SECOND), 2);
         race.moveClock(Duration.ofSeconds(4));
 
-        assertThat(race.queue(claim(FIRST), 1).nextLook())
+        assertThat(race.queue(request(FIRST), 1).nextLook())
                 .isEqualTo(TTL.plusSeconds(1).minusSeconds(4));
 
         assertThat(race.waiters()).containsExactly(FIRST, SECOND);
@@ -183,13 +183,13 @@ class PostgresQueueRaceTests {
     }
 
     @Test
-    void who_has_lost_its_place_arrives_again_behind_the_others() throws Exception {
-        race.queue(claim(FIRST), 1);
+    void who_has_lost_its_queue_entry_arrives_again_behind_the_others() throws Exception {
+        race.queue(request(FIRST), 1);
         race.moveClock(Duration.ofSeconds(4));
-        race.queue(claim(SECOND), 2);
+        race.queue(request(SECOND), 2);
         race.moveClock(Duration.ofSeconds(1));
 
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
 
         assertThat(race.waiters()).containsExactly(SECOND, FIRST);
     }
@@ -198,49 +198,49 @@ class PostgresQueueRaceTests {
     void readers_next_to_each_other_enter_in_any_order_and_a_writer_behind_them_does_not() {
         race.queue(reader(FIRST), 1);
         race.queue(reader(SECOND), 2);
-        race.queue(claim("writer"), 3);
+        race.queue(request("writer"), 3);
         race.queue(reader("behind"), 4);
         race.backend.release(MINE);
 
-        race.queue(claim("writer"), 3);
+        race.queue(request("writer"), 3);
         race.queue(reader("behind"), 4);
         assertThat(race.backend.acquire(reader(SECOND).waitingAs(2))).isInstanceOf(AcquireResult.Granted.class);
         assertThat(race.backend.acquire(reader(FIRST).waitingAs(1))).isInstanceOf(AcquireResult.Granted.class);
 
         race.backend.release(FIRST);
-        race.queue(claim("writer"), 3);
+        race.queue(request("writer"), 3);
         race.backend.release(SECOND);
-        assertThat(race.backend.acquire(claim("writer").waitingAs(3))).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(race.backend.acquire(request("writer").waitingAs(3))).isInstanceOf(AcquireResult.Granted.class);
     }
 
     @Test
     void who_queues_is_told_to_look_again_when_those_in_front_may_have_died() {
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.moveClock(Duration.ofSeconds(1));
 
-        assertThat(race.queue(claim(SECOND), 2).nextLook()).isEqualTo(Duration.ofSeconds(4));
+        assertThat(race.queue(request(SECOND), 2).nextLook()).isEqualTo(Duration.ofSeconds(4));
         race.backend.release(MINE);
-        assertThat(race.queue(claim(SECOND), 2).nextLook()).isEqualTo(Duration.ofSeconds(4));
+        assertThat(race.queue(request(SECOND), 2).nextLook()).isEqualTo(Duration.ofSeconds(4));
     }
 
     @Test
     void who_queues_behind_one_who_died_is_told_about_those_who_live() throws Exception {
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.moveClock(Duration.ofSeconds(3));
-        race.queue(claim(SECOND), 2);
+        race.queue(request(SECOND), 2);
         race.moveClock(Duration.ofSeconds(3));
 
-        assertThat(race.queue(claim("third"), 3).nextLook()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(race.queue(request("third"), 3).nextLook()).isEqualTo(Duration.ofSeconds(2));
         assertThat(race.backend.renewWaiters(List.of("third"))).containsExactly(Duration.ofSeconds(2));
     }
 
     @Test
     void a_waiter_whose_key_has_no_fences_left_when_it_becomes_free_is_told_so() throws Exception {
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.setCounters(900_000_000_000_000L);
         race.stopBefore("remove", RELEASED);
         Future<ReleaseResult> release = race.startRelease(MINE);
-        Future<AcquireResult> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<AcquireResult> waiter = race.startAcquire(request(FIRST).waitingAs(1));
 
         race.greenLight();
 

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Readers and writers that claim, wait, keep, give up, shorten, release and are swept in batches that cross: nobody runs into
+ * Readers and writers that request, wait, keep, give up, shorten, release and are swept in batches that cross: nobody runs into
  * a deadlock, and a writer never has its row beside anybody else's.
  */
 class PostgresQueueStressTests {
@@ -103,16 +103,16 @@ class PostgresQueueStressTests {
         String lockId = "id " + lockIds.incrementAndGet();
         recent.add(lockId);
         for (int i = 0; i < 3; i++) {
-            AcquireRequest claim = new AcquireRequest(
+            AcquireRequest request = new AcquireRequest(
                     key, mode, lockId, TTL, "test", false, false, random.nextInt(4) == 0 ? null : 1L);
-            if (race.backend.acquire(claim) instanceof AcquireResult.Granted) {
+            if (race.backend.acquire(request) instanceof AcquireResult.Granted) {
                 grants.computeIfAbsent(key, any -> new AtomicLong()).incrementAndGet();
                 return;
             }
         }
     }
 
-    /** Leases and places, in no order. */
+    /** Leases and queue entries, in no order. */
     private List<String> some(Random random) {
         List<String> last;
         synchronized (recent) {

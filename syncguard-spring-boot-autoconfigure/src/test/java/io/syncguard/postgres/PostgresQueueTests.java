@@ -41,7 +41,7 @@ class PostgresQueueTests extends QueueContract {
     }
 
     @Test
-    void a_waiter_in_front_of_a_lapsed_row_that_is_pinned_keeps_its_place_and_draws_no_fence() {
+    void a_waiter_in_front_of_a_lapsed_row_that_is_pinned_keeps_its_queue_entry_and_draws_no_fence() {
         AcquireRequest holder = held(reader());
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedWriter();
@@ -59,9 +59,9 @@ class PostgresQueueTests extends QueueContract {
         granted(first);
     }
 
-    private void assertNoFences(AcquireRequest claim) {
+    private void assertNoFences(AcquireRequest request) {
         assertThatExceptionOfType(LockBackendException.class)
-                .isThrownBy(() -> backend().acquire(claim))
+                .isThrownBy(() -> backend().acquire(request))
                 .withMessageContaining("no fences left")
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INTERNAL));
     }

@@ -177,8 +177,8 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         return task;
     }
 
-    Future<AcquireResult> startAcquire(AcquireRequest claim) {
-        return startBlocked(() -> backend.acquire(claim));
+    Future<AcquireResult> startAcquire(AcquireRequest request) {
+        return startBlocked(() -> backend.acquire(request));
     }
 
     Future<ReleaseResult> startRelease(String lockId) {
@@ -214,8 +214,8 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
     }
 
     /** Refused for as long as it takes to see what becomes of a lapsed row that somebody has locked. */
-    void assertRefusedForAMoment(AcquireRequest claim) {
-        assertThat(backend.acquire(claim))
+    void assertRefusedForAMoment(AcquireRequest request) {
+        assertThat(backend.acquire(request))
                 .isInstanceOfSatisfying(
                         AcquireResult.Refused.class,
                         refusal -> assertThat(refusal.timeLeft())

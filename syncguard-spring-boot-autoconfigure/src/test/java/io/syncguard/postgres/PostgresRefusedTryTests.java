@@ -2,8 +2,8 @@ package io.syncguard.postgres;
 
 import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
-import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.reader;
+import static io.syncguard.postgres.PostgresRace.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.spi.AcquireResult;
@@ -44,7 +44,7 @@ class PostgresRefusedTryTests {
     @ValueSource(booleans = {false, true})
     void because_of_one_who_waits_and_can_go_on(boolean shared) throws Exception {
         race.grant(MINE);
-        race.queue(claim("writer"), 1);
+        race.queue(request("writer"), 1);
         race.backend.release(MINE);
 
         assertReadsOnly(shared);
@@ -62,7 +62,7 @@ class PostgresRefusedTryTests {
     @Test
     void because_of_a_writer_who_waits_behind_readers() throws Exception {
         race.grantShared(MINE);
-        race.queue(claim("writer"), 1);
+        race.queue(request("writer"), 1);
 
         assertReadsOnly(true);
     }
@@ -70,7 +70,7 @@ class PostgresRefusedTryTests {
     @Test
     void because_of_a_writer_with_others_behind_it() throws Exception {
         race.grant(MINE);
-        race.queue(claim("writer"), 1);
+        race.queue(request("writer"), 1);
         race.queue(reader("reader"), 2);
 
         assertReadsOnly(false);
@@ -79,7 +79,7 @@ class PostgresRefusedTryTests {
     private static void assertReadsOnly(boolean shared) throws Exception {
         long before = race.counter();
         race.lockSerialisingRow();
-        assertThat(race.backend.acquire(shared ? reader("try") : claim("try")))
+        assertThat(race.backend.acquire(shared ? reader("try") : request("try")))
                 .as("beside a session that has the serialising row")
                 .isInstanceOf(AcquireResult.Refused.class);
         race.commitOther();

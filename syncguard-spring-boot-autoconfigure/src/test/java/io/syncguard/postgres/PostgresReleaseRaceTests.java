@@ -5,7 +5,7 @@ import static io.syncguard.postgres.PostgresRace.PAST_THE_TTL;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
 import static io.syncguard.postgres.PostgresRace.assertTimesOut;
-import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.request;
 import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -74,7 +74,7 @@ class PostgresReleaseRaceTests {
     void a_takeover_that_meets_a_release_waits_for_it() throws Exception {
         Future<ReleaseResult> release = startReleaseThatStopsBefore(SECOND_LOOK);
         race.moveClock(PAST_THE_TTL);
-        Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
+        Future<AcquireResult> takeover = race.startAcquire(request(THEIRS));
 
         race.greenLight();
 
@@ -206,7 +206,7 @@ class PostgresReleaseRaceTests {
     @Test
     void who_is_about_to_queue_is_told_that_the_lease_ends_earlier() throws Exception {
         race.lockSerialisingRow();
-        Future<AcquireResult> waiter = race.startAcquire(claim(THEIRS).waitingAs(1));
+        Future<AcquireResult> waiter = race.startAcquire(request(THEIRS).waitingAs(1));
         Future<ReleaseResult> release = race.startBlocked(() -> race.backend.releaseAfter(MINE, TTL.dividedBy(2)));
 
         race.commitOther();

@@ -4,7 +4,7 @@ import static io.syncguard.postgres.PostgresRace.KEY;
 import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
-import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.request;
 import static io.syncguard.postgres.PostgresRace.timeLeft;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -54,7 +54,7 @@ class PostgresServerClockTests {
         race.moveClock(HOUR.negated());
         race.moveClock(TTL.plusSeconds(1));
 
-        assertThat(timeLeft(race.backend.acquire(claim(MINE)))).isEqualTo(HOUR);
+        assertThat(timeLeft(race.backend.acquire(request(MINE)))).isEqualTo(HOUR);
         assertThat(race.backend.isLocked(KEY)).isTrue();
         assertThat(race.sweep(KEY)).isZero();
     }
@@ -99,7 +99,7 @@ class PostgresServerClockTests {
         race.grant(THEIRS);
         race.inOther("SELECT syncguard_locks_release('" + THEIRS + "')");
         race.moveClock(TTL.plusSeconds(1));
-        Future<AcquireResult> attempt = race.startAcquire(claim(MINE));
+        Future<AcquireResult> attempt = race.startAcquire(request(MINE));
 
         race.moveClock(HOUR);
         race.commitOther();
@@ -113,7 +113,7 @@ class PostgresServerClockTests {
         race.grant(THEIRS);
         race.moveClock(HOUR);
         race.lockSerialisingRow();
-        Future<AcquireResult> attempt = race.startAcquire(claim(MINE));
+        Future<AcquireResult> attempt = race.startAcquire(request(MINE));
 
         race.moveClock(HOUR.negated());
         race.commitOther();
@@ -160,7 +160,7 @@ class PostgresServerClockTests {
         assertThat(lock.isHeld()).isFalse();
         assertThat(lock.extend(TTL)).isFalse();
         assertThat(race.backend.lookup(KEY)).isEqualTo(live);
-        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(race.backend.acquire(request(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
         assertThat(losses.reasons).containsExactly(LockReason.EXPIRED);
         engine.close();
     }

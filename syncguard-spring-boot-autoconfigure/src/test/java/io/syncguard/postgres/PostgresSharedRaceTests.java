@@ -4,8 +4,8 @@ import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.PAST_THE_TTL;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
-import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.reader;
+import static io.syncguard.postgres.PostgresRace.request;
 import static io.syncguard.postgres.PostgresRace.start;
 import static io.syncguard.postgres.PostgresRace.timeLeft;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -36,8 +36,8 @@ class PostgresSharedRaceTests {
         race.inOther("INSERT INTO syncguard_fence_counters VALUES ('fence:k', 0, 'k')");
         List<Future<AcquireResult>> attempts = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
-            AcquireRequest claim = i % 5 == 0 ? claim("writer " + i) : reader("reader " + i);
-            attempts.add(start(() -> race.backend.acquire(claim)));
+            AcquireRequest request = i % 5 == 0 ? request("writer " + i) : reader("reader " + i);
+            attempts.add(start(() -> race.backend.acquire(request)));
         }
         race.awaitBlocked(50);
 
@@ -59,7 +59,7 @@ class PostgresSharedRaceTests {
     @Test
     void a_reader_that_looked_before_a_writer_was_granted_is_refused() throws Exception {
         race.stopBefore("grant", GRANT);
-        Future<AcquireResult> writer = race.startAcquire(claim(WRITER));
+        Future<AcquireResult> writer = race.startAcquire(request(WRITER));
         race.restore("grant");
         Future<AcquireResult> reader = race.startAcquire(reader(MINE));
 
@@ -75,7 +75,7 @@ class PostgresSharedRaceTests {
         race.stopBefore("grant", GRANT);
         Future<AcquireResult> reader = race.startAcquire(reader(MINE));
         race.restore("grant");
-        Future<AcquireResult> writer = race.startAcquire(claim(WRITER));
+        Future<AcquireResult> writer = race.startAcquire(request(WRITER));
 
         race.greenLight();
 
@@ -88,7 +88,7 @@ class PostgresSharedRaceTests {
     void a_reader_that_looked_before_a_writer_queued_does_not_pass_it() throws Exception {
         race.grantShared(THEIRS);
         race.stopBefore("acquire_queue", "-- A queue entry that is lost in a crash");
-        Future<AcquireResult> writer = race.startAcquire(claim(WRITER).waitingAs(1));
+        Future<AcquireResult> writer = race.startAcquire(request(WRITER).waitingAs(1));
         race.restore("acquire_queue");
         Future<AcquireResult> reader = race.startAcquire(reader(MINE));
 
@@ -105,7 +105,7 @@ class PostgresSharedRaceTests {
     void who_stalls_before_it_draws_its_fence_at_a_free_key_passes_nobody_who_came_meanwhile() throws Exception {
         race.grant(MINE);
         race.backend.release(MINE);
-        for (AcquireRequest stalled : List.of(claim(WRITER), reader(WRITER))) {
+        for (AcquireRequest stalled : List.of(request(WRITER), reader(WRITER))) {
             race.stopBefore("fence_if_free", "UPDATE syncguard_fence_counters c SET fence = c.fence + 1");
             Future<AcquireResult> attempt = race.startAcquire(stalled);
 
@@ -128,7 +128,7 @@ class PostgresSharedRaceTests {
                 "delete_lapsed",
                 "FROM syncguard_locks_shared s\n            WHERE s.key = p_key AND NOT syncguard_locks_is_live(s.expires_at_ms",
                 ", p_now_ms)");
-        Future<AcquireResult> attempt = race.startAcquire(claim(WRITER));
+        Future<AcquireResult> attempt = race.startAcquire(request(WRITER));
 
         race.moveClock(Duration.ofMillis(-1));
         assertThat(race.extend(THEIRS)).isInstanceOf(ExtendResult.Extended.class);
@@ -145,8 +145,8 @@ class PostgresSharedRaceTests {
         race.lockSerialisingRow();
         List<Future<AcquireResult>> attempts = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
-            AcquireRequest claim = reader("reader " + i);
-            attempts.add(start(() -> race.backend.acquire(claim)));
+            AcquireRequest request = reader("reader " + i);
+            attempts.add(start(() -> race.backend.acquire(request)));
         }
         race.awaitBlocked(10);
 
@@ -182,7 +182,7 @@ class PostgresSharedRaceTests {
         Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
-        race.assertRefusedForAMoment(claim(WRITER));
+        race.assertRefusedForAMoment(request(WRITER));
         race.greenLight();
 
         assertThat(extension.get()).isInstanceOf(ExtendResult.Expired.class);
@@ -198,11 +198,11 @@ class PostgresSharedRaceTests {
         Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
-        race.assertRefusedForAMoment(claim(WRITER));
+        race.assertRefusedForAMoment(request(WRITER));
         race.greenLight();
 
         assertThat(extension.get()).isInstanceOf(ExtendResult.Extended.class);
-        assertThat(timeLeft(race.backend.acquire(claim(WRITER)))).isEqualTo(TTL.plusSeconds(1));
+        assertThat(timeLeft(race.backend.acquire(request(WRITER)))).isEqualTo(TTL.plusSeconds(1));
         assertThat(race.readers()).as("the other one was deleted").containsExactly(MINE);
         assertThat(race.counter()).as("refusals give their fences back").isEqualTo(2);
     }
@@ -213,7 +213,7 @@ class PostgresSharedRaceTests {
         race.moveClock(PAST_THE_TTL);
         race.pinReaders();
 
-        race.assertRefusedForAMoment(claim(WRITER));
+        race.assertRefusedForAMoment(request(WRITER));
         assertThat(race.counter()).isEqualTo(1);
         race.grantShared(THEIRS);
         race.backend.release(THEIRS);
@@ -242,7 +242,7 @@ class PostgresSharedRaceTests {
         race.moveClock(PAST_THE_TTL);
         race.pinReaders();
 
-        assertThat(race.queue(claim(WRITER), 1).nextLook()).isBetween(Duration.ofMillis(50), Duration.ofMillis(100));
+        assertThat(race.queue(request(WRITER), 1).nextLook()).isBetween(Duration.ofMillis(50), Duration.ofMillis(100));
     }
 
     @Test

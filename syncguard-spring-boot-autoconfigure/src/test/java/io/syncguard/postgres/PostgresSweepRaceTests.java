@@ -4,7 +4,7 @@ import static io.syncguard.postgres.PostgresRace.KEY;
 import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
-import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.request;
 import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -54,7 +54,7 @@ class PostgresSweepRaceTests {
     @Test
     void an_acquire_in_the_middle_of_a_sweep_waits_and_is_granted() throws Exception {
         Future<Integer> sweep = startSweepThatStopsBefore(DELETED);
-        Future<AcquireResult> attempt = race.startAcquire(claim(THEIRS));
+        Future<AcquireResult> attempt = race.startAcquire(request(THEIRS));
 
         race.greenLight();
 
@@ -79,7 +79,7 @@ class PostgresSweepRaceTests {
     @Test
     void a_sweep_in_the_middle_of_a_takeover_does_not_wait() throws Exception {
         race.stopBefore("delete_lapsed", "IF p_exclusive");
-        Future<AcquireResult> takeover = race.startAcquire(claim(THEIRS));
+        Future<AcquireResult> takeover = race.startAcquire(request(THEIRS));
 
         assertThat(race.sweep(KEY)).isZero();
         race.greenLight();

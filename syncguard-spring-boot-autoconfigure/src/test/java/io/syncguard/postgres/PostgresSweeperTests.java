@@ -255,7 +255,7 @@ class PostgresSweeperTests {
         }
     }
 
-    /** A renewal of a place that touches no index leaves no garbage in any. */
+    /** A renewal of a queue entry that touches no index leaves no garbage in any. */
     @Test
     void no_index_of_the_waiters_has_the_expiry() {
         open(Duration.ZERO, false);

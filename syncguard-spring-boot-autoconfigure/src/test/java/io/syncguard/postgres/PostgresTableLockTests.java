@@ -4,7 +4,7 @@ import static io.syncguard.postgres.PostgresRace.KEY;
 import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.assertTimesOut;
-import static io.syncguard.postgres.PostgresRace.claim;
+import static io.syncguard.postgres.PostgresRace.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
@@ -32,13 +32,13 @@ class PostgresTableLockTests {
     void a_table_of_leases_that_stays_locked_is_an_error_in_time_and_the_lease_survives() throws Exception {
         race.inOther("LOCK TABLE syncguard_locks IN ACCESS EXCLUSIVE MODE");
 
-        assertTimesOut(() -> race.backend.acquire(claim(THEIRS)));
+        assertTimesOut(() -> race.backend.acquire(request(THEIRS)));
         assertTimesOut(() -> race.extend(MINE));
         assertTimesOut(() -> race.backend.release(MINE));
         assertTimesOut(() -> race.backend.isLocked(KEY));
 
         race.commitOther();
-        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(race.backend.acquire(request(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
         assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
@@ -49,7 +49,7 @@ class PostgresTableLockTests {
         race.inOther("LOCK TABLE syncguard_fence_counters IN ACCESS EXCLUSIVE MODE");
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
-        assertThat(race.backend.acquire(claim(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(race.backend.acquire(request(THEIRS))).isInstanceOf(AcquireResult.Refused.class);
         assertTimesOut(() -> race.backend.release(MINE));
 
         race.commitOther();

@@ -8,8 +8,8 @@ import static io.syncguard.postgres.PostgresRace.SECOND;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.THIRD;
 import static io.syncguard.postgres.PostgresRace.TTL;
-import static io.syncguard.postgres.PostgresRace.claim;
 import static io.syncguard.postgres.PostgresRace.reader;
+import static io.syncguard.postgres.PostgresRace.request;
 import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -36,7 +36,7 @@ class PostgresWakeUpRaceTests {
     void the_last_reader_wakes_the_writer_and_an_earlier_one_does_not() throws Exception {
         race.grantShared(MINE);
         race.grantShared(THEIRS);
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
 
         race.backend.release(MINE);
         assertThat(race.woken()).isEmpty();
@@ -49,7 +49,7 @@ class PostgresWakeUpRaceTests {
     void of_two_readers_who_release_at_once_the_last_wakes_the_writer() throws Exception {
         race.grantShared(MINE);
         race.grantShared(THEIRS);
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.lockSerialisingRow();
         Future<ReleaseResult> mine = start(() -> race.backend.release(MINE));
         Future<ReleaseResult> theirs = start(() -> race.backend.release(THEIRS));
@@ -67,7 +67,7 @@ class PostgresWakeUpRaceTests {
         race.moveClock(TTL);
         race.grantShared(THEIRS);
         race.moveClock(Duration.ofMillis(999));
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.moveClock(Duration.ofMillis(1));
 
         race.backend.release(THEIRS);
@@ -80,7 +80,7 @@ class PostgresWakeUpRaceTests {
         race.grant(MINE);
         race.queue(reader(FIRST), 1);
         race.queue(reader(SECOND), 2);
-        race.queue(claim(THIRD), 3);
+        race.queue(request(THIRD), 3);
         race.queue(reader(FOURTH), 4);
 
         race.backend.release(MINE);
@@ -91,8 +91,8 @@ class PostgresWakeUpRaceTests {
     @Test
     void a_writer_in_front_is_woken_alone() throws Exception {
         race.grant(MINE);
-        race.queue(claim(FIRST), 1);
-        race.queue(claim(SECOND), 2);
+        race.queue(request(FIRST), 1);
+        race.queue(request(SECOND), 2);
         race.queue(reader(THIRD), 3);
 
         race.backend.release(MINE);
@@ -103,9 +103,9 @@ class PostgresWakeUpRaceTests {
     @Test
     void one_who_leaves_wakes_nobody_in_front() throws Exception {
         race.grant(MINE);
-        race.queue(claim(FIRST), 1);
-        race.queue(claim(SECOND), 2);
-        race.queue(claim(THIRD), 3);
+        race.queue(request(FIRST), 1);
+        race.queue(request(SECOND), 2);
+        race.queue(request(THIRD), 3);
 
         race.backend.release(SECOND);
 
@@ -117,7 +117,7 @@ class PostgresWakeUpRaceTests {
         race.grant(MINE);
         race.queue(reader(FIRST), 1);
         race.queue(reader(SECOND), 2);
-        race.queue(claim(THIRD), 3);
+        race.queue(request(THIRD), 3);
 
         race.backend.release(FIRST);
         assertThat(race.woken()).isEmpty();
@@ -129,7 +129,7 @@ class PostgresWakeUpRaceTests {
     @Test
     void nobody_is_woken_for_another_key() throws Exception {
         race.grant(MINE);
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.backend.acquire(AcquireRequests.exclusive("another", THEIRS, TTL, "test"));
 
         race.backend.release(THEIRS);
@@ -140,7 +140,7 @@ class PostgresWakeUpRaceTests {
     @Test
     void an_extension_that_shortens_wakes_the_first_and_one_that_does_not_wakes_nobody() throws Exception {
         race.grant(MINE);
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.queue(reader(SECOND), 2);
 
         race.extend(MINE, TTL);
@@ -154,19 +154,19 @@ class PostgresWakeUpRaceTests {
     @Test
     void a_reader_that_shortens_its_lease_wakes_the_writer() throws Exception {
         race.grantShared(MINE);
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
 
         race.extend(MINE, SHORTER);
 
         assertThat(race.woken()).containsExactly(1L);
-        assertThat(race.queue(claim(FIRST), 1).nextLook()).isEqualTo(SHORTER.plusSeconds(1));
+        assertThat(race.queue(request(FIRST), 1).nextLook()).isEqualTo(SHORTER.plusSeconds(1));
     }
 
     @Test
     void one_who_queues_while_the_lease_is_shortened_is_woken() throws Exception {
         race.grant(MINE);
         race.stopBefore("acquire_queue", "-- A queue entry that is lost in a crash");
-        Future<AcquireResult> waiter = race.startAcquire(claim(FIRST).waitingAs(1));
+        Future<AcquireResult> waiter = race.startAcquire(request(FIRST).waitingAs(1));
 
         assertThat(race.extend(MINE, SHORTER)).isInstanceOf(ExtendResult.Busy.class);
         race.greenLight();
@@ -199,9 +199,9 @@ class PostgresWakeUpRaceTests {
     }
 
     @Test
-    void a_sweep_deletes_lapsed_readers_and_places_and_wakes_who_stood_behind() throws Exception {
+    void a_sweep_deletes_lapsed_readers_and_queue_entries_and_wakes_who_stood_behind() throws Exception {
         race.grantShared(MINE);
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.moveClock(TTL.plusMillis(2001).minusSeconds(4));
         race.backend.acquire(AcquireRequests.exclusive("another", THEIRS, TTL, "test"));
         race.moveClock(Duration.ofSeconds(4));
@@ -220,9 +220,9 @@ class PostgresWakeUpRaceTests {
     @Test
     void a_sweep_wakes_nobody_where_the_key_is_held() throws Exception {
         race.grant(MINE);
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.moveClock(Duration.ofSeconds(4));
-        race.queue(claim(SECOND), 2);
+        race.queue(request(SECOND), 2);
         race.moveClock(Duration.ofSeconds(1));
 
         assertThat(race.sweep(KEY)).isZero();
@@ -232,9 +232,9 @@ class PostgresWakeUpRaceTests {
     }
 
     @Test
-    void a_sweep_leaves_readers_that_lapsed_just_now_or_are_locked_and_places_that_are_live() throws Exception {
+    void a_sweep_leaves_readers_that_lapsed_just_now_or_are_locked_and_queue_entries_that_are_live() throws Exception {
         race.grantShared(MINE);
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.moveClock(Duration.ofMillis(1));
         race.jdbc.update("UPDATE syncguard_locks_shared SET expires_at_ms = syncguard_locks_now() - 2000");
         assertThat(race.sweep(KEY)).isZero();
@@ -249,9 +249,9 @@ class PostgresWakeUpRaceTests {
     }
 
     @Test
-    void a_sweep_leaves_readers_and_places_of_a_key_whose_serialising_row_is_in_use() throws Exception {
+    void a_sweep_leaves_readers_and_queue_entries_of_a_key_whose_serialising_row_is_in_use() throws Exception {
         race.grantShared(MINE);
-        race.queue(claim(FIRST), 1);
+        race.queue(request(FIRST), 1);
         race.moveClock(TTL.plusDays(1));
         race.inOther("SELECT FROM syncguard_fence_counters FOR NO KEY UPDATE");
 

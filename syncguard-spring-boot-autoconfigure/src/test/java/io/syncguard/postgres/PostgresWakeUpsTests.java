@@ -32,7 +32,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * A process hears whom releases wake. Nobody asks the server again within an hour here, neither for a place nor while wake-ups
+ * A process hears whom releases wake. Nobody asks the server again within an hour here, neither for a queue entry nor while wake-ups
  * do not arrive: who is granted a lock has been woken.
  */
 class PostgresWakeUpsTests {

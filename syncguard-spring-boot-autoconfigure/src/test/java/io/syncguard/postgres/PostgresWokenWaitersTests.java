@@ -16,9 +16,9 @@ class PostgresWokenWaitersTests extends WokenWaitersContract {
         return store.emptied();
     }
 
-    /** Nobody in the queue may ask any more who could find out by itself that a place in front has lapsed. */
+    /** Nobody in the queue may ask any more who could find out by itself that a queue entry in front has lapsed. */
     @Test
-    void the_sweeper_wakes_who_can_go_on_because_a_place_in_front_has_lapsed() {
+    void the_sweeper_wakes_who_can_go_on_because_a_queue_entry_in_front_has_lapsed() {
         held(reader());
         AcquireRequest dead = queuedWriter();
         AcquireRequest reader = queuedReader();

@@ -74,7 +74,7 @@ class RaceDatabase implements AutoCloseable {
                 onClose);
     }
 
-    static AcquireRequest claim(String lockId) {
+    static AcquireRequest request(String lockId) {
         return AcquireRequests.exclusive(KEY, lockId, TTL, "test");
     }
 
@@ -83,7 +83,7 @@ class RaceDatabase implements AutoCloseable {
     }
 
     AcquireResult.Granted grant(String lockId) {
-        AcquireResult attempt = backend.acquire(claim(lockId));
+        AcquireResult attempt = backend.acquire(request(lockId));
         assertThat(attempt).isInstanceOf(AcquireResult.Granted.class);
         return (AcquireResult.Granted) attempt;
     }
@@ -94,9 +94,9 @@ class RaceDatabase implements AutoCloseable {
         return (AcquireResult.Granted) attempt;
     }
 
-    /** Gives somebody a place in the queue. */
-    AcquireResult.Queued queue(AcquireRequest claim, long waiter) {
-        AcquireResult attempt = backend.acquire(claim.waitingAs(waiter));
+    /** Gives somebody a queue entry. */
+    AcquireResult.Queued queue(AcquireRequest request, long waiter) {
+        AcquireResult attempt = backend.acquire(request.waitingAs(waiter));
         assertThat(attempt).isInstanceOf(AcquireResult.Queued.class);
         return (AcquireResult.Queued) attempt;
     }
@@ -192,7 +192,7 @@ class RaceDatabase implements AutoCloseable {
         assertThat(backend.isLocked(KEY)).isTrue();
         assertThat(backend.lookup(KEY)).hasSize(1);
         assertThat(backend.lookupById(lockId)).isPresent();
-        assertThat(timeLeft(backend.acquire(claim(THEIRS)))).isEqualTo(Duration.ofMillis(1));
+        assertThat(timeLeft(backend.acquire(request(THEIRS)))).isEqualTo(Duration.ofMillis(1));
         assertThat(extend(lockId)).isInstanceOf(ExtendResult.Extended.class);
 
         moveClock(TTL.plusMillis(1000));

@@ -202,11 +202,11 @@ class TableNamesPropertyTests {
         postgres.initialize(tables);
         LockBackend backend = postgres.backend(tables);
 
-        assertThat(fenceOf(backend.acquire(claim()))).isEqualTo(1);
+        assertThat(fenceOf(backend.acquire(request()))).isEqualTo(1);
         assertThat(backend.isLocked("a")).isTrue();
         assertThat(backend.lookup("a"))
                 .containsExactly(backend.lookupById(LOCK_ID).orElseThrow());
-        assertThat(backend.acquire(claim())).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(backend.acquire(request())).isInstanceOf(AcquireResult.Refused.class);
         assertThat(backend.extend(List.of(new ExtendRequest(LOCK_ID, Duration.ofMinutes(2)))))
                 .hasOnlyElementsOfType(ExtendResult.Extended.class);
         assertThat(backend.rotate(new ExtendRequest(LOCK_ID, Duration.ofMinutes(1))))
@@ -229,7 +229,7 @@ class TableNamesPropertyTests {
                 .containsExactly(3L);
     }
 
-    private static AcquireRequest claim() {
+    private static AcquireRequest request() {
         return AcquireRequests.exclusive("a", LOCK_ID, Duration.ofMinutes(1), "test");
     }
 

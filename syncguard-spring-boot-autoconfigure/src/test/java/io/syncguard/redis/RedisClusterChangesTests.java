@@ -33,7 +33,7 @@ class RedisClusterChangesTests {
 
     private final AcquireRequest held =
             AcquireRequests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(10), "test");
-    private final AcquireRequest claim =
+    private final AcquireRequest request =
             AcquireRequests.exclusive("order:42", "B".repeat(22), Duration.ofMinutes(10), "test");
 
     private LockBackend backend;
@@ -76,10 +76,10 @@ class RedisClusterChangesTests {
     void while_the_slot_moves_locks_are_unavailable_and_nobody_is_granted_what_has_not_arrived_yet() {
         beginToMove();
 
-        assertUnavailable("TRYAGAIN", () -> backend.acquire(claim));
+        assertUnavailable("TRYAGAIN", () -> backend.acquire(request));
         assertUnavailable("TRYAGAIN", () -> backend.isLocked("order:42"));
         moveKeys();
-        assertUnavailable("TRYAGAIN", () -> backend.acquire(claim));
+        assertUnavailable("TRYAGAIN", () -> backend.acquire(request));
 
         endMove();
         assertHeldAndNextFence();
@@ -98,7 +98,7 @@ class RedisClusterChangesTests {
     void a_slot_that_nobody_serves_is_unavailable_and_found_again() {
         owner.clusterDelSlots(slot);
 
-        assertUnavailable("CLUSTERDOWN", () -> backend.acquire(claim));
+        assertUnavailable("CLUSTERDOWN", () -> backend.acquire(request));
 
         owner.clusterAddSlots(slot);
         eventually().until(() -> owner.clusterInfo().contains("cluster_state:ok"));
@@ -129,9 +129,9 @@ class RedisClusterChangesTests {
 
     private void assertHeldAndNextFence() {
         eventually().ignoreExceptions().until(() -> backend.isLocked("order:42"));
-        assertThat(backend.acquire(claim)).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(backend.acquire(request)).isInstanceOf(AcquireResult.Refused.class);
         assertThat(backend.release(held.lockId())).isEqualTo(ReleaseResult.RELEASED);
-        assertThat(backend.acquire(claim))
+        assertThat(backend.acquire(request))
                 .isInstanceOfSatisfying(
                         AcquireResult.Granted.class,
                         grant -> assertThat(grant.fence().value()).isEqualTo(2));

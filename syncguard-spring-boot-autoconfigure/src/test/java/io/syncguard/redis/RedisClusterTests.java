@@ -49,16 +49,16 @@ class RedisClusterTests extends WokenWaitersContract {
 
     @Test
     void locks_of_many_keys_are_kept_together_and_extended_at_once() {
-        List<AcquireRequest> claims = IntStream.range(0, 100)
-                .mapToObj(i -> held(claim("order:" + i, LockMode.EXCLUSIVE, TTL)))
+        List<AcquireRequest> requests = IntStream.range(0, 100)
+                .mapToObj(i -> held(request("order:" + i, LockMode.EXCLUSIVE, TTL)))
                 .toList();
 
         assertThat(backend()
-                        .extend(claims.stream()
-                                .map(claim -> new ExtendRequest(claim.lockId(), TTL))
+                        .extend(requests.stream()
+                                .map(request -> new ExtendRequest(request.lockId(), TTL))
                                 .toList()))
                 .hasOnlyElementsOfType(ExtendResult.Extended.class);
-        claims.forEach(this::release);
+        requests.forEach(this::release);
     }
 
     @Test
@@ -73,12 +73,12 @@ class RedisClusterTests extends WokenWaitersContract {
 
     @Test
     void an_acquisition_whose_connection_is_lost_is_told_at_once_and_not_sent_again() {
-        AcquireRequest claim = claim("order:43", LockMode.EXCLUSIVE, TTL);
+        AcquireRequest request = request("order:43", LockMode.EXCLUSIVE, TTL);
         cluster.nodes().forEach(OwnRedis::pauseWrites);
         try {
             CompletableFuture<Void> acquiring =
                     CompletableFuture.runAsync(() -> assertThatExceptionOfType(LockBackendException.class)
-                            .isThrownBy(() -> backend().acquire(claim))
+                            .isThrownBy(() -> backend().acquire(request))
                             .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE)));
             Awaitility.await()
                     .until(() -> cluster.nodes().stream()

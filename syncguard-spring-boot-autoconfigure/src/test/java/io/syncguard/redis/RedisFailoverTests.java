@@ -27,8 +27,8 @@ class RedisFailoverTests {
 
     private static final Duration TTL = Duration.ofMinutes(10);
 
-    private final AcquireRequest held = claim("order:42", "A");
-    private final AcquireRequest forgotten = claim("order:43", "B");
+    private final AcquireRequest held = request("order:42", "A");
+    private final AcquireRequest forgotten = request("order:43", "B");
 
     @Test
     void sentinel_names_the_next_master() {
@@ -46,12 +46,12 @@ class RedisFailoverTests {
 
             eventually().until(() -> sentinel.master() == replica.port());
             eventually().until(() -> isExtended(backend, held));
-            assertThat(backend.acquire(claim("order:42", "C"))).isInstanceOf(AcquireResult.Refused.class);
+            assertThat(backend.acquire(request("order:42", "C"))).isInstanceOf(AcquireResult.Refused.class);
             assertThat(backend.release(held.lockId())).isEqualTo(ReleaseResult.RELEASED);
-            assertThat(fence(backend, claim("order:42", "D"))).isEqualTo(2);
+            assertThat(fence(backend, request("order:42", "D"))).isEqualTo(2);
             assertThat(backend.extend(List.of(new ExtendRequest(forgotten.lockId(), TTL))))
                     .containsExactly(new ExtendResult.NotFound());
-            assertThat(fence(backend, claim("order:43", "E")))
+            assertThat(fence(backend, request("order:43", "E")))
                     .as("a fence that was given before")
                     .isEqualTo(1);
         }
@@ -72,7 +72,7 @@ class RedisFailoverTests {
 
             eventually().until(() -> isExtended(backend, held));
             assertThat(backend.release(held.lockId())).isEqualTo(ReleaseResult.RELEASED);
-            assertThat(fence(backend, claim("order:42", "C"))).isEqualTo(2);
+            assertThat(fence(backend, request("order:42", "C"))).isEqualTo(2);
         }
     }
 
@@ -98,9 +98,9 @@ class RedisFailoverTests {
     }
 
     /** Until then it is unavailable, and nothing else. */
-    private static boolean isExtended(LockBackend backend, AcquireRequest claim) {
+    private static boolean isExtended(LockBackend backend, AcquireRequest request) {
         try {
-            List<ExtendResult> outcomes = backend.extend(List.of(new ExtendRequest(claim.lockId(), TTL)));
+            List<ExtendResult> outcomes = backend.extend(List.of(new ExtendRequest(request.lockId(), TTL)));
             assertThat(outcomes).hasOnlyElementsOfType(ExtendResult.Extended.class);
             return true;
         } catch (LockBackendException ex) {
@@ -111,13 +111,13 @@ class RedisFailoverTests {
         }
     }
 
-    private static long fence(LockBackend backend, AcquireRequest claim) {
-        AcquireResult attempt = backend.acquire(claim);
+    private static long fence(LockBackend backend, AcquireRequest request) {
+        AcquireResult attempt = backend.acquire(request);
         assertThat(attempt).isInstanceOf(AcquireResult.Granted.class);
         return ((AcquireResult.Granted) attempt).fence().value();
     }
 
-    private static AcquireRequest claim(String key, String letter) {
+    private static AcquireRequest request(String key, String letter) {
         return AcquireRequests.exclusive(key, letter.repeat(22), TTL, "test");
     }
 

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 /** A fence counter that begins again is told by who had a larger fence, and by nobody else. */
 class RedisFencesTests {
 
-    private final AcquireRequest first = claim("A");
-    private final AcquireRequest second = claim("B");
+    private final AcquireRequest first = request("A");
+    private final AcquireRequest second = request("B");
     private final RedisFenceMonitor fences = new RedisFenceMonitor();
 
     @Test
@@ -48,7 +48,7 @@ class RedisFencesTests {
                     .contains("lock 'order:42' has begun again: granted 2 after 2")
                     .doesNotContain(second.lockId());
             before.release(second.lockId());
-            before.acquire(claim("C"));
+            before.acquire(request("C"));
             assertThat(errors(log)).as("once").hasSize(1);
         }
     }
@@ -84,7 +84,7 @@ class RedisFencesTests {
                 .toList();
     }
 
-    private static AcquireRequest claim(String letter) {
+    private static AcquireRequest request(String letter) {
         return AcquireRequests.exclusive("order:42", letter.repeat(22), Duration.ofMinutes(10), "test");
     }
 

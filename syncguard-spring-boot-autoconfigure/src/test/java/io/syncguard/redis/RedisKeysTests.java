@@ -88,7 +88,7 @@ class RedisKeysTests extends ContractFixture {
     }
 
     @Test
-    void places_expire_when_the_last_of_them_is_over() {
+    void queue_entries_expire_when_the_last_of_them_is_over() {
         held(writer());
         queuedReader();
         AcquireRequest last = queuedWriter();
@@ -121,7 +121,7 @@ class RedisKeysTests extends ContractFixture {
     }
 
     @Test
-    void a_claim_that_arrives_twice_is_granted_once() {
+    void a_request_that_arrives_twice_is_granted_once() {
         AcquireRequest writer = writer();
         AcquireResult.Granted first = granted(writer);
 
@@ -202,7 +202,7 @@ class RedisKeysTests extends ContractFixture {
     }
 
     @Test
-    void who_is_first_claims_without_reading_the_places_of_the_others() {
+    void who_is_first_requests_without_reading_the_queue_entries_of_the_others() {
         AcquireRequest holder = held(writer());
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedWriter();
@@ -223,9 +223,9 @@ class RedisKeysTests extends ContractFixture {
 
     @Test
     void keys_are_told_apart_from_families() {
-        held(claim("a", LockMode.EXCLUSIVE, TTL));
-        held(claim("fence:a", LockMode.EXCLUSIVE, TTL));
-        held(claim("lock:a", LockMode.EXCLUSIVE, TTL));
+        held(request("a", LockMode.EXCLUSIVE, TTL));
+        held(request("fence:a", LockMode.EXCLUSIVE, TTL));
+        held(request("lock:a", LockMode.EXCLUSIVE, TTL));
 
         assertThat(keys())
                 .contains(
@@ -237,8 +237,8 @@ class RedisKeysTests extends ContractFixture {
                         store.key("fence", "lock:a"));
     }
 
-    private long end(AcquireRequest claim) {
-        return backend().lookupById(claim.lockId()).orElseThrow().expiresAt().toEpochMilli();
+    private long end(AcquireRequest request) {
+        return backend().lookupById(request.lockId()).orElseThrow().expiresAt().toEpochMilli();
     }
 
     /** Also those that scripts call. */
@@ -259,8 +259,8 @@ class RedisKeysTests extends ContractFixture {
         assertThat(expiry).isCloseTo(millis, within(3L));
     }
 
-    private long placeEnd(AcquireRequest claim) {
-        Object entry = store.redis().opsForHash().get(store.key("id", claim.lockId()), "entry");
+    private long placeEnd(AcquireRequest request) {
+        Object entry = store.redis().opsForHash().get(store.key("id", request.lockId()), "entry");
         return store.redis()
                 .opsForZSet()
                 .score(store.key("waiting_writers", KEY), String.valueOf(entry))

@@ -57,7 +57,7 @@ class RedisServerErrorsTests {
     private static OwnRedis redis;
 
     private final List<LockBackend> opened = new ArrayList<>();
-    private final AcquireRequest claim = AcquireRequests.exclusive("order:42", "A".repeat(22), TTL, "test");
+    private final AcquireRequest request = AcquireRequests.exclusive("order:42", "A".repeat(22), TTL, "test");
     private LockBackend backend;
 
     @BeforeAll
@@ -95,7 +95,7 @@ class RedisServerErrorsTests {
 
         // It connects each time anew, and the driver is not always quick enough to note why the server refuses.
         for (int i = 0; i < 300; i++) {
-            assertFails(AUTH_FAILED, () -> refused.acquire(claim));
+            assertFails(AUTH_FAILED, () -> refused.acquire(request));
         }
     }
 
@@ -108,7 +108,7 @@ class RedisServerErrorsTests {
         RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("127.0.0.1", redis.port());
         server.setUsername("open");
 
-        open(new LettuceConnectionFactory(server)).acquire(claim);
+        open(new LettuceConnectionFactory(server)).acquire(request);
 
         assertThat(redis.commands().clientList()).contains("name=syncguard").contains("user=open");
     }
@@ -127,14 +127,14 @@ class RedisServerErrorsTests {
                     server,
                     LettuceClientConfiguration.builder().clientOptions(older).build());
 
-            assertThat(open(application).acquire(claim)).isInstanceOf(AcquireResult.Granted.class);
+            assertThat(open(application).acquire(request)).isInstanceOf(AcquireResult.Granted.class);
         }
     }
 
     @Test
     void a_missing_password_is_refused() {
         try (OwnRedis secret = new OwnRedis("requirepass secret")) {
-            assertFails(AUTH_FAILED, () -> open(secret.url()).acquire(claim));
+            assertFails(AUTH_FAILED, () -> open(secret.url()).acquire(request));
         }
     }
 
@@ -148,8 +148,8 @@ class RedisServerErrorsTests {
                         .allCommands());
         LockBackend stranger = open(redis.url("stranger", "right"));
 
-        assertFails(AUTH_FAILED, () -> stranger.acquire(claim));
-        assertFails(AUTH_FAILED, () -> stranger.release(claim.lockId()));
+        assertFails(AUTH_FAILED, () -> stranger.acquire(request));
+        assertFails(AUTH_FAILED, () -> stranger.release(request.lockId()));
     }
 
     @Test
@@ -162,7 +162,7 @@ class RedisServerErrorsTests {
                         .allCommands()
                         .removeCommand(CommandType.ZADD));
 
-        assertFails(AUTH_FAILED, () -> open(redis.url("limited", "right")).acquire(claim));
+        assertFails(AUTH_FAILED, () -> open(redis.url("limited", "right")).acquire(request));
 
         assertThat(backend.isLocked("order:42")).isFalse();
     }
@@ -181,40 +181,40 @@ class RedisServerErrorsTests {
         LockBackend enough = open(redis.url("enough", "right"));
         enough.connect(new Deaf());
 
-        assertThat(enough.acquire(claim)).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(enough.acquire(request)).isInstanceOf(AcquireResult.Granted.class);
         assertThat(enough.acquire(AcquireRequests.exclusive("order:42", "B".repeat(22), TTL, "test")
                         .waitingAs(1)))
                 .isInstanceOf(AcquireResult.Queued.class);
         Awaitility.await().until(enough::isConnected);
-        assertThat(enough.release(claim.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(enough.release(request.lockId())).isEqualTo(ReleaseResult.RELEASED);
     }
 
     @Test
     void scripts_that_the_server_has_forgotten_are_sent_again() {
-        backend.acquire(claim);
+        backend.acquire(request);
         redis.commands().scriptFlush();
 
-        assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.RELEASED);
     }
 
     @Test
     void a_server_that_stopped_is_unavailable_and_one_that_comes_back_empty_knows_no_lease_and_no_fence() {
         try (OwnRedis brief = new OwnRedis()) {
             LockBackend client = open(brief.url());
-            client.acquire(claim);
-            client.release(claim.lockId());
-            client.acquire(claim);
+            client.acquire(request);
+            client.release(request.lockId());
+            client.acquire(request);
             brief.stop();
             assertFails(SERVICE_UNAVAILABLE, () -> client.isLocked("order:42"));
-            assertFails(SERVICE_UNAVAILABLE, () -> client.acquire(claim));
+            assertFails(SERVICE_UNAVAILABLE, () -> client.acquire(request));
 
             brief.start();
 
             Awaitility.await().ignoreExceptions().until(() -> !client.isLocked("order:42"));
-            assertThat(client.extend(List.of(new ExtendRequest(claim.lockId(), TTL))))
+            assertThat(client.extend(List.of(new ExtendRequest(request.lockId(), TTL))))
                     .containsExactly(new ExtendResult.NotFound());
-            assertThat(client.release(claim.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
-            assertThat(client.acquire(claim))
+            assertThat(client.release(request.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+            assertThat(client.acquire(request))
                     .isInstanceOfSatisfying(
                             AcquireResult.Granted.class,
                             grant -> assertThat(grant.fence()).isEqualTo(new Fence(1)));
@@ -223,21 +223,21 @@ class RedisServerErrorsTests {
 
     @Test
     void a_replica_is_unavailable_for_locks_and_can_be_asked() {
-        backend.acquire(claim);
+        backend.acquire(request);
         try (OwnRedis replica = new OwnRedis("replicaof 127.0.0.1 " + redis.port())) {
             LockBackend client = open(replica.url());
             Awaitility.await().ignoreExceptions().until(() -> client.isLocked("order:42"));
 
-            assertFails(SERVICE_UNAVAILABLE, () -> client.release(claim.lockId()));
+            assertFails(SERVICE_UNAVAILABLE, () -> client.release(request.lockId()));
             assertFails(
                     SERVICE_UNAVAILABLE,
-                    () -> client.acquire(AcquireRequests.exclusive("order:43", claim.lockId(), TTL, "test")));
+                    () -> client.acquire(AcquireRequests.exclusive("order:43", request.lockId(), TTL, "test")));
         }
     }
 
     @Test
     void a_full_memory_refuses_new_locks_and_lets_those_be_kept_and_released_that_are_held() {
-        backend.acquire(claim);
+        backend.acquire(request);
         AcquireRequest kept = AcquireRequests.exclusive("order:44", "K".repeat(22), TTL, "test");
         backend.acquire(kept);
         redis.commands().configSet("maxmemory", "1");
@@ -247,11 +247,12 @@ class RedisServerErrorsTests {
                     () -> backend.acquire(AcquireRequests.exclusive("order:43", "B".repeat(22), TTL, "test")));
             assertThat(backend.isLocked("order:43")).isFalse();
             assertThat(redis.commands().get("{syncguard}:fence:order:43")).isNull();
-            assertThat(backend.extend(List.of(new ExtendRequest(claim.lockId(), TTL)))
+            assertThat(backend.extend(List.of(new ExtendRequest(request.lockId(), TTL)))
                             .get(0))
                     .isInstanceOf(ExtendResult.Extended.class);
-            assertThat(backend.rotate(new ExtendRequest(claim.lockId(), TTL))).isInstanceOf(ExtendResult.Rotated.class);
-            assertThat(backend.release(claim.lockId())).isEqualTo(ReleaseResult.RELEASED);
+            assertThat(backend.rotate(new ExtendRequest(request.lockId(), TTL)))
+                    .isInstanceOf(ExtendResult.Rotated.class);
+            assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.RELEASED);
             assertThat(backend.releaseAfter(kept.lockId(), TTL)).isEqualTo(ReleaseResult.RELEASED);
         } finally {
             redis.commands().configSet("maxmemory", "0");
@@ -265,7 +266,7 @@ class RedisServerErrorsTests {
             somebody.connect().async().eval("while true do end", ScriptOutputType.STATUS);
             try {
                 Awaitility.await().untilAsserted(() -> assertFails(RATE_LIMITED, () -> backend.isLocked("order:42")));
-                assertFails(RATE_LIMITED, () -> backend.acquire(claim));
+                assertFails(RATE_LIMITED, () -> backend.acquire(request));
             } finally {
                 redis.commands().scriptKill();
             }
@@ -292,7 +293,7 @@ class RedisServerErrorsTests {
         redis.pauseWrites();
         try {
             CompletableFuture<Void> acquiring =
-                    CompletableFuture.runAsync(() -> assertFails(SERVICE_UNAVAILABLE, () -> backend.acquire(claim)));
+                    CompletableFuture.runAsync(() -> assertFails(SERVICE_UNAVAILABLE, () -> backend.acquire(request)));
             Awaitility.await().until(() -> redis.commands().clientList().contains("cmd=evalsha"));
 
             redis.commands().clientKill(KillArgs.Builder.typeNormal().skipme());
@@ -311,7 +312,7 @@ class RedisServerErrorsTests {
     void keys_of_somebody_else_under_the_prefix_are_an_error_and_stay() {
         redis.commands().set(LOCK, "mine");
 
-        assertFails(INVALID_ARGUMENT, () -> backend.acquire(claim));
+        assertFails(INVALID_ARGUMENT, () -> backend.acquire(request));
 
         assertThat(redis.commands().get(LOCK)).isEqualTo("mine");
         assertThat(redis.commands().get("{syncguard}:fence:order:42")).isNull();
@@ -321,7 +322,7 @@ class RedisServerErrorsTests {
     void a_counter_at_its_end_grants_nothing_and_stays_there() {
         redis.commands().set("{syncguard}:fence:order:42", String.valueOf(Fence.MAX_VALUE));
 
-        assertFails(INTERNAL, () -> backend.acquire(claim));
+        assertFails(INTERNAL, () -> backend.acquire(request));
 
         assertThat(backend.isLocked("order:42")).isFalse();
         assertThat(redis.commands().get("{syncguard}:fence:order:42")).isEqualTo(String.valueOf(Fence.MAX_VALUE));
@@ -331,7 +332,7 @@ class RedisServerErrorsTests {
     void large_fences_are_exact() {
         redis.commands().set("{syncguard}:fence:order:42", "899999999999998");
 
-        backend.acquire(claim);
+        backend.acquire(request);
 
         assertThat(backend.lookup("order:42"))
                 .extracting(info -> info.fence().value())
@@ -347,7 +348,7 @@ class RedisServerErrorsTests {
             StringWriter trace = new StringWriter();
             ex.printStackTrace(new PrintWriter(trace));
             assertThat(ex.code()).as(trace.toString()).isEqualTo(code);
-            assertThat(trace.toString()).doesNotContain(claim.lockId());
+            assertThat(trace.toString()).doesNotContain(request.lockId());
         });
     }
 

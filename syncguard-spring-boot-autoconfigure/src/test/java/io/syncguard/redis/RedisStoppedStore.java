@@ -48,7 +48,7 @@ public final class RedisStoppedStore implements StoppedStore {
             end
             """, Void.class);
 
-    /** The server does it when all of a set is over. A member of one in use stays until the next claim, or the next wake-up. */
+    /** The server does it when all of a set is over. A member of one in use stays until the next request, or the next wake-up. */
     private static final String SWEEP = """
             delete_lapsed_entries(ARGV[1])
             for _, family in pairs(LEASES) do

@@ -47,12 +47,12 @@ class RedisTimeoutTests {
 
     @Test
     void who_connects_to_a_silent_server_waits_no_longer_than_an_operation_may_take() {
-        AcquireRequest claim = AcquireRequests.exclusive("order:42", "A".repeat(22), Duration.ofSeconds(3), "test");
+        AcquireRequest request = AcquireRequests.exclusive("order:42", "A".repeat(22), Duration.ofSeconds(3), "test");
         Runnable thaw = redis.freeze();
         try (LockBackend backend = open()) {
             try {
                 long began = System.nanoTime();
-                assertTimesOut(() -> backend.acquire(claim));
+                assertTimesOut(() -> backend.acquire(request));
                 assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(TIMEOUT.dividedBy(2));
             } finally {
                 thaw.run();
@@ -61,7 +61,7 @@ class RedisTimeoutTests {
             Awaitility.await()
                     .atMost(Duration.ofSeconds(30))
                     .ignoreExceptions()
-                    .until(() -> backend.acquire(claim) instanceof AcquireResult.Granted);
+                    .until(() -> backend.acquire(request) instanceof AcquireResult.Granted);
         }
     }
 

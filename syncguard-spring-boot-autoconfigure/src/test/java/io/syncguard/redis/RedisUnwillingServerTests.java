@@ -33,7 +33,7 @@ class RedisUnwillingServerTests {
 
     private final AcquireRequest held =
             AcquireRequests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(10), "test");
-    private final AcquireRequest claim =
+    private final AcquireRequest request =
             AcquireRequests.exclusive("order:43", "B".repeat(22), Duration.ofMinutes(10), "test");
 
     @TempDir
@@ -107,7 +107,7 @@ class RedisUnwillingServerTests {
     }
 
     private void assertUnavailable(String word, LockBackend backend) {
-        assertUnavailable(word, () -> backend.acquire(claim));
+        assertUnavailable(word, () -> backend.acquire(request));
     }
 
     private static void assertUnavailable(String word, Runnable call) {
@@ -119,7 +119,7 @@ class RedisUnwillingServerTests {
 
     /** Nothing was left of the acquisition that failed. */
     private void assertLocks(LockBackend backend) {
-        assertThat(backend.acquire(claim))
+        assertThat(backend.acquire(request))
                 .isInstanceOfSatisfying(
                         AcquireResult.Granted.class,
                         grant -> assertThat(grant.fence().value()).isEqualTo(1));
