@@ -52,7 +52,6 @@ public final class ChildJvm implements AutoCloseable {
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-Xmx128m",
-                ThreadShortage.jvmOption(),
                 // The JVM warns of each thread that it cannot start. By default it does so on the output of the
                 // answers,
                 // where a warning would be taken for the answer, and each answer for that to the next question.
@@ -66,7 +65,10 @@ public final class ChildJvm implements AutoCloseable {
             Path errors = Files.createTempFile("child-", ".log");
             errors.toFile().deleteOnExit();
             return new ChildJvm(
-                    new ProcessBuilder(command).redirectError(errors.toFile()).start(), errors);
+                    ThreadShortage.newProcess(command)
+                            .redirectError(errors.toFile())
+                            .start(),
+                    errors);
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }

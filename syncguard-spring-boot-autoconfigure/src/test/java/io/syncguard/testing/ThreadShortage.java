@@ -35,9 +35,14 @@ public final class ThreadShortage {
         return Files.isReadable(Path.of("/proc/self/status")) && Files.isExecutable(PRLIMIT);
     }
 
-    /** What the JVM of a child has to be started with. */
-    public static String jvmOption() {
-        return "-Xss" + STACK_MEGABYTES + "m";
+    /** What starts the JVM of a child. Its first argument is the executable. */
+    public static ProcessBuilder newProcess(List<String> command) {
+        List<String> arguments = new ArrayList<>(command);
+        arguments.add(1, "-Xss" + STACK_MEGABYTES + "m");
+        ProcessBuilder process = new ProcessBuilder(arguments);
+        // Each further arena of the C library would take the room of several pages at once.
+        process.environment().put("MALLOC_ARENA_MAX", "1");
+        return process;
     }
 
     /** From now on the process has no room for one more stack. Some that are over may be used again. */

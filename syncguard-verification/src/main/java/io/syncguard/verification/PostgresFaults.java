@@ -33,13 +33,13 @@ final class PostgresFaults {
 
     /** Exclusive and shared ones. */
     private static final String LEASES = """
-            (SELECT key, lock_id, acquired_at_ms, expires_at_ms, 'syncguard_locks' AS place FROM syncguard_locks
+            (SELECT key, lock_id, acquired_at_ms, expires_at_ms, 'syncguard_locks' AS table_name FROM syncguard_locks
             UNION ALL SELECT key, lock_id, acquired_at_ms, expires_at_ms, 'syncguard_locks_shared'
             FROM syncguard_locks_shared) AS leases
             """;
 
     private static final String ANY_LEASE =
-            "SELECT key, lock_id, queue entry FROM " + LEASES + " ORDER BY key LIKE 'hot%' DESC, random() LIMIT 1";
+            "SELECT key, lock_id, table_name FROM " + LEASES + " ORDER BY key LIKE 'hot%' DESC, random() LIMIT 1";
 
     /** Not a lease of a hand-over: its holder may not have received it yet. */
     private static final String ENDING_LEASE =
@@ -117,8 +117,8 @@ final class PostgresFaults {
         jdbc.queryForList(ANY_LEASE).forEach(lease -> {
             HistoryEvent ended = begin(Kind.ENDED, lease);
             String statement = random.nextBoolean()
-                    ? "DELETE FROM " + lease.get("place")
-                    : "UPDATE " + lease.get("place") + " SET expires_at_ms = syncguard_locks_now() - 1000";
+                    ? "DELETE FROM " + lease.get("table_name")
+                    : "UPDATE " + lease.get("table_name") + " SET expires_at_ms = syncguard_locks_now() - 1000";
             // Not a lapsed one: its waiter may be in the queue again.
             String live = " WHERE lock_id = ? AND expires_at_ms > syncguard_locks_now() - 1000";
             if (jdbc.update(statement + live, lease.get("lock_id")) == 1) {
@@ -134,7 +134,7 @@ final class PostgresFaults {
             transactions.executeWithoutResult(status -> {
                 String strength = random.nextBoolean() ? "FOR KEY SHARE" : "FOR UPDATE";
                 boolean found = !jdbc.queryForList(
-                                "SELECT key FROM " + lease.get("place") + " WHERE lock_id = ? " + strength,
+                                "SELECT key FROM " + lease.get("table_name") + " WHERE lock_id = ? " + strength,
                                 lease.get("lock_id"))
                         .isEmpty();
                 HistoryEvent pinned = begin(Kind.PINNED, lease);

@@ -51,7 +51,6 @@ final class WorkerProcess {
                 "-Xmx256m",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
-                ThreadShortage.jvmOption(),
                 "-cp",
                 System.getProperty("java.class.path"),
                 StressWorker.class.getName(),
@@ -63,7 +62,8 @@ final class WorkerProcess {
                 Long.toString(waiterTtl.toMillis())));
         command.addAll(properties);
         try {
-            this.process = new ProcessBuilder(command).redirectErrorStream(true).start();
+            this.process =
+                    ThreadShortage.newProcess(command).redirectErrorStream(true).start();
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
