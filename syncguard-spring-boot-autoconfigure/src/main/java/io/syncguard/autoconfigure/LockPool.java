@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
- * A HikariCP pool without {@code HikariDataSource}, which logs four lines at info for each pool. A logger's level would silence
- * the application's own pools as well.
+ * A HikariCP pool without {@code HikariDataSource}, which logs four lines at info for each pool. A logger's level would
+ * silence the application's own pools as well.
  */
 final class LockPool extends AbstractDataSource implements AutoCloseable {
 

@@ -41,8 +41,8 @@ final class NotPostgresException extends LockException {
     }
 
     /**
-     * Before Flyway runs the script. A pool whose URL says PostgreSQL is not asked, and a server that cannot be reached now is
-     * left to Flyway, which may try again.
+     * Before Flyway runs the script. A pool whose URL says PostgreSQL is not asked, and a server that cannot be reached
+     * now is left to Flyway, which may try again.
      *
      * @throws NotPostgresException where the {@code DataSource} leads to something else
      */
@@ -60,8 +60,8 @@ final class NotPostgresException extends LockException {
     }
 
     /**
-     * What to throw after the first statement has failed: this, or the failure where the product is PostgreSQL or unknown.
-     * Other products refuse the settings of our sessions with errors that say nothing of the reason.
+     * What to throw after the first statement has failed: this, or the failure where the product is PostgreSQL or
+     * unknown. Other products refuse the settings of our sessions with errors that say nothing of the reason.
      */
     static RuntimeException explain(RuntimeException failure, DataSource application) {
         if (failure instanceof LockException known && UNREACHABLE.contains(known.code())) {

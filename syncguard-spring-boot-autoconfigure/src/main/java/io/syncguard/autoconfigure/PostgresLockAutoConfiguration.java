@@ -163,8 +163,8 @@ public final class PostgresLockAutoConfiguration {
                     || !configuration.getPlaceholderSuffix().equals("}")) {
                 throw new LockException(
                         LockErrorCode.INVALID_ARGUMENT,
-                        "Flyway does not replace placeholders such as ${syncguard_locks}, with which the script of SyncGuard is"
-                                + " written: see spring.flyway.placeholder-replacement, placeholder-prefix and"
+                        "Flyway does not replace placeholders such as ${syncguard_locks}, which the script of SyncGuard"
+                                + " uses: see spring.flyway.placeholder-replacement, placeholder-prefix and"
                                 + " placeholder-suffix, or set syncguard.postgres.schema-management to initialize");
             }
         }

@@ -59,7 +59,8 @@ public final class RedisLockAutoConfiguration {
             return connections.getIfAvailable(() -> {
                 throw new IllegalStateException(
                         "SyncGuard has no store for its locks: no LettuceConnectionFactory was found. Use"
-                                + " spring-boot-starter-data-redis with Lettuce and spring.data.redis.*, or set syncguard.enabled=false");
+                                + " spring-boot-starter-data-redis with Lettuce and spring.data.redis.*, or set"
+                                + " syncguard.enabled=false");
             });
         } catch (NoUniqueBeanDefinitionException ex) {
             throw new IllegalStateException(

@@ -124,12 +124,14 @@ final class PostgresErrors {
         return switch (code) {
             case SERVICE_UNAVAILABLE -> "the server cannot be reached or does not serve writes now. Try again later";
             case AUTH_FAILED ->
-                "the server refused the user. Check its password, and its privileges on the tables and functions of SyncGuard";
+                "the server refused the user. Check its password, and its privileges on the tables and functions"
+                        + " of SyncGuard";
             case SCHEMA_MISSING ->
                 "its tables or functions are not there. Set syncguard.postgres.schema-management to initialize, or run"
                         + " db/syncguard/postgresql/R__syncguard_schema.sql; see also syncguard.postgres.locks-table";
             case INVALID_ARGUMENT ->
-                "the server refused a value. Look for constraints and triggers that somebody added to the tables of SyncGuard";
+                "the server refused a value. Look for constraints and triggers that somebody added to the tables"
+                        + " of SyncGuard";
             case RATE_LIMITED ->
                 "no connection was free in time, or the server is out of resources. See syncguard.postgres.pool-size";
             case NETWORK_TIMEOUT -> "the server did not answer in time. Look for long locks, and at the network";

@@ -10,9 +10,9 @@ import java.net.SocketTimeoutException;
 import javax.net.SocketFactory;
 
 /**
- * Makes the socket of the connection on which wake-ups arrive. The driver waits a whole millisecond for a second notification
- * before it hands out the first; this socket tells it at once that nothing more has arrived. Where it does not ask, nothing is
- * different.
+ * Makes the socket of the connection on which wake-ups arrive. The driver waits a whole millisecond for a second
+ * notification before it hands out the first; this socket tells it at once that nothing more has arrived. Where it does
+ * not ask, nothing is different.
  *
  * <p>Public, because the driver makes it by its name.
  */

@@ -22,8 +22,8 @@ import net.jqwik.api.Provide;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 /**
- * Whatever text stands behind the placeholders of an annotation, the method is locked as it says, or the mistake is refused
- * at the start and the message says where it is.
+ * Whatever text stands behind the placeholders of an annotation, the method is locked as it says, or the mistake is
+ * refused at the start and the message says where it is.
  */
 class AnnotationTextPropertyTests {
 

@@ -25,7 +25,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
- * A future that fails, is cancelled or loses its lock: what becomes of the body, of the key and of the future of the caller.
+ * A future that fails, is cancelled or loses its lock: what becomes of the body, of the key and of the future of the
+ * caller.
  */
 @Timeout(60)
 class DistributedLockFailedFutureTests {

@@ -19,7 +19,8 @@ import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
- * Applications that share one store of locks, and somebody else who uses it, too, until the test ends in which it is registered.
+ * Applications that share one store of locks, and somebody else who uses it, too, until the test ends in which it is
+ * registered.
  */
 final class LockedApplication implements AfterEachCallback {
 

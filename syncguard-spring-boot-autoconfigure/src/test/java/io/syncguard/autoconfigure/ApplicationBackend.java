@@ -13,8 +13,8 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The backend of an application, by the URL of its server: on the connections and with the settings that it would get, for tests
- * that need no application around it.
+ * The backend of an application, by the URL of its server: on the connections and with the settings that it would get,
+ * for tests that need no application around it.
  */
 public final class ApplicationBackend {
 

@@ -17,7 +17,10 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Applications that stop and start again, or whose start fails: there are locks while they run, and nothing is left behind. */
+/**
+ * Applications that stop and start again, or whose start fails: there are locks while they run, and nothing is left
+ * behind.
+ */
 class ApplicationRestartTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");

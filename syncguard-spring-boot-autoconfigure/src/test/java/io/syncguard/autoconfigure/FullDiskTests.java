@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessException;
 
 /**
- * The table of the locks on a disk of one megabyte that is full. Needs a server on this machine and the right to mount; the
- * SQLSTATE alone is shown elsewhere.
+ * The table of the locks on a disk of one megabyte that is full. Needs a server on this machine and the right to mount;
+ * the SQLSTATE alone is shown elsewhere.
  */
 class FullDiskTests {
 

@@ -17,7 +17,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/** A session keeps the plans that it made while the tables were empty: they must also serve when the tables have grown. */
+/**
+ * A session keeps the plans that it made while the tables were empty: they must also serve when the tables have grown.
+ */
 class GrownTablesTests {
 
     private static final int ROWS = 2000;

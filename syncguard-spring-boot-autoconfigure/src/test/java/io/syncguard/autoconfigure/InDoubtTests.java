@@ -22,8 +22,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The server did what it was told, and the answer was lost on the way: every operation ends as what it was, nothing is done
- * twice, and nothing stays behind.
+ * The server did what it was told, and the answer was lost on the way: every operation ends as what it was, nothing is
+ * done twice, and nothing stays behind.
  */
 class InDoubtTests {
 

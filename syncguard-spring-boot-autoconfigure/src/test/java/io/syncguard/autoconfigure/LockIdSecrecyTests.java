@@ -38,8 +38,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 /**
- * Whatever happens to locks, none of their ids is told to anybody but the server and the holder. All ids are taken from the
- * wire, those of failed attempts among them; the driver's own trace of the wire is left out.
+ * Whatever happens to locks, none of their ids is told to anybody but the server and the holder. All ids are taken from
+ * the wire, those of failed attempts among them; the driver's own trace of the wire is left out.
  */
 class LockIdSecrecyTests {
 

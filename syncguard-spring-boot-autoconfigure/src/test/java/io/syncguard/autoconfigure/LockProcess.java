@@ -25,7 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockProcess implements LockListener {
 
-    /** Nobody else is granted a key earlier than this after its holder's deadline: so long a pause is one past the ttl. */
+    /**
+     * Nobody else is granted a key earlier than this after its holder's deadline: so long a pause is one past the ttl.
+     */
     private static final Duration PAUSE = Duration.ofMillis(LockBackend.TOLERANCE_MILLIS);
 
     private final List<String> events = new CopyOnWriteArrayList<>();

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Functions that somebody has replaced by others, which answer nonsense: an internal error, and no lock is believed in or lost for it. */
+/**
+ * Functions that somebody has replaced by others, which answer nonsense: an internal error, and no lock is believed in
+ * or lost for it.
+ */
 class MalformedAnswerTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");

@@ -218,7 +218,10 @@ class RoundTripTests {
         return statementsSoFar == before;
     }
 
-    /** All that the server was told to do in this database, but for these questions, which do not come through the proxy. */
+    /**
+     * All that the server was told to do in this database, but for these questions, which do not come through the
+     * proxy.
+     */
     private long statements() {
         return admin.queryForObject("""
                 SELECT coalesce(sum(calls), 0) FROM pg_stat_statements

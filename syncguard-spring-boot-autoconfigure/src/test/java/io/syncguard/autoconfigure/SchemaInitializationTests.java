@@ -271,7 +271,9 @@ class SchemaInitializationTests {
         }
     }
 
-    /** Every error of the server ends a transaction by a rollback; the numbers of a session are there when it has ended. */
+    /**
+     * Every error of the server ends a transaction by a rollback; the numbers of a session are there when it has ended.
+     */
     private void assertNoErrorOnTheServer() {
         await().atMost(Duration.ofSeconds(10))
                 .untilAsserted(() -> assertThat(database.sessions()).isZero());

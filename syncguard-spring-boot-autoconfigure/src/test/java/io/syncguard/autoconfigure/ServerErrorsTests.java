@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What the real server answers when something is wrong with it reaches the caller as one type with a code, the key and the
- * next step; when it is right again, the same beans work, and nothing has stayed behind.
+ * What the real server answers when something is wrong with it reaches the caller as one type with a code, the key and
+ * the next step; when it is right again, the same beans work, and nothing has stayed behind.
  */
 class ServerErrorsTests {
 

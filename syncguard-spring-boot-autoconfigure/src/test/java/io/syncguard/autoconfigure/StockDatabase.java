@@ -13,7 +13,10 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A database with locks and a stock of apples, which are none before each test, and applications whose transactions change it. */
+/**
+ * A database with locks and a stock of apples, which are none before each test, and applications whose transactions
+ * change it.
+ */
 final class StockDatabase implements BeforeEachCallback {
 
     private final TestDatabase database = TestDatabase.withSchema();

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * One process on a clock that the test moves. Its store is one of its own, whose clock is the same, or that of a real server.
- * Registered in a test class it is closed after each test.
+ * One process on a clock that the test moves. Its store is one of its own, whose clock is the same, or that of a real
+ * server. Registered in a test class it is closed after each test.
  */
 public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
@@ -132,8 +132,9 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     /**
-     * Waits until every thread that waits on the clock has seen it and done what it had to do: it looks at it twice, the first
-     * time perhaps with a reading from before. Ten milliseconds at least, for threads that have not come to the clock yet.
+     * Waits until every thread that waits on the clock has seen it and done what it had to do: it looks at it twice,
+     * the first time perhaps with a reading from before. Ten milliseconds at least, for threads that have not come to
+     * the clock yet.
      */
     public void settle() {
         long began = System.nanoTime();

@@ -18,7 +18,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A caller who has been refused already and waits when the server fails or gets slow: it ends in time and never spins. */
+/**
+ * A caller who has been refused already and waits when the server fails or gets slow: it ends in time and never spins.
+ */
 class FailingWaitTests {
 
     /** Is woken and asks: without a heartbeat it is not handed the key. */

@@ -264,7 +264,10 @@ class HeartbeatTests {
         assertThat(lock.state()).isEqualTo(LockHandle.State.RELEASED);
     }
 
-    /** Else the later answer of the earlier, longer extension would make the holder believe in more than the server knows. */
+    /**
+     * Else the later answer of the earlier, longer extension would make the holder believe in more than the server
+     * knows.
+     */
     @Test
     void an_extension_by_hand_waits_for_the_heartbeat_that_is_under_way() throws Exception {
         CountDownLatch arrived = new CountDownLatch(1);

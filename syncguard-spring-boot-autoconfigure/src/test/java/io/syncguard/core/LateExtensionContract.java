@@ -19,8 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * An extension that a real server is sent on a connection whose client has gone, after a later one has been confirmed on another
- * connection: it ends the lease earlier, and the holder has reckoned with that.
+ * An extension that a real server is sent on a connection whose client has gone, after a later one has been confirmed
+ * on another connection: it ends the lease earlier, and the holder has reckoned with that.
  */
 public abstract class LateExtensionContract {
 

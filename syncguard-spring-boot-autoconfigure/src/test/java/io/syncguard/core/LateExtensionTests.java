@@ -20,7 +20,10 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Extensions that failed and are done by the server all the same, after a later one: nobody else has the lock meanwhile. */
+/**
+ * Extensions that failed and are done by the server all the same, after a later one: nobody else has the lock
+ * meanwhile.
+ */
 class LateExtensionTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");

@@ -37,7 +37,10 @@ public class LeaseLinearizabilityTests {
 
         private final AtomicInteger losses = new AtomicInteger();
 
-        /** Made by the first operation, after Lincheck has walked through the fields: it fails at records, such as requests. */
+        /**
+         * Made by the first operation, after Lincheck has walked through the fields: it fails at records, such as
+         * requests.
+         */
         private Lease lease;
 
         @Operation

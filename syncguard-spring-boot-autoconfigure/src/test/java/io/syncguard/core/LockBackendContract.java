@@ -33,8 +33,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every backend keeps, whatever its store. A backend's test extends this and gives three hooks: a backend on the one
- * store of the test, a way to end a lease now, and a look at the fence counter behind the store.
+ * What every backend keeps, whatever its store. A backend's test extends this and gives three hooks: a backend on the
+ * one store of the test, a way to end a lease now, and a look at the fence counter behind the store.
  */
 public abstract class LockBackendContract {
 

@@ -13,7 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 
 /**
- * A clock that a test moves by hand. Who sleeps or waits on it looks at it again and again, a millisecond of real time apart.
+ * A clock that a test moves by hand. Who sleeps or waits on it looks at it again and again, a millisecond of real time
+ * apart.
  */
 public final class ManualTime implements Time {
 

@@ -28,7 +28,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The heartbeat on a real server that fails, is locked, or has forgotten a lock. The clock of the holder is moved by hand. */
+/**
+ * The heartbeat on a real server that fails, is locked, or has forgotten a lock. The clock of the holder is moved by
+ * hand.
+ */
 class PostgresHeartbeatTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
@@ -122,7 +125,10 @@ class PostgresHeartbeatTests {
         assertThat(left.isHeld()).isTrue();
     }
 
-    /** jeeware's heartbeat and unlock went by key: a holder that had paused renewed the next one's lock, and then freed it. */
+    /**
+     * jeeware's heartbeat and unlock went by key: a holder that had paused renewed the next one's lock, and then freed
+     * it.
+     */
     @Test
     void a_lease_that_was_taken_over_is_a_loss_and_neither_heartbeat_nor_release_touch_the_next_holders() {
         LockHandle stale = locks.acquire(REQUEST);

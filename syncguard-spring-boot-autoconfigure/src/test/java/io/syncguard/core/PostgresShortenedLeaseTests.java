@@ -19,8 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Only the first of those who wait is told that a lease ends earlier. If it leaves before it can go on, the next is told: it
- * would sleep until the end that it knows.
+ * Only the first of those who wait is told that a lease ends earlier. If it leaves before it can go on, the next is
+ * told: it would sleep until the end that it knows.
  */
 class PostgresShortenedLeaseTests {
 

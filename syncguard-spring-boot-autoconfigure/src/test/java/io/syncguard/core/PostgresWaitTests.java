@@ -23,7 +23,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Callers who wait at a real server, in its driver and in its pool: they end in time, are interrupted, and never spin. */
+/**
+ * Callers who wait at a real server, in its driver and in its pool: they end in time, are interrupted, and never spin.
+ */
 class PostgresWaitTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");

@@ -4,7 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Operations as callers make them, at random: who was granted a key never asks again, and lock ids are not used twice. */
+/**
+ * Operations as callers make them, at random: who was granted a key never asks again, and lock ids are not used twice.
+ */
 final class RandomOperations {
 
     private static final String[] KEYS = {"k", "k", "k", "m"};

@@ -17,7 +17,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The end of a lock: it is released once, whatever comes in between, and not before the time for which it is to be held. */
+/**
+ * The end of a lock: it is released once, whatever comes in between, and not before the time for which it is to be
+ * held.
+ */
 class ReleaseTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");

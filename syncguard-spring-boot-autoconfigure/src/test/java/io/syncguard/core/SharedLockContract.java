@@ -106,7 +106,10 @@ public abstract class SharedLockContract extends ContractFixture {
         assertThat(store().storedFence(KEY)).as("a refusal draws no fence").isEqualTo(2);
     }
 
-    /** In distkit one owner may write twice at once. Here nobody is known by a name: each grant has a lock id of its own. */
+    /**
+     * In distkit one owner may write twice at once. Here nobody is known by a name: each grant has a lock id of its
+     * own.
+     */
     @Test
     void a_second_writer_of_the_same_owner_is_refused_and_so_is_a_reader() {
         held(writer());
@@ -150,7 +153,10 @@ public abstract class SharedLockContract extends ContractFixture {
         assertThat(backend().release(reader.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
     }
 
-    /** In distkit the ttl of whoever asks decides which readers are over; here each has the end that it asked for itself. */
+    /**
+     * In distkit the ttl of whoever asks decides which readers are over; here each has the end that it asked for
+     * itself.
+     */
     @Test
     void every_reader_has_an_end_of_its_own() {
         AcquireRequest brief = held(reader(Duration.ofMinutes(1)));

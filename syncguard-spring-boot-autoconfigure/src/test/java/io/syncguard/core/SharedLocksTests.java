@@ -30,7 +30,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Shared and exclusive handles of one process and others: who works beside whom, who waits, and how long a reader holds. */
+/**
+ * Shared and exclusive handles of one process and others: who works beside whom, who waits, and how long a reader
+ * holds.
+ */
 @Timeout(60)
 class SharedLocksTests {
 

@@ -24,7 +24,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Those of one process who wait: when they ask the server, what they make of its answers, and how they leave the queue. */
+/**
+ * Those of one process who wait: when they ask the server, what they make of its answers, and how they leave the queue.
+ */
 @Timeout(60)
 class WaitersTests {
 

@@ -14,7 +14,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whom every backend wakes when something changes: those who can go on because of it, in whatever process, and nobody else. */
+/**
+ * Whom every backend wakes when something changes: those who can go on because of it, in whatever process, and nobody
+ * else.
+ */
 public abstract class WokenWaitersContract extends ContractFixture {
 
     private final Heard here = new Heard();

@@ -11,7 +11,8 @@ import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
- * Applications that share one store of locks and take part in the election {@code scheduler}. Each context that runs is one process.
+ * Applications that share one store of locks and take part in the election {@code scheduler}. Each context that runs is
+ * one process.
  */
 final class LeaderApplication {
 

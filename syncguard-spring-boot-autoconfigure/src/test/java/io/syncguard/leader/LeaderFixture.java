@@ -21,8 +21,8 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * One process that takes part in elections, on a clock that the test moves. Registered in a test class it is closed after each
- * test.
+ * One process that takes part in elections, on a clock that the test moves. Registered in a test class it is closed
+ * after each test.
  */
 final class LeaderFixture implements AfterEachCallback {
 
@@ -76,7 +76,9 @@ final class LeaderFixture implements AfterEachCallback {
         return elected(STEADY);
     }
 
-    /** It leads, and the event of its election was dispatched: a listener that is added now receives what comes next. */
+    /**
+     * It leads, and the event of its election was dispatched: a listener that is added now receives what comes next.
+     */
     LeaderMember elected(LeaderSettings settings) {
         LeaderMember member = election.join(NAME, settings);
         eventually().until(() -> member.isLeader() && events.stream().anyMatch(each -> each.startsWith("elected")));

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The scenarios of leadership on a real server: two processes, each with a clock of its own that the test moves, and a downstream
- * service that is sent fences. A backend's test gives the store, empty for each test.
+ * The scenarios of leadership on a real server: two processes, each with a clock of its own that the test moves, and a
+ * downstream service that is sent fences. A backend's test gives the store, empty for each test.
  */
 public abstract class LeadershipContract {
 

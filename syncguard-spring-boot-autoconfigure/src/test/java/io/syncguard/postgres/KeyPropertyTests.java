@@ -35,8 +35,8 @@ import net.jqwik.api.lifecycle.AfterTry;
 import net.jqwik.api.lifecycle.BeforeContainer;
 
 /**
- * Whatever text a caller hands in as a key, it is one lock, the same for each of its spellings and for no other key, or it is
- * refused before anything is sent.
+ * Whatever text a caller hands in as a key, it is one lock, the same for each of its spellings and for no other key, or
+ * it is refused before anything is sent.
  */
 class KeyPropertyTests {
 

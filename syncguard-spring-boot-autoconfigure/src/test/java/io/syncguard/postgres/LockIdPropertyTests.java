@@ -27,8 +27,8 @@ import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 
 /**
- * Whatever text a caller hands in as a lock id, it opens the one lock that it was made for, or nothing, or it is refused
- * before anything is sent and without being shown.
+ * Whatever text a caller hands in as a lock id, it opens the one lock that it was made for, or nothing, or it is
+ * refused before anything is sent and without being shown.
  */
 class LockIdPropertyTests {
 

@@ -5,7 +5,10 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A database of its own whose backends reach it through a PgBouncer that pools transactions, until the tests of the class end. */
+/**
+ * A database of its own whose backends reach it through a PgBouncer that pools transactions, until the tests of the
+ * class end.
+ */
 final class PgBouncerContractStore implements BeforeAllCallback, AfterAllCallback {
 
     private PgBouncer pooler;

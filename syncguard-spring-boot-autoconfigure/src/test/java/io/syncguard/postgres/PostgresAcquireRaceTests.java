@@ -25,7 +25,10 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** An acquire that meets others at the rows of its key grants once, draws one fence, and leaves nothing behind when it fails. */
+/**
+ * An acquire that meets others at the rows of its key grants once, draws one fence, and leaves nothing behind when it
+ * fails.
+ */
 class PostgresAcquireRaceTests {
 
     @RegisterExtension

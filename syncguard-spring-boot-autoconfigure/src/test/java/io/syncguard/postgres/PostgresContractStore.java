@@ -11,7 +11,10 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A database of its own on the real server, until the tests of the class end. Places live long enough for a slow machine. */
+/**
+ * A database of its own on the real server, until the tests of the class end. Places live long enough for a slow
+ * machine.
+ */
 final class PostgresContractStore implements ContractStore, AfterAllCallback, AutoCloseable {
 
     private static final Duration WAITER_TTL = Duration.ofMinutes(1);

@@ -17,7 +17,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whoever is handed the key while it leaves, asks again or renews its queue entry: there is one holder, and it knows. */
+/**
+ * Whoever is handed the key while it leaves, asks again or renews its queue entry: there is one holder, and it knows.
+ */
 class PostgresDirectHandOverRaceTests {
 
     private static final String WAITER = "waiter----------------";

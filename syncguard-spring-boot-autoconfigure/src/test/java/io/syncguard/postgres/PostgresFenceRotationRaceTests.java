@@ -17,7 +17,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A holder who takes the next fence stalls at any step: nobody else has that fence, nothing comes back, and it waits for nobody. */
+/**
+ * A holder who takes the next fence stalls at any step: nobody else has that fence, nothing comes back, and it waits
+ * for nobody.
+ */
 class PostgresFenceRotationRaceTests {
 
     private static final String BEFORE_THE_SERIALISING_ROW = "PERFORM 1 FROM syncguard_fence_counters c";

@@ -11,7 +11,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The constants and formats of the script cost nothing: the planner puts them into the statements, index conditions too. */
+/**
+ * The constants and formats of the script cost nothing: the planner puts them into the statements, index conditions
+ * too.
+ */
 class PostgresInlinedFunctionsTests {
 
     private static final HikariDataSource dataSource = new HikariDataSource();

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Whoever queues, leaves or keeps a queue entry while others release or request is granted or woken: no wake-up gets lost between them. */
+/**
+ * Whoever queues, leaves or keeps a queue entry while others release or request is granted or woken: no wake-up gets
+ * lost between them.
+ */
 class PostgresQueueRaceTests {
 
     private static final String QUEUEING = "-- A queue entry that is lost in a crash";

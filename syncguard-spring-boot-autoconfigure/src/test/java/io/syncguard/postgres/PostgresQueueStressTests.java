@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Readers and writers that request, wait, keep, give up, shorten, release and are swept in batches that cross: nobody runs into
- * a deadlock, and a writer never has its row beside anybody else's.
+ * Readers and writers that request, wait, keep, give up, shorten, release and are swept in batches that cross: nobody
+ * runs into a deadlock, and a writer never has its row beside anybody else's.
  */
 class PostgresQueueStressTests {
 

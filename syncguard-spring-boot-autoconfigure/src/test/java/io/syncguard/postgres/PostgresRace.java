@@ -24,9 +24,9 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A database in which a test decides who comes first: another session holds rows, and an operation stops at a line of its
- * function until it is told to go on. Registered in a test class it is there for all its tests, one after the other, and as new
- * before each, with a clock that stands still.
+ * A database in which a test decides who comes first: another session holds rows, and an operation stops at a line of
+ * its function until it is told to go on. Registered in a test class it is there for all its tests, one after the
+ * other, and as new before each, with a clock that stands still.
  */
 final class PostgresRace extends RaceDatabase implements BeforeEachCallback, AfterAllCallback {
 
@@ -120,7 +120,10 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         stop(function, line, "PERFORM race_stop();\n" + line);
     }
 
-    /** The function stops inside a statement, whose snapshot is there: where it reads the number at the end of the first text. */
+    /**
+     * The function stops inside a statement, whose snapshot is there: where it reads the number at the end of the first
+     * text.
+     */
     void stopInside(String function, String upToNumber, String afterIt) throws SQLException {
         stop(function, upToNumber + afterIt, upToNumber + " + race_stop()" + afterIt);
     }

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Many clients do at random what may meet, on a clock that goes on whenever somebody reads it: leases lapse in the middle of
- * everything. What the clients were told has to be what one honest server could tell.
+ * Many clients do at random what may meet, on a clock that goes on whenever somebody reads it: leases lapse in the
+ * middle of everything. What the clients were told has to be what one honest server could tell.
  */
 class PostgresRaceStressTests {
 

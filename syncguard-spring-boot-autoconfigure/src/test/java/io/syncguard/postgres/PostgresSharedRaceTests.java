@@ -22,7 +22,10 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Readers and writers that meet at the rows of a key: a writer is alone, whoever stalls, lapses or pins at whatever step. */
+/**
+ * Readers and writers that meet at the rows of a key: a writer is alone, whoever stalls, lapses or pins at whatever
+ * step.
+ */
 class PostgresSharedRaceTests {
 
     private static final String WRITER = "writer----------------";

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** An extension that is not committed yet when its lease lapses for everybody else: SyncGuard for TypeScript granted twice. */
+/**
+ * An extension that is not committed yet when its lease lapses for everybody else: SyncGuard for TypeScript granted
+ * twice.
+ */
 class PostgresStalledExtensionTests {
 
     private static final Duration TTL = Duration.ofSeconds(30);

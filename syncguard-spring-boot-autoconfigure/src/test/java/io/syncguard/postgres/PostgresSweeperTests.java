@@ -226,7 +226,9 @@ class PostgresSweeperTests {
         assertThat(plan).anyMatch(line -> line.contains("Index Scan using syncguard_locks_expires_at_ms_idx"));
     }
 
-    /** A scan that is forced is priced at 10000000000, for which a server with a JIT compiler compiles the statement. */
+    /**
+     * A scan that is forced is priced at 10000000000, for which a server with a JIT compiler compiles the statement.
+     */
     @ParameterizedTest
     @ValueSource(ints = {0, 5000})
     void the_look_for_the_lapsed_is_not_worth_compiling(int waiters) throws SQLException {

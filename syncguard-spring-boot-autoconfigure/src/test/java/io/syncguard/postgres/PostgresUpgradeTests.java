@@ -39,7 +39,10 @@ class PostgresUpgradeTests {
     private static final Duration TTL = Duration.ofMinutes(10);
     private static final String NEWER = read(PostgresSchema.LOCATION + "/R__syncguard_schema.sql");
 
-    /** There is one version yet. The first that changes something keeps this one among the test resources, to be the older. */
+    /**
+     * There is one version yet. The first that changes something keeps this one among the test resources, to be the
+     * older.
+     */
     private static final String OLDER = older(NEWER);
 
     private final String url = PostgresServer.newDatabaseUrl();

@@ -32,8 +32,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * A process hears whom releases wake. Nobody asks the server again within an hour here, neither for a queue entry nor while wake-ups
- * do not arrive: who is granted a lock has been woken.
+ * A process hears whom releases wake. Nobody asks the server again within an hour here, neither for a queue entry nor
+ * while wake-ups do not arrive: who is granted a lock has been woken.
  */
 class PostgresWakeUpsTests {
 
@@ -186,7 +186,9 @@ class PostgresWakeUpsTests {
         eventually().until(() -> threadsBefore.containsAll(listenerThreads()));
     }
 
-    /** A pooler lends the session that listens to somebody else. Here it listens in a database where nobody notifies. */
+    /**
+     * A pooler lends the session that listens to somebody else. Here it listens in a database where nobody notifies.
+     */
     @Test
     void where_no_notification_arrives_it_says_so_once_and_whoever_waits_asks() throws Exception {
         LockHandle lock = holder.acquire(REQUEST);

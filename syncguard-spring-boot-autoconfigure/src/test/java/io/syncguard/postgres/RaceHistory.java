@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What many clients were told, and whether one server that keeps to the contract could have told it. Times are those of the
- * server's clock, which has to grow with each reading.
+ * What many clients were told, and whether one server that keeps to the contract could have told it. Times are those of
+ * the server's clock, which has to grow with each reading.
  */
 final class RaceHistory {
 

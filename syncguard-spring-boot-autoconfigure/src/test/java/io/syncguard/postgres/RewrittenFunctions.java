@@ -8,7 +8,9 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The functions of the script, of which a test replaces some for a while. They are named without the name of the table. */
+/**
+ * The functions of the script, of which a test replaces some for a while. They are named without the name of the table.
+ */
 final class RewrittenFunctions {
 
     private final JdbcTemplate jdbc;

@@ -32,7 +32,8 @@ import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 
 /**
- * Whatever names somebody gives the tables, everything works under them, or they are refused before there is a connection.
+ * Whatever names somebody gives the tables, everything works under them, or they are refused before there is a
+ * connection.
  */
 class TableNamesPropertyTests {
 

@@ -25,7 +25,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Connections that are closed leave no thread behind, whatever they were doing, and long before a timeout would end it. */
+/**
+ * Connections that are closed leave no thread behind, whatever they were doing, and long before a timeout would end it.
+ */
 class RedisCloseTests {
 
     private static final RedisSettings SETTINGS =

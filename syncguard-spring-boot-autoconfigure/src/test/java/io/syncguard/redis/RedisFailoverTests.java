@@ -22,7 +22,9 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The master is killed or stands still, and a replica takes over: locks go on there, as far as it has heard of them. */
+/**
+ * The master is killed or stands still, and a replica takes over: locks go on there, as far as it has heard of them.
+ */
 class RedisFailoverTests {
 
     private static final Duration TTL = Duration.ofMinutes(10);

@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.script.DefaultRedisScript;
 
-/** What is in Redis: when each key expires, what is written and read, and how thousands that died are cleared away at once. */
+/**
+ * What is in Redis: when each key expires, what is written and read, and how thousands that died are cleared away at
+ * once.
+ */
 class RedisKeysTests extends ContractFixture {
 
     /** Redis before version 7 does not tell when a key expires, only how long it has. */

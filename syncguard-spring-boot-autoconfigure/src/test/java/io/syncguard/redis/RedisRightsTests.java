@@ -42,7 +42,9 @@ import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The rights that {@code docs/redis.md} asks for are enough for everything, and none of those in scripts is too many. */
+/**
+ * The rights that {@code docs/redis.md} asks for are enough for everything, and none of those in scripts is too many.
+ */
 class RedisRightsTests {
 
     private static final Duration TTL = Duration.ofMinutes(1);

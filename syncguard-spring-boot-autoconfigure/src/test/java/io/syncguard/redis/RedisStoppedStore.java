@@ -18,8 +18,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
 
 /**
- * Keys of its own on the real server, and a backend whose scripts read the time from one of them. That time is days ahead of the
- * server's clock, so that no key ever expires before the test has time pass.
+ * Keys of its own on the real server, and a backend whose scripts read the time from one of them. That time is days
+ * ahead of the server's clock, so that no key ever expires before the test has time pass.
  */
 public final class RedisStoppedStore implements StoppedStore {
 
@@ -48,7 +48,10 @@ public final class RedisStoppedStore implements StoppedStore {
             end
             """, Void.class);
 
-    /** The server does it when all of a set is over. A member of one in use stays until the next request, or the next wake-up. */
+    /**
+     * The server does it when all of a set is over. A member of one in use stays until the next request, or the next
+     * wake-up.
+     */
     private static final String SWEEP = """
             delete_lapsed_entries(ARGV[1])
             for _, family in pairs(LEASES) do

@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
 /**
- * Another process: a JVM that runs a main class of the test class path, is asked and answers in lines, and can be paused and
- * killed. It ends with this one, whatever happens: its input ends then.
+ * Another process: a JVM that runs a main class of the test class path, is asked and answers in lines, and can be
+ * paused and killed. It ends with this one, whatever happens: its input ends then.
  *
  * <p>One thread at a time may ask.
  */
@@ -74,7 +74,10 @@ public final class ChildJvm implements AutoCloseable {
         }
     }
 
-    /** The child's side: answers one line to each line, until the parent closes or ends. What is printed goes to the log. */
+    /**
+     * The child's side: answers one line to each line, until the parent closes or ends. What is printed goes to the
+     * log.
+     */
     public static void serve(UnaryOperator<String> answer) throws IOException {
         PrintStream answers = System.out;
         System.setOut(System.err);
@@ -109,7 +112,10 @@ public final class ChildJvm implements AutoCloseable {
         signal("STOP");
     }
 
-    /** The process can start no thread, until {@link #giveThreads}. It is asked to take part: {@link ThreadShortage#begin}. */
+    /**
+     * The process can start no thread, until {@link #giveThreads}. It is asked to take part:
+     * {@link ThreadShortage#begin}.
+     */
     public void takeThreads(String question) {
         ThreadShortage.limit(process.pid());
         ask(question);

@@ -10,7 +10,8 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.Tuple;
 
 /**
- * Durations that callers may hand in, and the rules of ttls and other times once more, said by other means than the library's.
+ * Durations that callers may hand in, and the rules of ttls and other times once more, said by other means than the
+ * library's.
  */
 public final class Durations {
 

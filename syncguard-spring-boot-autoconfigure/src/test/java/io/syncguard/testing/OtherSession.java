@@ -8,8 +8,8 @@ import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Somebody else at the database, with a transaction that stays open: it locks what a test wants to be locked. Also a look past
- * all transactions, and a way to end sessions.
+ * Somebody else at the database, with a transaction that stays open: it locks what a test wants to be locked. Also a
+ * look past all transactions, and a way to end sessions.
  */
 public final class OtherSession implements AutoCloseable {
 

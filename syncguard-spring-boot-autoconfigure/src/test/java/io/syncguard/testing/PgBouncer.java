@@ -21,8 +21,8 @@ import org.postgresql.Driver;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * The real PgBouncer in front of the test server: the program that the environment variable {@value #PROGRAM} names, or where
- * Debian's package puts it. Tests are reported as skipped, with the reason, where it is not there.
+ * The real PgBouncer in front of the test server: the program that the environment variable {@value #PROGRAM} names, or
+ * where Debian's package puts it. Tests are reported as skipped, with the reason, where it is not there.
  */
 public final class PgBouncer implements AutoCloseable {
 

@@ -14,11 +14,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /**
- * Stands between a client and the test server, counts round trips, can fall silent, be slow, lose one answer, keep one request
- * back, and shows what the client sends.
+ * Stands between a client and the test server, counts round trips, can fall silent, be slow, lose one answer, keep one
+ * request back, and shows what the client sends.
  *
- * <p>A round trip is one {@code ReadyForQuery} message of the server: with it, it gives the word back to the client. Only
- * connections without encryption are understood.
+ * <p>A round trip is one {@code ReadyForQuery} message of the server: with it, it gives the word back to the client.
+ * Only connections without encryption are understood.
  */
 public final class PostgresProxy implements ServerProxy {
 
@@ -68,8 +68,8 @@ public final class PostgresProxy implements ServerProxy {
     }
 
     /**
-     * Lets the next statement through to its end that is sent as text with these words in it, and cuts its connection in
-     * place of the answer.
+     * Lets the next statement through to its end that is sent as text with these words in it, and cuts its connection
+     * in place of the answer.
      */
     public void loseAnswerTo(String words) {
         nextToLose.set(new Loss(words, true));
@@ -81,8 +81,9 @@ public final class PostgresProxy implements ServerProxy {
     }
 
     /**
-     * Cuts the connection on which the server answers the next query, when it has done its work and before the client hears of
-     * it. What answers without a row, as a pool's look whether a connection lives, is no query; but a new connection asks some.
+     * Cuts the connection on which the server answers the next query, when it has done its work and before the client
+     * hears of it. What answers without a row, as a pool's look whether a connection lives, is no query; but a new
+     * connection asks some.
      */
     public void loseNextAnswer() {
         losesNextAnswer.set(true);

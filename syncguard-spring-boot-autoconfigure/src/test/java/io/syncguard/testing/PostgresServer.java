@@ -15,9 +15,9 @@ import org.testcontainers.DockerClientFactory;
 import org.testcontainers.postgresql.PostgreSQLContainer;
 
 /**
- * The one real PostgreSQL of a test run: the server of the environment variable {@value #URL} (a JDBC URL of a superuser)
- * where it is set, else a container where a Docker engine answers, else an embedded server. {@link PostgresBinaries} says of
- * which build an embedded one is.
+ * The one real PostgreSQL of a test run: the server of the environment variable {@value #URL} (a JDBC URL of a
+ * superuser) where it is set, else a container where a Docker engine answers, else an embedded server.
+ * {@link PostgresBinaries} says of which build an embedded one is.
  */
 public final class PostgresServer {
 

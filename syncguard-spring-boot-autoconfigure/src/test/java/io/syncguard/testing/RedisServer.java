@@ -8,8 +8,8 @@ import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 
 /**
- * The one real Redis of a test run: the server of the environment variable {@value #URL} where it is set, else a container
- * where a Docker engine answers, else an embedded server.
+ * The one real Redis of a test run: the server of the environment variable {@value #URL} where it is set, else a
+ * container where a Docker engine answers, else an embedded server.
  */
 public final class RedisServer {
 

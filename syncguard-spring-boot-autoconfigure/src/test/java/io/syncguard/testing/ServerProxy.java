@@ -18,8 +18,8 @@ public interface ServerProxy extends AutoCloseable {
     void delayAnswers(Duration delay);
 
     /**
-     * Keeps the next request with these words in it back and cuts its client off, which is told so at once. The server is told
-     * nothing.
+     * Keeps the next request with these words in it back and cuts its client off, which is told so at once. The server
+     * is told nothing.
      */
     void keepBack(String words);
 

@@ -16,8 +16,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Stands between clients and a server, whatever they talk: cuts and resets connections, swallows answers, makes them and requests
- * late. Who knows what they talk forwards it.
+ * Stands between clients and a server, whatever they talk: cuts and resets connections, swallows answers, makes them
+ * and requests late. Who knows what they talk forwards it.
  */
 final class TcpProxy implements AutoCloseable {
 
@@ -32,7 +32,10 @@ final class TcpProxy implements AutoCloseable {
     private final AtomicReference<String> nextToKeepBack = new AtomicReference<>();
     private final Semaphore letThrough = new Semaphore(0);
 
-    /** What goes to and fro on one connection. Each direction has a thread, which ends with an error when the connection does. */
+    /**
+     * What goes to and fro on one connection. Each direction has a thread, which ends with an error when the connection
+     * does.
+     */
     interface Traffic {
 
         void forwardRequests(Link link) throws IOException;

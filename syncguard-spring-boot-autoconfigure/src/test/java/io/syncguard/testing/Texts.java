@@ -114,7 +114,10 @@ public final class Texts {
         }
     }
 
-    /** Texts of the given number of UTF-8 bytes, made of characters of one to four bytes, none of which is normalised away. */
+    /**
+     * Texts of the given number of UTF-8 bytes, made of characters of one to four bytes, none of which is normalised
+     * away.
+     */
     public static Arbitrary<String> ofBytes(int bytes) {
         Arbitrary<String> mixed = Arbitraries.of("x", "\u00e9", "\u20ac", "\ud83d\udd12")
                 .list()

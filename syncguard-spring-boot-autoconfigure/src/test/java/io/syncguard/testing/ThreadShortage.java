@@ -10,10 +10,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 
 /**
- * A child process in which no thread can be started for a while: {@code Thread.start} throws the {@code OutOfMemoryError} of the
- * JVM itself. Its threads get large stacks, and the parent leaves its address space room for less than one of them.
+ * A child process in which no thread can be started for a while: {@code Thread.start} throws the
+ * {@code OutOfMemoryError} of the JVM itself. Its threads get large stacks, and the parent leaves its address space
+ * room for less than one of them.
  *
- * <p>Linux only. A limit on the number of processes would not do: it does not hold for root, and counts what others run.
+ * <p>Linux only. A limit on the number of processes would not do: it does not hold for root, and counts what others
+ * run.
  */
 public final class ThreadShortage {
 
@@ -79,7 +81,9 @@ public final class ThreadShortage {
         }
     }
 
-    /** In the child, when it is limited: uses up the stacks that are left over. Returns when no thread can be started. */
+    /**
+     * In the child, when it is limited: uses up the stacks that are left over. Returns when no thread can be started.
+     */
     public static ThreadShortage begin() {
         ThreadShortage shortage = new ThreadShortage();
         try {

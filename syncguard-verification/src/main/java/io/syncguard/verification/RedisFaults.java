@@ -43,7 +43,8 @@ final class RedisFaults {
                 if #sets > 0 then
                     local any = sets[1 + ARGV[1] % #sets]
                     local lock_ids = redis.call('ZRANGE', any.set, 0, -1)
-                    return { lock_ids[1 + ARGV[1] % #lock_ids], string.sub(any.set, #KEYS[1] + #any.family + 1), any.family }
+                    local key = string.sub(any.set, #KEYS[1] + #any.family + 1)
+                    return { lock_ids[1 + ARGV[1] % #lock_ids], key, any.family }
                 end
             end
             return {}

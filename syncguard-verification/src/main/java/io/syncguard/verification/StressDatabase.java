@@ -14,8 +14,10 @@ final class StressDatabase {
             CREATE UNLOGGED TABLE stress_effects (
                 number BIGINT PRIMARY KEY, key TEXT NOT NULL, fence BIGINT NOT NULL, guarded BOOLEAN NOT NULL);
 
-            -- The number is drawn with the guard's row locked: numbers of one key are in the order of commits. Null is a refusal.
-            CREATE FUNCTION stress_guarded_effect(p_key TEXT, p_fence BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $function$
+            -- The number is drawn with the guard's row locked: numbers of one key are in the order of commits. Null is
+            -- a refusal.
+            CREATE FUNCTION stress_guarded_effect(p_key TEXT, p_fence BIGINT) RETURNS BIGINT
+            LANGUAGE plpgsql AS $function$
             DECLARE
                 v_number BIGINT;
             BEGIN
