@@ -17,7 +17,7 @@ final class LockPool extends AbstractDataSource implements AutoCloseable {
     private final HikariConfig config;
     private final HikariPool pool;
 
-    /** HikariPool itself would let a caller wait for a connection that never comes. */
+    /** After its end, HikariPool itself would let a caller wait for a connection that never comes. */
     private final AtomicBoolean closed = new AtomicBoolean();
 
     LockPool(HikariConfig config) {

@@ -37,7 +37,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.util.ClassUtils;
 
 /**
- * Keeps the locks in the PostgreSQL database of the application's {@link DataSource}, or of that which is marked with
+ * Stores locks in the PostgreSQL database of the application's {@link DataSource}, or of the one marked with
  * {@link SyncGuardDataSource}.
  */
 @AutoConfiguration(
@@ -61,7 +61,7 @@ public final class PostgresLockAutoConfiguration {
                 properties.postgres().locksTable(), properties.postgres().fenceCountersTable());
     }
 
-    /** Made after the application's migrations have run; the schema is there when it is. */
+    /** Made after the application's migrations. The schema exists when the bean does. */
     @Bean(Backend.POSTGRES_BEAN)
     @DependsOnDatabaseInitialization
     PostgresLockBackend syncGuardPostgresLockBackend(
@@ -85,7 +85,7 @@ public final class PostgresLockAutoConfiguration {
             boolean leftToFlyway = management.isLeftToFlyway(hasFlyway(beans), lockDataSource.getIfAvailable() != null);
             prepare(new PostgresSchema(pools.operations(), tables), management, leftToFlyway);
             log.info("SyncGuard keeps its locks in the table '" + tables.locks() + "' of PostgreSQL, on up to "
-                    + postgres.poolSize() + (postgres.wakeUps() ? " + 2" : " + 1") + " connections of its own");
+                    + pools.maximumConnections() + " connections of its own");
             return new PostgresLockBackend(pools.operations(), pools.engine(), pools.wakeUps(), settings, pools::close);
         } catch (RuntimeException ex) {
             pools.close();
@@ -113,7 +113,7 @@ public final class PostgresLockAutoConfiguration {
                 && beans.getBeanNamesForType(Flyway.class, true, false).length > 0;
     }
 
-    /** Asked for, or nothing is said and Redis was not taken. */
+    /** Matches if PostgreSQL is chosen, or if no backend is chosen and no other backend was configured before. */
     static final class OnPostgres extends AnyNestedCondition {
 
         OnPostgres() {
@@ -164,7 +164,7 @@ public final class PostgresLockAutoConfiguration {
                 throw new LockException(
                         LockErrorCode.INVALID_ARGUMENT,
                         "Flyway does not replace placeholders such as ${syncguard_locks}, which the script of SyncGuard"
-                                + " uses: see spring.flyway.placeholder-replacement, placeholder-prefix and"
+                                + " contains: see spring.flyway.placeholder-replacement, placeholder-prefix and"
                                 + " placeholder-suffix, or set syncguard.postgres.schema-management to initialize");
             }
         }

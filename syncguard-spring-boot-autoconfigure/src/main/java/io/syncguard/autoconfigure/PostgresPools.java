@@ -18,9 +18,9 @@ import org.springframework.boot.jdbc.UnsupportedDataSourcePropertyException;
 import org.springframework.util.ClassUtils;
 
 /**
- * The library's own connections, made from the connection details of the application's {@code DataSource}: a few for
- * what callers ask, one for each thread of the engine, and one for wake-ups as soon as somebody waits. An application
- * that has used up its pool cannot starve them, and callers cannot starve the heartbeat.
+ * The library's own connections, made from the connection details of the application's {@code DataSource}: some for
+ * callers, one for each thread of the engine that sends requests, and one for wake-ups from the first wait on. An
+ * application that has used up its pool cannot starve them, and callers cannot starve the heartbeat.
  */
 final class PostgresPools implements AutoCloseable {
 
@@ -30,8 +30,8 @@ final class PostgresPools implements AutoCloseable {
     private static final long SHORTEST_WAIT_MILLIS = 250;
 
     /**
-     * The threads of the engine that send something: heartbeats, looks of waiters, late releases; and the thread that
-     * stops it.
+     * The threads of the engine that send requests: for heartbeats, safety polls and background releases; and the
+     * thread that stops the engine.
      */
     private static final int ENGINE_THREADS = 4;
 
@@ -41,12 +41,13 @@ final class PostgresPools implements AutoCloseable {
     private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(10);
 
     private final Duration timeout;
+    private final int maximumConnections;
     private final LockPool operations;
     private final LockPool engine;
     private final @Nullable LockPool wakeUps;
 
     /**
-     * @param networkTimeout is divided evenly: one half to wait for a connection, one for the server's answer
+     * @param networkTimeout is divided into two halves: one for the wait for a connection, one for the server's answer
      */
     PostgresPools(DataSource application, int size, boolean wakeUps, Duration networkTimeout) {
         if (size < 1
@@ -59,7 +60,8 @@ final class PostgresPools implements AutoCloseable {
                             + " and " + networkTimeout);
         }
         this.timeout = networkTimeout.dividedBy(2);
-        HikariConfig details = detailsOf(application, size + ENGINE_THREADS + (wakeUps ? 1 : 0));
+        this.maximumConnections = size + ENGINE_THREADS + (wakeUps ? 1 : 0);
+        HikariConfig details = detailsOf(application, maximumConnections);
         this.operations = pool(details, "syncguard", size);
         this.engine = pool(details, "syncguard-engine", ENGINE_THREADS);
         this.wakeUps = wakeUps ? wakeUpPool(details) : null;
@@ -74,10 +76,14 @@ final class PostgresPools implements AutoCloseable {
         return engine;
     }
 
-    /** Gives out one connection, when it is asked for; {@code null} where nobody is to be woken. */
+    /** Opens one connection when it is needed; {@code null} if wake-ups are off. */
     @Nullable
     DataSource wakeUps() {
         return wakeUps;
+    }
+
+    int maximumConnections() {
+        return maximumConnections;
     }
 
     /** How long the server may take to answer. */
@@ -115,7 +121,7 @@ final class PostgresPools implements AutoCloseable {
                     .type(HikariDataSource.class)
                     .build();
         } catch (UnsupportedDataSourcePropertyException ex) {
-            // It has no URL, or does not tell.
+            // It has no URL, or does not reveal it.
             return new HikariConfig();
         }
     }
@@ -154,13 +160,13 @@ final class PostgresPools implements AutoCloseable {
         if (config.getDataSource() == null
                 && !config.getDataSourceProperties().containsKey("socketFactory")
                 && driverSees(PromptSocketFactory.class)) {
-            // One in the URL takes precedence.
+            // A factory in the URL takes precedence.
             config.addDataSourceProperty("socketFactory", PromptSocketFactory.class.getName());
         }
         return new LockPool(config);
     }
 
-    /** In some containers the driver is loaded where applications are not seen. */
+    /** In some containers the driver's class loader does not see the application's classes. */
     private static boolean driverSees(Class<?> type) {
         return ClassUtils.isVisible(type, Driver.class.getClassLoader());
     }
@@ -172,10 +178,10 @@ final class PostgresPools implements AutoCloseable {
         config.setMinimumIdle(1);
         config.setConnectionTimeout(timeout.toMillis());
         config.setValidationTimeout(SHORTEST_WAIT_MILLIS);
-        // The first statement, which sets up the schema, says better what is wrong than a pool that cannot be filled.
+        // The first statement, which sets up the schema, reports an error more clearly than the pool's own start does.
         config.setInitializationFailTimeout(-1);
         if (config.getDataSource() == null) {
-            // A server that went away without a word must not hold a connection attempt or an idle connection for ever.
+            // A server that disappears silently must not block a connection attempt or an idle connection for ever.
             String seconds = String.valueOf(Math.max(1, timeout.toSeconds()));
             config.addDataSourceProperty("connectTimeout", seconds);
             config.addDataSourceProperty("loginTimeout", seconds);

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>A lock id is made for the acquisition.
  *   <li>The clock is read, then the request is sent. An error ends the acquisition. If the outcome is in doubt, the
  *       lock id is released in the background.
- *   <li>A grant counts until one ttl after the clock was read.
+ *   <li>The deadline of a grant is one ttl after that time.
  *   <li>An attempt that begins at the deadline or later is the last one and does not queue. So the last attempt happens
  *       at the deadline, and a wait time of zero means one attempt.
  *   <li>After any other attempt the caller has a queue entry. It sleeps until it is woken or the deadline has come, and
@@ -35,7 +35,7 @@ final class Acquirer {
 
     private static final Log log = LogFactory.getLog(Acquirer.class);
 
-    /** An answer that came this long after the deadline, 50 ms, was slow: there is no time for a further attempt. */
+    /** An answer 50 ms after the deadline is late: no further attempt follows. */
     private static final long LATE_ANSWER_NANOS = Duration.ofMillis(50).toNanos();
 
     private final LockBackend backend;
@@ -68,7 +68,7 @@ final class Acquirer {
     /**
      * Acquires the lock or gives up.
      *
-     * @throws LockNotAcquiredException when others had the key to the end of the wait time
+     * @throws LockNotAcquiredException when the key was not granted within the wait time
      */
     GrantedLease acquire(LockRequest request) {
         Acquisition acquisition = new Acquisition(request, settings.waitTime(request));
@@ -82,7 +82,7 @@ final class Acquirer {
     /**
      * Acquires the lock with one attempt.
      *
-     * @return {@code null} when others have the key
+     * @return {@code null} when the request was refused
      */
     @Nullable
     GrantedLease tryAcquire(LockRequest request) {
@@ -203,7 +203,7 @@ final class Acquirer {
             }
         }
 
-        /** Sleeps until the next attempt is worth it; returns the lease that a release has handed over meanwhile. */
+        /** Sleeps until the next attempt is due. Returns the lease if a release handed the key over meanwhile. */
         private @Nullable GrantedLease sleep(Waiter waiter, long sentAt, Duration nextLook) {
             AcquireResult.Granted granted;
             try {
@@ -217,7 +217,7 @@ final class Acquirer {
             }
             Confirmation first =
                     new Confirmation(waiter.confirmedAt(), backend.waiterTtl(), oneAttempt.ttl(), granted.expiresAt());
-            // Past its deadline the lease does not count. The next attempt may still find it alive.
+            // A lease past its deadline does not count. The next attempt may still find it live.
             return time.nanoTime() < first.deadline() ? granted(granted, first) : null;
         }
 

@@ -3,12 +3,12 @@ package io.syncguard.core;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 
-/** What a backend throws against its contract, an {@link Error} for one, as the failure that it means for a lock. */
+/** Turns what a backend throws against its contract, such as an {@link Error}, into a {@link LockBackendException}. */
 final class BackendFailure {
 
     private BackendFailure() {}
 
-    /** @param what has failed, such as "The release failed" */
+    /** @param what names what failed, such as "The release failed" */
     static LockBackendException of(String what, Throwable error) {
         return error instanceof LockBackendException known
                 ? known

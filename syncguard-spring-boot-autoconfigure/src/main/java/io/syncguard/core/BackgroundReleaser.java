@@ -18,7 +18,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends releases that no caller waits for, and repeats each until it got through or is of no use any more.
+ * Sends releases that no caller waits for, and repeats each until it succeeds or can have no effect any more.
  *
  * <p>The thread {@code syncguard-release} sends those that are due in one statement, or one per {@value #CHUNK}, on a
  * connection for which callers do not compete.
@@ -32,7 +32,7 @@ final class BackgroundReleaser implements AutoCloseable {
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
 
-    /** The pauses after an answer are short: the transaction that had the row locked may have ended. */
+    /** The pauses after a busy answer are short: the transaction that locked the row may have ended. */
     private static final Backoff BUSY_PAUSES = Backoff.doubling(FIRST_PAUSE, Duration.ofMillis(200));
 
     private static final Backoff ERROR_PAUSES = Backoff.doubling(FIRST_PAUSE, Duration.ofSeconds(2));
@@ -48,7 +48,7 @@ final class BackgroundReleaser implements AutoCloseable {
         this.alarm = new Alarm("syncguard-release", time, this::sendDue);
     }
 
-    /** Releases a lease that its holder does not use any more, for as long as its ttl. */
+    /** Releases a lease that its holder does not use any more. Repeats that for the ttl at most. */
     void release(Lease lease) {
         add(new Pending(
                 lease.lockId(),
@@ -57,7 +57,7 @@ final class BackgroundReleaser implements AutoCloseable {
                 lease.confirmed().ttl()));
     }
 
-    /** Releases a lease of another process, whose row was locked, for so long. */
+    /** Releases a lease of another process, whose row was locked. Repeats that for this duration at most. */
     void release(String lockId, Duration patience) {
         add(new Pending(lockId, null, BackgroundReleaser::isEnded, patience));
     }
@@ -76,9 +76,9 @@ final class BackgroundReleaser implements AutoCloseable {
     }
 
     /**
-     * Sends everything that is left once more, on the thread of the caller: together, and then one by one what failed
-     * together. No statement begins after the in-doubt period: with a server that is away, each takes a network
-     * timeout.
+     * Sends all remaining releases once more, on the caller's thread: first together, then one by one those that
+     * failed. No statement begins after the in-doubt period, because each takes a network timeout while the server is
+     * away.
      */
     void flush() {
         long deadline = time.nanoTime() + backend.inDoubtPeriod().toNanos();
@@ -139,21 +139,21 @@ final class BackgroundReleaser implements AutoCloseable {
                 }
             }
         } catch (RuntimeException | Error ex) {
-            // An Error, too: without memory or threads, these are sent again.
+            // Also after an Error, such as a lack of memory or threads, these are sent again.
             releases.forEach(each -> each.pause(ERROR_PAUSES));
             Shielded.log(() -> log.debug(releases.size() + " lock(s) could still not be released", ex));
         }
     }
 
     /**
-     * A release that has not got through. The background thread writes its fields, and the thread that stops the
-     * engine; a release that both send does no harm.
+     * A release that has not succeeded yet. The background thread and the thread that stops the engine write its
+     * fields. A release that both send does no harm.
      */
     private final class Pending {
 
         private final String lockId;
 
-        /** May have to be held for some time yet. */
+        /** Its {@code holdAtLeast} may not be over. Null for a lock id alone. */
         private final @Nullable Lease lease;
 
         private final Predicate<ReleaseResult> isDone;
@@ -168,7 +168,7 @@ final class BackgroundReleaser implements AutoCloseable {
             this.givesUpAt = time.nanoTime() + patience.toNanos();
         }
 
-        /** Each is sent once, however long it waited behind others. */
+        /** Each is sent at least once, even if its time ended while it waited. */
         boolean isOver() {
             return tries > 0 && time.nanoTime() >= givesUpAt;
         }

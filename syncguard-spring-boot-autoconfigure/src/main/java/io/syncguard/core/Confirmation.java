@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * What the server confirmed last of a lease.
+ * The last confirmation of a lease by the server.
  *
  * @param sentAt the time before the request was sent, on the local monotonic clock in nanoseconds
  * @param length how long the lease lives from then on, at least
- * @param ttl how long it is to live when it is extended next
- * @param expiresAt its end on the server's clock
+ * @param ttl the ttl of its next extension
+ * @param expiresAt its expiry on the server's clock
  */
 record Confirmation(long sentAt, Duration length, Duration ttl, Instant expiresAt) {
 

@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a request was not granted: somebody else holds the key, or waits in front.
+ * Why a request was not granted: another caller holds the key, or waits in front.
  *
  * @param holder who holds the key; {@code null} when others only wait for it
  */

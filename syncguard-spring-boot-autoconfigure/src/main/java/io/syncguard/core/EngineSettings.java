@@ -9,13 +9,13 @@ import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
 
 /**
- * What the engine is set to.
+ * Settings of the engine.
  *
  * @param owner the label of this process in the lock table, for people
  * @param ttl for requests that name none
  * @param waitTime for requests that name none
- * @param firstRetry while wake-ups do not arrive, the longest pause before a waiter is looked at first; it doubles each
- *     time
+ * @param firstRetry while wake-ups do not arrive, the longest pause before the first poll of a waiter; it doubles with
+ *     each poll
  * @param longestRetry the longest of these pauses
  * @param shutdownTimeout how long {@link LockEngine#close} waits for bodies to end before it releases their locks
  */
@@ -65,7 +65,7 @@ public record EngineSettings(
         if (request.heartbeatInterval() != null) {
             LockLimits.heartbeat(request.heartbeatInterval(), leaseTtl);
         }
-        // The first lease of a hand-over is short: an extension has to follow, and not shorten it.
+        // The first lease of a hand-over is short: an extension has to follow, and must not shorten it.
         boolean handOver =
                 request.mode() == LockMode.EXCLUSIVE && request.heartbeat() && leaseTtl.compareTo(waiterTtl) >= 0;
         return new AcquireRequest(

@@ -12,7 +12,7 @@ final class FenceWarning {
 
     private static final Log log = LogFactory.getLog(FenceWarning.class);
 
-    /** From here on a tenth of the counter's range is used up. */
+    /** From this fence on, a tenth of the counter's range is used up. */
     private static final long FIRST = 90_000_000_000_000L;
 
     private static final long PAUSE_NANOS = Duration.ofMinutes(1).toNanos();
@@ -24,7 +24,7 @@ final class FenceWarning {
         this.time = time;
     }
 
-    /** Warns of a fence that was taken, if few are left. */
+    /** Warns if few fences are left after this one. */
     void check(Fence fence, String key) {
         long now = time.nanoTime();
         long due = next.get();

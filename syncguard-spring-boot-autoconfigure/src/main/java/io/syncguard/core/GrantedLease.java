@@ -8,7 +8,7 @@ import java.time.Duration;
  *
  * @param lockId the secret of the lease
  * @param fence the number of the grant
- * @param confirmation how long it lives
+ * @param confirmation until when its holder may act
  * @param waited how long the acquisition took
  */
 record GrantedLease(String lockId, Fence fence, Confirmation confirmation, Duration waited) {

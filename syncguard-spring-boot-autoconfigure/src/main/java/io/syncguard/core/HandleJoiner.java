@@ -58,8 +58,9 @@ final class HandleJoiner {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
                     "Lock '" + request.key()
-                            + "' is held in mode SHARED where an exclusive one is asked for, which would wait"
-                            + " for itself: take it exclusively from the start, or end the shared one first");
+                            + "' is held in mode SHARED, and an exclusive request for it would wait for"
+                            + " its own thread: acquire it exclusively from the start, or release the shared lock"
+                            + " first");
         }
         JoinedHandle joined = new JoinedHandle(outer, request);
         outer.requireHeld(joined);

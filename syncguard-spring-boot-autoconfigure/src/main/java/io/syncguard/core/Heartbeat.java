@@ -19,8 +19,8 @@ import org.apache.commons.logging.LogFactory;
  *
  * <p>It sends one statement per tick, or one per {@value #CHUNK} leases. A lease that is due soon is extended along
  * with the others, so that leases which were acquired at different times share their statements from the first tick on.
- * A tick that failed is repeated sooner. A lease that the server no longer knows is lost. The others go on in each
- * case.
+ * A tick that failed is repeated sooner. A lease that the server no longer knows is lost. The other leases are not
+ * affected.
  */
 final class Heartbeat implements AutoCloseable {
 
@@ -35,10 +35,10 @@ final class Heartbeat implements AutoCloseable {
     private final Time time;
     private final Alarm alarm;
 
-    /** The statements that failed since one did not. Used by the heartbeat's thread alone. */
+    /** The number of statements that failed since the last success. Used by the heartbeat's thread alone. */
     private int failures;
 
-    /** Whether the log has a warning of them. Used by the heartbeat's thread alone. */
+    /** Whether the log has a warning of these failures. Used by the heartbeat's thread alone. */
     private boolean warned;
 
     Heartbeat(LockBackend backend, LeaseMonitor monitor, ListenerDispatcher dispatcher, Time time) {
@@ -49,7 +49,7 @@ final class Heartbeat implements AutoCloseable {
         this.alarm = new Alarm("syncguard-heartbeat", time, this::tick);
     }
 
-    /** Takes notice of a lease that the heartbeat is to extend. */
+    /** Schedules the extension of a lease, if its heartbeat is on. */
     void schedule(Lease lease) {
         if (lease.schedule().isOn()) {
             alarm.ringAt(lease.schedule().dueAt());
@@ -115,14 +115,13 @@ final class Heartbeat implements AutoCloseable {
             }
             dispatcher.dispatchLater(extended, LockListener::extended);
         } catch (RuntimeException | Error ex) {
-            // An Error, too: without memory or threads, the other leases are extended, and these are tried again.
+            // Also after an Error, such as a lack of memory or threads, the heartbeat goes on and repeats these.
             failed(extensions, BackendFailure.of("The heartbeat failed", ex));
         }
     }
 
     /**
-     * Warns once per outage, and only of leases that can still be saved: the loss of the others is a warning of its
-     * own.
+     * Warns once per outage, and only if a lease is still held: each loss has its own warning.
      */
     private void failed(List<LeaseExtension> extensions, LockBackendException error) {
         failures++;

@@ -3,7 +3,7 @@ package io.syncguard.core;
 import io.syncguard.LockBackendException;
 import io.syncguard.spi.RequestNotSentException;
 
-/** An error after which the server may have done, or may yet do, what it was asked. */
+/** Whether an error leaves the outcome in doubt: the server may have executed the request, or may still do so. */
 final class InDoubt {
 
     private InDoubt() {}

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A nested request's view of the handle that it joined: the same lease, except that giving it back frees nothing.
+ * A nested request's view of the handle that it joined: the same lease, except that its release does not end the lease.
  */
 final class JoinedHandle implements LockHandle {
 

@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a holder knows of its lease: whether it is held, until when, and under which fence. It ends once, released or
- * lost. Threads may share it. It knows nobody above it: its loss calls a hook.
+ * lost. Threads may share it. It knows no class above it: its loss calls a hook.
  *
  * <p>The holder may act until the deadline: one ttl after the moment <em>before the last confirmed request was
- * sent</em>, on the local monotonic clock. The server's lease ends later, by the time that the request travelled, and
- * the store keeps the key from others for a tolerance more.
+ * sent</em>, on the local monotonic clock. At the server the lease lapses later, by the travel time of the request, and
+ * the store keeps the key from others for the tolerance after that.
  */
 final class Lease {
 
@@ -51,15 +51,15 @@ final class Lease {
      */
     private final Semaphore extensions = new Semaphore(1);
 
-    /** Written under the permit, as all that follows. Read by all. */
+    /** Written under the permit, like the fields below. Read by all threads. */
     private volatile Confirmation confirmed;
 
-    /** It only grows. */
+    /** It never decreases. */
     private volatile Fence fence;
 
     /**
-     * The longest time for which a confirmation counts: the shortest ttl of the extensions that are in doubt. One of
-     * them may reach the server after any later one, and end the lease so long from then on.
+     * The longest time for which a confirmation counts: the shortest ttl of the extensions in doubt. One of them may
+     * reach the server after later extensions, and set the lease to that ttl.
      */
     private Duration countsAtMost = LockLimits.MAX_DURATION;
 
@@ -113,7 +113,7 @@ final class Lease {
         return Duration.ofMillis(request.holdAtLeast().plusNanos(999_999).toMillis());
     }
 
-    /** Whether that is not over. */
+    /** Whether {@link #holdAtLeast} is not over. */
     boolean isEarly() {
         return held().compareTo(request.holdAtLeast()) < 0;
     }
@@ -132,13 +132,13 @@ final class Lease {
         return isHeld() ? Duration.ofNanos(Math.max(0, deadline() - time.nanoTime())) : Duration.ZERO;
     }
 
-    /** Begins an extension, when none is under way any more. */
+    /** Begins an extension. Waits while another one is open. */
     LeaseExtension extend() {
         extensions.acquireUninterruptibly();
         return new LeaseExtension(this);
     }
 
-    /** Begins an extension; {@code null} while another one is under way. */
+    /** Begins an extension; {@code null} while another one is open. */
     @Nullable
     LeaseExtension tryExtend() {
         return extensions.tryAcquire() ? new LeaseExtension(this) : null;
@@ -149,8 +149,8 @@ final class Lease {
     }
 
     /**
-     * The confirmation that an extension would bring which is sent now. If it is shorter, it counts from here on: the
-     * request may take effect and its answer be lost.
+     * Returns the confirmation that an extension sent now would bring. An earlier deadline counts from now on: the
+     * request may take effect although its answer is lost.
      *
      * @param ttl {@code null} for that of the lease
      */
@@ -163,13 +163,13 @@ final class Lease {
         return asked;
     }
 
-    /** An extension was confirmed. Past its deadline a lease is lost all the same. */
+    /** An extension was confirmed. A lease past its deadline is lost all the same. */
     void extended(Confirmation confirmation) {
         loseIfOver();
         confirm(confirmation.atMost(countsAtMost));
     }
 
-    /** A fence was taken. In one step with the phase: the fence of a lease that has ended does not change any more. */
+    /** A fence was drawn. Checked together with the phase: the fence of a lease that has ended does not change. */
     synchronized void rotated(Fence next) {
         if (phase != Phase.HELD) {
             return;
@@ -205,7 +205,7 @@ final class Lease {
         leave(Phase.RELEASING, Phase.RELEASED);
     }
 
-    /** Ends it as lost. Only the first caller makes a difference, and none once the release has begun. */
+    /** Ends the lease as lost. Only the first call has an effect, and none after the release has begun. */
     void lose(LockReason reason, String explanation) {
         lose(Phase.HELD, reason, explanation);
     }

@@ -32,7 +32,8 @@ final class LeaseBodies {
     }
 
     /**
-     * Whether the interrupt of one of them, which may be around another one on the same thread, explains the failure.
+     * Whether the interrupt of one of the bodies explains the failure. That body may enclose another one on the same
+     * thread.
      */
     boolean explain(Throwable failure) {
         return bodies.stream().anyMatch(body -> body.explains(failure));
@@ -42,7 +43,7 @@ final class LeaseBodies {
         bodies.forEach(RunningBody::interruptIfPending);
     }
 
-    /** Keeps a callback for the loss; {@code false} after the loss: the caller runs it. */
+    /** Adds a callback for the loss. Returns {@code false} after the loss: the caller then runs it. */
     boolean addCallback(Runnable callback) {
         synchronized (callbacks) {
             return !lost && callbacks.add(callback);

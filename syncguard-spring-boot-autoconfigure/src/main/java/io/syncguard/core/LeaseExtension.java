@@ -39,7 +39,7 @@ final class LeaseExtension implements AutoCloseable {
     }
 
     /**
-     * Takes over the answer.
+     * Applies the answer to the lease.
      *
      * @return whether the lease is still held
      */

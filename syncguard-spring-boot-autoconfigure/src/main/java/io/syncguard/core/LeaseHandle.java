@@ -148,7 +148,7 @@ final class LeaseHandle implements LockHandle {
         }
     }
 
-    /** Throws unless the lock is held: nothing may begin to run under it any more. */
+    /** Throws unless the lock is held: no body may begin under a lock that is not. */
     void requireHeld(LockHandle view) {
         if (!view.isHeld()) {
             throw notHeldException();
@@ -159,7 +159,7 @@ final class LeaseHandle implements LockHandle {
         return lostException(null);
     }
 
-    /** The handle that another one is a view of; {@code null} for a handle of somebody else's making. */
+    /** The handle behind a view; {@code null} for a handle that is not of this library. */
     static @Nullable LeaseHandle of(LockHandle handle) {
         return handle instanceof JoinedHandle joined ? joined.outer() : handle instanceof LeaseHandle own ? own : null;
     }
@@ -201,7 +201,7 @@ final class LeaseHandle implements LockHandle {
     private void end(RunningBody body) {
         bodies.remove(body);
         if (body.end()) {
-            // Its interrupt may have hidden that of a body around it.
+            // The interrupt of this lease may have hidden that of an enclosing body.
             CurrentLocks.innermostFirst().stream()
                     .map(LeaseHandle::of)
                     .filter(Objects::nonNull)
@@ -209,7 +209,7 @@ final class LeaseHandle implements LockHandle {
         }
     }
 
-    /** The interrupt may have been that of an outer body on the same thread, which has one flag for all of them. */
+    /** The interrupt may belong to an outer body: the thread has one flag for all bodies. */
     private boolean isInterruptedByLoss(RunningBody body, Throwable failure) {
         return lease.phase() == Lease.Phase.LOST
                 && (body.explains(failure)

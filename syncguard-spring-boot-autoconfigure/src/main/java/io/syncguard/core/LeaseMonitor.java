@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * All leases that this process holds, and the thread {@code syncguard-watch}, which detects that a deadline has passed.
  *
  * <p>The thread does no I/O, so that a silent server cannot delay it. It wakes up at the earliest deadline that it saw.
- * Heartbeats have moved that on by then, so it wakes up about once per ttl, however many leases there are.
+ * Heartbeats have moved that deadline by then, so it wakes up about once per ttl, however many leases there are.
  */
 final class LeaseMonitor implements AutoCloseable {
 
@@ -38,7 +38,7 @@ final class LeaseMonitor implements AutoCloseable {
         watch(lease);
     }
 
-    /** Takes notice of the deadline of a lease, which may be earlier than it was. */
+    /** Watches the deadline of a lease, which may be earlier than before. */
     void watch(Lease lease) {
         alarm.ringAt(lease.deadline());
     }
@@ -66,7 +66,7 @@ final class LeaseMonitor implements AutoCloseable {
         return held.values().stream().map(Held::lease).toList();
     }
 
-    /** Waits until no lease is held, at most so long. An interrupt ends the wait. */
+    /** Waits until no lease is held, for this duration at most. An interrupt ends the wait. */
     void awaitNone(Duration atMost) {
         long deadline = time.nanoTime() + atMost.toNanos();
         lock.lock();
@@ -89,7 +89,7 @@ final class LeaseMonitor implements AutoCloseable {
     private long loseThoseOver() {
         long next = Time.NEVER;
         for (Held each : held.values()) {
-            // A lease past its deadline is lost by being looked at.
+            // The check turns a lease past its deadline into a lost one.
             if (each.lease().isHeld()) {
                 next = Math.min(next, each.lease().deadline());
             }

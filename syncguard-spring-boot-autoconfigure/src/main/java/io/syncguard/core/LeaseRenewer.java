@@ -17,7 +17,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Extends leases when their holders ask, on their threads, and takes the next fence. A locked row is tried again for
+ * Extends leases for their holders, on the holders' threads, and takes the next fence. A locked row is tried again for
  * half a second. Threads may share it.
  */
 final class LeaseRenewer {
@@ -90,7 +90,7 @@ final class LeaseRenewer {
         }
     }
 
-    /** Listeners may block, so they come after the extension has ended. */
+    /** Listeners may block, so they run after the extension has ended. */
     private boolean extend(Lease lease, @Nullable Duration ttl, Function<ExtendRequest, ExtendResult> server) {
         try {
             boolean held = extendUntilAnswered(lease, ttl, server);
@@ -145,7 +145,7 @@ final class LeaseRenewer {
         if (tries == BUSY_TRIES) {
             throw new LockBackendException(
                     LockErrorCode.NETWORK_TIMEOUT,
-                    "Failed while extending " + what + ": another transaction keeps its row locked. Look for"
+                    "Failed while extending " + what + ": another transaction locks its row. Look for"
                             + " sessions that are idle in transaction",
                     null);
         }

@@ -25,25 +25,24 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Informs listeners of events, and runs the callbacks for a loss. An exception of one does not reach the others.
+ * Informs listeners of events, and runs the callbacks for a loss. A listener that throws does not affect the others.
  * Threads may share it.
  *
  * <p>Events of the heartbeat and of losses are dispatched on threads that nothing waits for: {@code syncguard-events},
- * {@code syncguard-lost-n} for callbacks, and {@code syncguard-lost-listener-n} for listeners. The last two are apart,
- * so that a listener that blocks does not delay a callback. All threads are made with the engine: a loss may come when
- * none can be made.
+ * {@code syncguard-lost-n} for callbacks, and {@code syncguard-lost-listener-n} for listeners. The last two are
+ * separate, so that a listener that blocks does not delay a callback. All threads are made with the engine, because a
+ * loss may come when no thread can be made.
  */
 final class ListenerDispatcher implements AutoCloseable {
 
     /**
-     * How many statements of the heartbeat, of up to {@value Heartbeat#CHUNK} leases each, may wait for their events to
-     * be dispatched.
+     * How many statements of the heartbeat, of up to {@value Heartbeat#CHUNK} leases each, may have events that wait.
      */
     static final int MAX_PENDING = 100;
 
     private static final Log log = LogFactory.getLog(LockListener.class);
 
-    /** The name under which {@code docs/operations.md} has people look for lost locks. */
+    /** The logger that {@code docs/operations.md} names for lost locks. */
     private static final Log losses = LogFactory.getLog(LockManager.class);
 
     /** How many callbacks run at once, and how many events of losses are dispatched at once. */
@@ -95,7 +94,7 @@ final class ListenerDispatcher implements AutoCloseable {
     }
 
     void failed(LockRequest request, Duration elapsed, LockException error) {
-        // An acquisition loses a lease in one way only: it was over on arrival.
+        // An acquisition loses a lease in one way only: its ttl was over when the answer arrived.
         LockReason reason = error instanceof LockLostException ? LockReason.EXPIRED : null;
         inform(
                 describe(request, null, reason, elapsed),
@@ -124,7 +123,7 @@ final class ListenerDispatcher implements AutoCloseable {
         execute(callbackThreads, () -> () -> Shielded.run(callback, losses, () -> "A callback for a lost lock failed"));
     }
 
-    /** Events and callbacks that wait are still dispatched. */
+    /** Dispatches the events and callbacks that wait. */
     @Override
     public void close() {
         callbackThreads.close();
@@ -173,7 +172,7 @@ final class ListenerDispatcher implements AutoCloseable {
 
     private void inform(LockEvent event, BiConsumer<LockListener, LockEvent> kind) {
         for (LockListener listener : listeners) {
-            // An Error must not part a grant from its holder, either.
+            // Also an Error of a listener must not keep a grant from its holder.
             Shielded.run(
                     () -> kind.accept(listener, event),
                     log,

@@ -19,9 +19,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lock manager of one backend. It wires the rooms of the engine, delegates, starts and stops.
+ * The lock manager of one backend. It wires the classes of the engine, delegates, starts and stops.
  *
- * <p>A lease passes the rooms in one direction: {@link Acquirer} gets a grant, {@link LeaseMonitor} watches the
+ * <p>A lease passes them in one direction: {@link Acquirer} gets a grant, {@link LeaseMonitor} watches the
  * deadline of the {@link Lease}, {@link Heartbeat} and {@link LeaseRenewer} extend it, {@link LockReleaser} ends it,
  * {@link ListenerDispatcher} informs the listeners. The application has a {@link LeaseHandle}.
  *
@@ -48,7 +48,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean grantsLocks = true;
 
-    /** Takes over the backend and closes it. */
+    /** Owns the backend: {@link #close} closes it. */
     public LockEngine(
             LockBackend backend,
             EngineSettings settings,
@@ -154,12 +154,11 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     /**
      * Grants no more locks, waits up to the shutdown timeout for those that are held to be released, with heartbeats
-     * going on, and releases what is left: its holders learn that they lost it. Callers who wait for a lock are
-     * aborted.
+     * going on, and releases the others, which are lost for their holders. Callers who wait for a lock are aborted.
      */
     public void stop() {
         grantsLocks = false;
-        // None of them tries again.
+        // None of these waiters tries again.
         waiters.wakeAll().forEach(backgroundReleaser::leaveQueue);
         monitor.awaitNone(settings.shutdownTimeout());
         for (Lease lease : monitor.leases()) {
@@ -169,7 +168,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         backgroundReleaser.flush();
     }
 
-    /** {@link #stop Stops} if that is still to be done, ends all threads and closes the backend. */
+    /** {@link #stop Stops} the engine if it still runs, ends all threads and closes the backend. */
     @Override
     public void close() {
         if (grantsLocks || !monitor.leases().isEmpty()) {

@@ -12,8 +12,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Releases locks on the caller's thread. It ignores interrupts, whenever they come. A release that does not get through
- * goes on in the {@link BackgroundReleaser}. Threads may share it.
+ * Releases locks on the caller's thread. It ignores interrupts, whenever they come. The {@link BackgroundReleaser}
+ * repeats a release that does not succeed. Threads may share it.
  */
 final class LockReleaser {
 
@@ -43,8 +43,8 @@ final class LockReleaser {
     boolean release(Lease lease) {
         if (!lease.beginRelease()) {
             if (lease.phase() == Lease.Phase.LOST) {
-                // The server may still have the lease, by an extension that came too late. Its body has ended: the key
-                // can be free.
+                // The lease may still be live at the server, after a late extension. Its body has ended, so the key can
+                // be free.
                 background.release(lease);
             }
             return false;
@@ -59,7 +59,7 @@ final class LockReleaser {
     /**
      * Releases a lease of another process.
      *
-     * @param patience how long the background repeats it while a transaction of somebody else locks the row
+     * @param patience how long the background repeats it while another transaction locks the row
      * @return whether it was held until now
      */
     boolean release(String lockId, Duration patience) {
@@ -75,9 +75,9 @@ final class LockReleaser {
         try {
             result = uninterrupted(() -> end(lease));
         } catch (RuntimeException | Error ex) {
-            // Like busy: the lease is unchanged, and the release is repeated. An Error, too: without memory or threads,
-            // the key must
-            // not stay taken. Listeners may block, so they come after that.
+            // As after a busy answer, the lease is unchanged and the release is repeated: the key must not stay taken.
+            // The same holds for an Error, such as a lack of memory or threads. Listeners may block, so they run after
+            // that.
             background.release(lease);
             Shielded.log(() -> log.warn("Lock '" + lease.key() + "' could not be released; trying again", ex));
             dispatcher.failed(lease, LockOperation.RELEASE, BackendFailure.of("The release failed", ex));
@@ -86,7 +86,7 @@ final class LockReleaser {
         return accept(lease, result);
     }
 
-    /** An early release leaves the key taken for the time that is missing. No thread waits for that. */
+    /** An early release leaves the key taken until {@code holdAtLeast} is over. No thread waits for that. */
     private ReleaseResult end(Lease lease) {
         return lease.isEarly()
                 ? backend.releaseAfter(lease.lockId(), lease.holdAtLeast())
@@ -95,7 +95,7 @@ final class LockReleaser {
 
     /**
      * A pool gives no connection to an interrupted thread, and an interrupt may break the connection of a virtual one.
-     * So the flag is down while the release is sent, and a release that was broken by an interrupt is sent again.
+     * So the flag is cleared while the release is sent, and a release that an interrupt broke is sent again.
      */
     private static ReleaseResult uninterrupted(Supplier<ReleaseResult> release) {
         boolean interrupted = false;
@@ -105,7 +105,7 @@ final class LockReleaser {
                 interrupted |= Thread.interrupted();
                 try {
                     ReleaseResult result = release.get();
-                    // What is gone by now was ended by the release whose answer was lost.
+                    // The release whose answer was lost has ended the lease.
                     return inDoubt && result == ReleaseResult.NOT_FOUND ? ReleaseResult.RELEASED : result;
                 } catch (RuntimeException | Error ex) {
                     if (!Thread.currentThread().isInterrupted() || tries == MAX_INTERRUPTS) {

@@ -7,19 +7,19 @@ import java.time.Duration;
  * When the heartbeat extends a lease next. It knows neither server nor clock. Threads may share it.
  *
  * <p>A lease is due a third of its length after the last confirmed request was sent, so that two more tries fit in
- * before its end; earlier if its request wants that.
+ * before its end; earlier if its request asks for that.
  */
 final class RenewalSchedule {
 
     /**
-     * A lease is extended along with others when no more than a quarter of its interval is missing; a failed one is
-     * tried again after as long.
+     * A lease is extended along with others when at most a quarter of its interval remains. A failed extension is
+     * repeated after the same time.
      */
     private static final int SLACK_DIVISOR = 4;
 
     /**
-     * When a lease that a release handed over is due first: 250 ms after the grant arrived. It is shorter than its ttl
-     * until then. A body that has ended by then costs no extension.
+     * When a lease that a release handed over is due first: 250 ms after the grant arrived. Until then it is shorter
+     * than its ttl. A body that ends before costs no extension.
      */
     private static final long FIRST_EXTENSION_NANOS = Duration.ofMillis(250).toNanos();
 
@@ -71,7 +71,7 @@ final class RenewalSchedule {
         dueAt = sentAt + interval();
     }
 
-    /** It could not be extended, or its holder is extending it. */
+    /** The extension failed, or the holder's own extension is open. */
     synchronized void postpone(long now) {
         dueAt = now + slack();
     }

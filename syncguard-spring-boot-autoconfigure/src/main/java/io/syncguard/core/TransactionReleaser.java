@@ -18,9 +18,9 @@ final class TransactionReleaser {
     private final LockReleaser releaser;
 
     /**
-     * By the thread in whose transaction a handle was acquired or released, once for each of the two. That thread
-     * writes it, and the one that ends the transaction, which may be another: nothing may stay behind with a pooled
-     * thread.
+     * By the thread in whose transaction a handle was acquired or released, one entry for each of the two. That thread
+     * adds the entry. The thread that ends the transaction, which may be another one, removes it: a pooled thread must
+     * not retain it.
      */
     private final ConcurrentMap<Thread, Collection<LeaseHandle>> handles = new ConcurrentHashMap<>();
 
@@ -29,7 +29,7 @@ final class TransactionReleaser {
         this.releaser = releaser;
     }
 
-    /** Keeps the handle until the running transaction has ended, if there is one. */
+    /** Defers the release of the handle to the end of the running transaction, if there is one. */
     void keepUntilEnd(LeaseHandle handle) {
         Thread thread = Thread.currentThread();
         if (transactions.atEnd(() -> check(handle), () -> transactionEnded(thread, handle))) {
@@ -39,7 +39,7 @@ final class TransactionReleaser {
     }
 
     /**
-     * Releases the handle, or has it released at the end of the last transaction.
+     * Releases the handle, at once or at the end of the last transaction.
      *
      * @return whether it was held until now
      */
@@ -59,7 +59,7 @@ final class TransactionReleaser {
         };
     }
 
-    /** Those that wait for the end of a transaction of the running thread. */
+    /** The handles whose release waits for the end of a transaction of the running thread. */
     List<LeaseHandle> pending() {
         Collection<LeaseHandle> ofThread = handles.get(Thread.currentThread());
         return ofThread == null
@@ -75,7 +75,7 @@ final class TransactionReleaser {
         return all;
     }
 
-    /** What was written under a lock that was lost is rolled back. */
+    /** Throws for a lost lock, which rolls back what was written under it. */
     private static void check(LeaseHandle handle) {
         if (handle.deferredRelease().isPending()) {
             handle.requireHeld(handle);

@@ -20,7 +20,7 @@ final class Waiter implements AutoCloseable {
     /**
      * The safety poll for one waiter.
      *
-     * @param sleep the sleep for which the answer counts: a sleep that began meanwhile has a younger one
+     * @param sleep the sleep for which the answer counts; a later sleep has a poll of its own
      */
     record Poll(Waiter waiter, int sleep) {}
 
@@ -33,7 +33,7 @@ final class Waiter implements AutoCloseable {
     /** Guarded by the lock: the number of the last request. */
     private long number;
 
-    /** Guarded by the lock. Stays until the caller has seen it, whose request may be under way. */
+    /** Guarded by the lock. Stays set until the caller has seen it: its request may be under way. */
     private boolean woken;
 
     /** Guarded by the lock: the grant that a release made of the queue entry. */
@@ -69,7 +69,7 @@ final class Waiter implements AutoCloseable {
 
     /**
      * The next request, while there is time to wait. It has a number of its own. Wake-ups for earlier requests do not
-     * count any more: this request finds what they report, and a new queue entry has nothing to do with the one before.
+     * count any more: this request finds what they report, and its queue entry may be a new one.
      */
     AcquireRequest nextRequest() {
         long next = waiters.add(this);
@@ -93,11 +93,11 @@ final class Waiter implements AutoCloseable {
     }
 
     /**
-     * Sleeps until the key was handed over, or a new request is worth it, or the deadline has come.
+     * Sleeps until the key was handed over, a new request is due, or the deadline has come.
      *
      * @param sentAt the time before the request was sent that got the queue entry, or renewed it
-     * @param nextLook when a new request is worth it, as far as the server knew
-     * @return what was handed over, once
+     * @param nextLook when a new request is due, as far as the server knows
+     * @return the grant of a hand-over, which is returned once
      * @throws LockBackendException when the safety poll failed
      */
     AcquireResult.@Nullable Granted sleep(long sentAt, Duration nextLook, long deadline) throws InterruptedException {
@@ -147,7 +147,7 @@ final class Waiter implements AutoCloseable {
         }
     }
 
-    /** An answer that is still on its way may be older than the reason to poll. It does not count any more. */
+    /** Schedules a poll. The answer to an earlier poll does not count: it may be older than the reason for this one. */
     void pollBy(long nanoTime) {
         change(() -> {
             if (pollAt == Time.NEVER) {

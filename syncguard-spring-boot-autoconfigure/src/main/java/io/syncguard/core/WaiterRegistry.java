@@ -78,7 +78,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         }
     }
 
-    /** Wakes all waiters, and returns the lock ids of those who slept. */
+    /** Wakes all waiters. Returns the lock ids of those that slept. */
     List<String> wakeAll() {
         return waiters.values().stream()
                 .filter(Waiter::wakeFromSleep)
@@ -102,7 +102,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         waiters.remove(number);
     }
 
-    /** Has the next safety poll come no later than then. */
+    /** Schedules the next safety poll for this time at the latest. */
     void ringAt(long nanoTime) {
         alarm.ringAt(nanoTime);
     }
@@ -111,7 +111,10 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         return backend.isConnected();
     }
 
-    /** A third of what a queue entry lives: two more polls fit in before it lapses. Up to a quarter less, at random. */
+    /**
+     * A third of the ttl of a queue entry, so that two more polls fit in before it lapses; up to a quarter less, at
+     * random.
+     */
     long safetyPollPause() {
         long longest = backend.waiterTtl().toNanos() / 3;
         return longest - ThreadLocalRandom.current().nextLong(longest / 4 + 1);

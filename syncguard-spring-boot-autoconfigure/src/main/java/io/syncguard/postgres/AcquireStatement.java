@@ -56,8 +56,7 @@ final class AcquireStatement {
     }
 
     /**
-     * A key has at most 512 bytes, and an index takes 2700: unlike in Redis it is stored as it is, whatever its
-     * length.
+     * A key is stored as it is, unlike in Redis: it has at most 512 bytes, and an index entry may have 2700.
      */
     private static void bind(PreparedStatement statement, AcquireRequest request) throws SQLException {
         statement.setString(1, request.key());

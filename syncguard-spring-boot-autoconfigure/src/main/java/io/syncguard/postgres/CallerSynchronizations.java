@@ -7,11 +7,11 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * What Spring remembers of the caller's transaction on this thread, set aside for the length of a call, as a
- * transaction manager does that suspends it. Without it, {@code JdbcTemplate} gives its connection back at once; with
- * it, {@code JdbcTemplate} keeps any connection until the caller's transaction ends.
+ * The transaction synchronizations of the caller's thread. They are set aside for the length of a call, as a
+ * transaction manager does when it suspends a transaction. With them, {@code JdbcTemplate} would bind its connection
+ * until the caller's transaction ends; without them, it returns the connection at once.
  *
- * <p>The caller's transaction itself goes on, and its resources stay bound: no synchronization is told.
+ * <p>The caller's transaction itself goes on, and its resources stay bound: no synchronization is called.
  */
 final class CallerSynchronizations {
 

@@ -42,7 +42,7 @@ final class LookupStatement {
         this.lookupById = tables.fill(LOOKUP_BY_ID);
     }
 
-    /** Empty where there is no lease, false where all are over. */
+    /** Empty if there is no lease, false if all leases have lapsed. */
     Optional<Boolean> isLocked(PostgresConnections connections, String key) {
         return connections.query(
                 "looking at lock '" + key + "'",

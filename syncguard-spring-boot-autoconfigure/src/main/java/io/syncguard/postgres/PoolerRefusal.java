@@ -5,8 +5,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a pooler in front of the server refuses, whatever the server would say. It has one SQLSTATE for all of it, so it
- * is known by the words of PgBouncer.
+ * The refusals of a pooler in front of the server. They share one SQLSTATE, so the text of PgBouncer's messages
+ * distinguishes them.
  */
 enum PoolerRefusal {
     STATEMENT_POOLING(
@@ -28,7 +28,7 @@ enum PoolerRefusal {
         this.nextStep = nextStep;
     }
 
-    /** What the error, or a cause of it, says; null if it is no such refusal. */
+    /** The refusal that the error or a cause of it reports; null if there is none. */
     static @Nullable PoolerRefusal of(SQLException error) {
         return Arrays.stream(values())
                 .filter(each -> each.isSaidBy(error))
@@ -36,7 +36,7 @@ enum PoolerRefusal {
                 .orElse(null);
     }
 
-    /** What the user can do. */
+    /** What the user has to do. */
     String nextStep() {
         return nextStep;
     }

@@ -17,14 +17,13 @@ import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.PreparedStatementCreator;
 
 /**
- * Runs one statement at a time on a connection of its own, in autocommit and under our settings, with a limit on the
- * silence of the server. It takes no part in a transaction of the caller.
+ * Runs each statement on a connection of the library, under the library's settings and with a limit on the silence of
+ * the server. It takes no part in a transaction of the caller.
  */
 final class PostgresConnections {
 
     /**
-     * No limit is shorter, in milliseconds: one lost packet alone is sent again after 200 ms, and reported after
-     * none.
+     * The shortest limit, in milliseconds. A shorter one would fail requests to a server that is only slow.
      */
     private static final long SHORTEST_TIMEOUT_MILLIS = 100;
 
@@ -39,7 +38,7 @@ final class PostgresConnections {
     PostgresConnections(DataSource dataSource, Duration timeout) {
         this.sessions = new PostgresSessions(dataSource, timeout);
         this.jdbc = new JdbcTemplate(sessions);
-        // Its own translation knows fewer errors, and would be undone again.
+        // JdbcTemplate's own translation knows fewer errors.
         jdbc.setExceptionTranslator((task, sql, error) -> new UncategorizedSQLException(task, sql, error));
         this.timeout = timeout;
     }
@@ -50,7 +49,7 @@ final class PostgresConnections {
         void bind(Connection connection, PreparedStatement statement) throws SQLException;
     }
 
-    /** Reads the answer; an exception says that it makes no sense. */
+    /** Reads the answer; an exception means that the answer is malformed. */
     @FunctionalInterface
     interface Reader<T extends @Nullable Object> {
         T read(ResultSet rows) throws SQLException;
@@ -62,7 +61,7 @@ final class PostgresConnections {
     }
 
     /**
-     * The same for a statement that has another form where a transaction is around it.
+     * As above, for a statement that has another form inside a transaction.
      *
      * @param inTransaction has the same parameters and answers
      */
@@ -94,7 +93,7 @@ final class PostgresConnections {
         }
     }
 
-    /** A lent session gets its settings in the same message: the driver sends all of it at once, in one round trip. */
+    /** On a pooler's session, the settings travel with the statement: the driver sends both in one round trip. */
     private PreparedStatement prepare(Connection connection, Forms sql, Duration limit) throws SQLException {
         PostgresSessions.limitSilence(connection, limit);
         return connection.prepareStatement(
@@ -126,14 +125,14 @@ final class PostgresConnections {
         return error.getCause() instanceof SQLException cause ? cause : new SQLException(error);
     }
 
-    /** The third result: before it come that of BEGIN and the row of the settings. */
+    /** The third result, after those of BEGIN and of the settings. */
     private static ResultSet answer(PreparedStatement statement) throws SQLException {
         statement.getMoreResults();
         statement.getMoreResults();
         return statement.getResultSet();
     }
 
-    /** The server skips what follows the statement that failed, COMMIT too. */
+    /** The server skips the statements after the failed one, COMMIT included. */
     private static void rollBack(Connection connection, SQLException failure) {
         try (Statement statement = connection.createStatement()) {
             statement.execute("ROLLBACK");
@@ -143,7 +142,7 @@ final class PostgresConnections {
         }
     }
 
-    /** Nobody may get a connection that is still in the transaction that failed. */
+    /** The pool must not hand out a connection that is still in the failed transaction. */
     private static void abort(Connection connection, SQLException failure) {
         try {
             connection.abort(Runnable::run);
@@ -152,7 +151,7 @@ final class PostgresConnections {
         }
     }
 
-    /** All rows have arrived: whatever fails here is in the answer itself. */
+    /** All rows have arrived, so a failure here means a malformed answer. */
     private static <T> T read(String doing, ResultSet rows, Reader<T> reader) {
         try {
             return reader.read(rows);

@@ -13,7 +13,7 @@ import org.postgresql.util.PSQLException;
 /**
  * Says what an {@link SQLException} means for a lock, by its SQLSTATE.
  *
- * <p>Not left to Spring's translation, which does not know some of them, such as 55P03.
+ * <p>Spring's translation does not know some SQLSTATEs, such as 55P03.
  */
 final class PostgresErrors {
 
@@ -38,8 +38,8 @@ final class PostgresErrors {
     static LockBackendException malformed(String doing, Exception error) {
         return new LockBackendException(
                 LockErrorCode.INTERNAL,
-                "Failed while " + doing + ": the server's answer makes no sense. Somebody has replaced the functions of"
-                        + " SyncGuard: run db/syncguard/postgresql/R__syncguard_schema.sql again",
+                "Failed while " + doing + ": the server's answer makes no sense. The functions of"
+                        + " SyncGuard were replaced: run db/syncguard/postgresql/R__syncguard_schema.sql again",
                 error);
     }
 
@@ -124,14 +124,14 @@ final class PostgresErrors {
         return switch (code) {
             case SERVICE_UNAVAILABLE -> "the server cannot be reached or does not serve writes now. Try again later";
             case AUTH_FAILED ->
-                "the server refused the user. Check its password, and its privileges on the tables and functions"
-                        + " of SyncGuard";
+                "the server refused the user. Check its password, and its privileges on the tables and functions of"
+                        + " SyncGuard";
             case SCHEMA_MISSING ->
                 "its tables or functions are not there. Set syncguard.postgres.schema-management to initialize, or run"
                         + " db/syncguard/postgresql/R__syncguard_schema.sql; see also syncguard.postgres.locks-table";
             case INVALID_ARGUMENT ->
-                "the server refused a value. Look for constraints and triggers that somebody added to the tables"
-                        + " of SyncGuard";
+                "the server refused a value. Look for constraints and triggers that were added to the tables of"
+                        + " SyncGuard";
             case RATE_LIMITED ->
                 "no connection was free in time, or the server is out of resources. See syncguard.postgres.pool-size";
             case NETWORK_TIMEOUT -> "the server did not answer in time. Look for long locks, and at the network";

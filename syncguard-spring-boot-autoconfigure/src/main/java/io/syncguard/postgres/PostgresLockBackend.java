@@ -41,13 +41,13 @@ public final class PostgresLockBackend implements LockBackend {
     private final LookupStatement lookup;
 
     /**
-     * @param dataSource connections in autocommit, for what callers ask
-     * @param engineDataSource connections in autocommit, one for each operation that the threads of the engine send:
-     *     heartbeats, looks of waiters and late releases wait neither for callers nor for each other
-     * @param wakeUpDataSource a connection in autocommit, to be kept for wake-ups from the first wait on; {@code
-     *     null} to have waiters poll
+     * @param dataSource connections in autocommit, for requests of callers
+     * @param engineDataSource connections in autocommit, one for each thread of the engine that sends requests:
+     *     heartbeats, safety polls and background releases wait neither for callers nor for each other
+     * @param wakeUpDataSource one connection in autocommit, which is open for wake-ups from the first wait on;
+     *     {@code null} if waiters are to poll
      * @param settings names and times
-     * @param onClose closes the pools, if they are to be closed
+     * @param onClose closes the pools
      */
     public PostgresLockBackend(
             DataSource dataSource,
@@ -180,7 +180,7 @@ public final class PostgresLockBackend implements LockBackend {
     }
 
     /**
-     * The server ends a statement by itself in less than the timeout; the rest is for the way there. A commit that
+     * The server ends a statement within one timeout; the other timeout is for the way to the server. A commit that
      * waits for a synchronous standby may take longer: such a grant stays until its ttl is over.
      */
     @Override

@@ -17,7 +17,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sees to it that the tables and functions are there: makes them by the one script, or checks that somebody else did.
+ * Provides the tables and functions: runs the script, or checks that it was run.
  */
 public final class PostgresSchema {
 
@@ -27,7 +27,7 @@ public final class PostgresSchema {
     /** The script, which is a repeatable migration of Flyway. */
     private static final String SCRIPT = LOCATION + "/R__syncguard_schema.sql";
 
-    /** What the script's version function answers, or more. */
+    /** The lowest answer of the script's version function that the library works with. */
     private static final int VERSION = 1;
 
     /** "SyncGuar" in ASCII: instances that start together run the script one after the other. */
@@ -48,7 +48,7 @@ public final class PostgresSchema {
             SELECT prosrc FROM pg_proc WHERE oid = to_regprocedure(?)
             """;
 
-    /** The function selects a text and nothing else. It is read, not called: a role may have no rights on it yet. */
+    /** The function selects one text. It is read and not called: a role may not have its privileges yet. */
     private static final Pattern FENCE_COUNTERS_BODY = Pattern.compile("\\s*SELECT '(.*)'\\s*");
 
     private static final String VERSION_QUERY = """
@@ -107,8 +107,8 @@ public final class PostgresSchema {
                 Statement statement = connection.createStatement()) {
             PostgresServerCheck.requirePostgres(connection);
             PostgresServerCheck.requirePrimary(connection);
-            // As text: a pooler may lend another session for the next statement, and the driver's own ones are
-            // prepared.
+            // BEGIN is sent as text. It binds a pooler's session to this transaction; the driver would prepare its own
+            // BEGIN.
             statement.execute(SETTINGS.ofTransaction(connection.getMetaData().getDatabaseMajorVersion()));
             try {
                 requireSameCounters(connection);
@@ -132,8 +132,8 @@ public final class PostgresSchema {
     }
 
     /**
-     * The functions are named after the table of the locks: replaced by ones for other counters, they would begin to
-     * count at one again, for all instances.
+     * The functions are named after the table of the locks. Functions for another table of counters would restart the
+     * fences of all instances at one.
      */
     private void requireSameCounters(Connection connection) throws SQLException {
         String counters = countersInUse(connection);
@@ -182,7 +182,7 @@ public final class PostgresSchema {
         try (Statement statement = connection.createStatement()) {
             connection.setNetworkTimeout(Runnable::run, Math.toIntExact(PATIENCE.toMillis()));
             statement.execute("SELECT pg_advisory_xact_lock(" + ADVISORY_LOCK + ")");
-            // Looked at again: an instance of a newer version may have been here meanwhile.
+            // Checked again: another instance, perhaps of a newer version, may have run the script meanwhile.
             if (!isUpToDate(connection)) {
                 statement.execute(tables.fill(script()));
             }

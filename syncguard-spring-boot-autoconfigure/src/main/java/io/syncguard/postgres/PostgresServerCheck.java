@@ -7,7 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-/** Refuses at the start a server on which no lock can be kept, with what to do about it. */
+/** Refuses at the start a server that cannot store locks, and says what to do. */
 final class PostgresServerCheck {
 
     private PostgresServerCheck() {}
@@ -32,8 +32,8 @@ final class PostgresServerCheck {
                 throw new LockBackendException(
                         LockErrorCode.SERVICE_UNAVAILABLE,
                         "The DataSource leads to a standby or a reader endpoint, which does not serve writes: SyncGuard"
-                                + " can keep no lock there. Lead it to the primary server (targetServerType=primary in"
-                                + " a URL with several hosts), or mark a DataSource that leads there with"
+                                + " cannot store locks there. Lead it to the primary server (targetServerType=primary"
+                                + " in a URL with several hosts), or mark a DataSource that leads there with"
                                 + " @SyncGuardDataSource",
                         null);
             }

@@ -6,8 +6,8 @@ import java.util.stream.Collectors;
 
 /**
  * The settings under which every statement of the library runs, whatever the defaults of the server, the database and
- * the role are. They belong to the session where the session is ours, and to each transaction where a pooler lends
- * sessions to strangers.
+ * the role are. They belong to the session if no other client uses it, and to each transaction if a pooler lends the
+ * session.
  */
 final class PostgresSessionSettings {
 
@@ -22,35 +22,36 @@ final class PostgresSessionSettings {
     /** The first version that the library supports. */
     private static final int ALWAYS = 12;
 
-    /** What a transaction is given where it begins, as the defaults of a session. */
+    /** What each transaction has from its beginning, as defaults of the session. */
     private static final List<Setting> TRANSACTION = List.of(
             // Each statement of a function has to see what was committed before it. SERIALIZABLE also fails releases.
             new Setting("default_transaction_isolation", "read committed", ALWAYS),
-            // A role for reports may read only by default.
+            // A role may be read-only by default.
             new Setting("default_transaction_read_only", "off", ALWAYS),
-            // Nobody but the pool ends a session that is idle.
+            // Only the pool ends an idle session.
             new Setting("idle_session_timeout", "0", 14));
 
     private final List<Setting> everywhere;
 
     /**
-     * @param timeout how long the server may be silent; it gives up earlier, because the client's way costs a
-     * connection
+     * @param timeout how long the server may be silent. The server's own limits are shorter, because a timeout of the
+     *     client costs a connection
      */
     PostgresSessionSettings(Duration timeout) {
         everywhere = List.of(
-                // A grant is on the disk when it is answered. The functions turn it off for what need not be.
+                // A grant is on the disk when it is answered. The functions turn this off where durability is not
+                // needed.
                 new Setting("synchronous_commit", "on", ALWAYS),
                 new Setting("statement_timeout", String.valueOf(timeout.toMillis() * 9 / 10), ALWAYS),
                 // Shorter, so that the error says what the statement waited for.
                 new Setting("lock_timeout", String.valueOf(timeout.toMillis() * 8 / 10), ALWAYS),
-                // The statement has a limit. One for its transaction would end the session.
+                // The statement has a limit. A limit of its transaction would end the session.
                 new Setting("transaction_timeout", "0", 17),
-                // A plan that was made while the tables were empty stays in use while they grow.
+                // A plan that was cached while the tables were empty stays in use while they grow.
                 new Setting("enable_seqscan", "off", ALWAYS),
                 // The compiler takes longer than any of our statements.
                 new Setting("jit", "off", ALWAYS),
-                // Lock ids are parameters, and secrets: no error quotes them in the server's log.
+                // Lock ids are parameters and secret: no error quotes them in the server's log.
                 new Setting("log_parameter_max_length_on_error", "0", 13));
     }
 

@@ -14,9 +14,9 @@ import org.postgresql.PGConnection;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
- * Connections of which is known whether a server's session belongs to them. Where it does, it gets our settings once.
- * Where it does not, because a pooler lends sessions for one transaction, nothing is set that a stranger would meet,
- * and nothing is expected that a stranger could have undone.
+ * Gives connections, and knows for each whether it has a session of its own. Such a session gets the library's settings
+ * once. A session that a pooler lends for one transaction gets none: other clients would have them, too, and could
+ * change them.
  *
  * <p>Threads may share it.
  */
@@ -27,7 +27,8 @@ final class PostgresSessions extends AbstractDataSource {
     private final PostgresSessionSettings settings;
 
     /**
-     * Whether the session belongs to the connection, by the driver's connections, of which a pool keeps few for long.
+     * Whether each of the driver's connections has a session of its own. A pool replaces its connections, so the keys
+     * are weak.
      */
     private final Map<PGConnection, Boolean> known = Collections.synchronizedMap(new WeakHashMap<>());
 
@@ -41,7 +42,7 @@ final class PostgresSessions extends AbstractDataSource {
         this.settings = new PostgresSessionSettings(timeout);
     }
 
-    /** A connection with a session that is ours or not, as {@link #isOurs} says. */
+    /** A connection whose session is its own or not, as {@link #isOurs} says. */
     @Override
     public Connection getConnection() throws SQLException {
         Connection connection = dataSource.getConnection();
@@ -60,17 +61,20 @@ final class PostgresSessions extends AbstractDataSource {
         throw new SQLFeatureNotSupportedException();
     }
 
-    /** How long the server may be silent. Known to the driver alone: no round trip. The pool takes it back. */
+    /**
+     * Limits how long the server may be silent. The driver alone uses the limit, so there is no round trip. The pool
+     * resets it.
+     */
     static void limitSilence(Connection connection, Duration limit) throws SQLException {
         connection.setNetworkTimeout(Runnable::run, Math.toIntExact(limit.toMillis()));
     }
 
-    /** Whether this connection, which was opened here, has a session of its own, with our settings. */
+    /** Whether this connection, which was opened here, has a session of its own, with the library's settings. */
     boolean isOurs(Connection connection) throws SQLException {
         return Boolean.TRUE.equals(known.get(connection.unwrap(PGConnection.class)));
     }
 
-    /** What begins a transaction on a session that is not ours. */
+    /** The statements that begin a transaction on a pooler's session. */
     String beginOn(Connection connection) throws SQLException {
         return settings.ofTransaction(connection.getMetaData().getDatabaseMajorVersion());
     }
@@ -87,7 +91,7 @@ final class PostgresSessions extends AbstractDataSource {
         }
     }
 
-    /** Whoever greeted the driver with another process id than the server's own is a pooler. */
+    /** A pooler greets the driver with another process id than that of the session. */
     private boolean setUp(Connection connection, int greetedBy) throws SQLException {
         String sql = settings.ofSession(connection.getMetaData().getDatabaseMajorVersion());
         try (PreparedStatement statement = connection.prepareStatement(sql)) {

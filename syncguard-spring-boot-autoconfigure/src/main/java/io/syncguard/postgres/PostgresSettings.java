@@ -5,12 +5,12 @@ import io.syncguard.LockException;
 import java.time.Duration;
 
 /**
- * What the PostgreSQL backend is set to.
+ * Settings of the PostgreSQL backend.
  *
  * @param tables the names of the tables
  * @param timeout how long the server may be silent, at most
  * @param waiterTtl how long a queue entry lives without a renewal
- * @param cleanupInterval the pause between two sweeps, at least a minute; zero for none
+ * @param cleanupInterval the pause between two sweeps, at least a minute; zero for no sweeps
  * @param cleanupInIsLocked whether a lapsed lease that {@code isLocked} found is swept after the answer
  */
 public record PostgresSettings(

@@ -15,15 +15,15 @@ import org.postgresql.PGNotification;
 /**
  * Listens to one channel by {@code LISTEN}, on a connection of its own.
  *
- * <p>A pooler that lends sessions for a transaction takes the {@code LISTEN}, and nothing ever arrives. So each
- * connection is tested: another one sends a notification. One that the connection sends to itself would arrive even
- * there, with the answer.
+ * <p>A pooler in transaction mode accepts the {@code LISTEN} and delivers no notification. So each connection is
+ * tested: another connection sends a notification. One that the connection sends to itself could arrive even there,
+ * with the answer.
  */
 final class PostgresSubscription implements WakeUpSubscriber.Subscription {
 
     private static final Log log = LogFactory.getLog(PostgresSubscription.class);
 
-    /** After so long without a word the server is asked whether it is still there, 10 s. */
+    /** After 10 s of silence, the server is asked whether it is still there. */
     private static final int SILENCE_MILLIS = 10_000;
 
     private static final int ANSWER_SECONDS = 2;
@@ -39,8 +39,8 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
 
     /**
      * @param channel the name of the channel
-     * @param sessions gives the connection that is kept
-     * @param others gives one for a moment, which sends the test
+     * @param sessions gives the connection that listens
+     * @param others sends the test on another connection
      */
     PostgresSubscription(String channel, PostgresSessions sessions, PostgresConnections others) {
         this.channel = channel;
@@ -56,7 +56,7 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
         execute(opened, "LISTEN");
         boolean arrives = testArrives(opened.unwrap(PGConnection.class));
         if (!arrives) {
-            // The session is a stranger's next.
+            // The pooler lends the session to another client next.
             execute(opened, "UNLISTEN");
         }
         return arrives;
@@ -125,12 +125,12 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
             try {
                 lost.close();
             } catch (SQLException ex) {
-                log.debug("The connection for wake-ups could not be given back", ex);
+                log.debug("The connection for wake-ups could not be returned", ex);
             }
         }
     }
 
-    /** Not given back: a pool complains about a connection that was aborted. */
+    /** Not returned: a pool complains about a connection that was aborted. */
     @Override
     public void abort() {
         Connection current = connection;

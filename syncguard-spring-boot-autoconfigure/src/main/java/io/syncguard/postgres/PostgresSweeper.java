@@ -22,13 +22,13 @@ final class PostgresSweeper implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(PostgresSweeper.class);
 
-    /** How many leases one statement deletes at most: whoever acquires one of these keys waits for it to commit. */
+    /** How many leases one statement deletes at most: an acquire request for one of these keys waits for the commit. */
     static final int BATCH = 200;
 
     /**
      * The clock is asked in a subquery, once and first, so that the indexes on expires_at_ms can be used. The waiters
      * have no such index: each renewal of an entry would write to all indexes of the table. {@code key >= ''} is true
-     * for all of them and lets the index on the key serve, so that no sequential scan is forced, whose cost would be
+     * for all rows and makes the index on the key usable: a sequential scan, which is disabled, would have a cost of
      * 10000000000.
      */
     static final String LAPSED = """
@@ -78,7 +78,7 @@ final class PostgresSweeper implements AutoCloseable {
         alarm.ringAt(nextSweep);
     }
 
-    /** Has a key swept at once, because a caller saw that its lease has lapsed. Does no I/O. */
+    /** Schedules the sweep of a key whose lease a caller found lapsed. Does no I/O. */
     void sweepSoon(String key) {
         if (sweepsOnIsLocked && soon.size() < BATCH && soon.add(key)) {
             alarm.ringAt(time.nanoTime());
@@ -101,7 +101,7 @@ final class PostgresSweeper implements AutoCloseable {
             }
         } catch (LockBackendException ex) {
             if (!closed) {
-                log.warn("Lapsed locks could not be swept, which does no harm but that they take up room", ex);
+                log.warn("Lapsed locks could not be swept; they only take up space", ex);
             }
         }
         return nextSweep;
@@ -110,13 +110,13 @@ final class PostgresSweeper implements AutoCloseable {
     private void sweepOutOfTurn() {
         List<String> keys = List.copyOf(soon);
         if (!keys.isEmpty()) {
-            // Removed first: one that is named again from now on is swept again.
+            // Removed first: a key that is added again from now on is swept again.
             soon.removeAll(keys);
             sweep(keys);
         }
     }
 
-    /** Goes through the table once: what is in use and left alone must not stand in the way of what comes after it. */
+    /** Goes through the table once, page by page, so that skipped rows do not hide those behind them. */
     private void sweepTable() {
         Lease last = new Lease("", Long.MIN_VALUE);
         List<Lease> batch;

@@ -35,7 +35,7 @@ public record PostgresTables(String locks, String fenceCounters) {
             variadic verbose when where window with
             """.split("\\s+"));
 
-    /** The names that the library uses when nothing else is said. Stands below what it is checked by. */
+    /** The default names. Declared below the constants that check them. */
     public static final PostgresTables DEFAULT = new PostgresTables("syncguard_locks", "syncguard_fence_counters");
 
     public PostgresTables {
@@ -47,8 +47,8 @@ public record PostgresTables(String locks, String fenceCounters) {
                         LockErrorCode.INVALID_ARGUMENT,
                         "syncguard.postgres.fence-counters-table '" + fenceCounters
                                 + "' is or may be the same table as '"
-                                + swept + "', which the locks-table '" + locks
-                                + "' stands for (PostgreSQL ignores case, and"
+                                + swept + "', which belongs to the locks-table '" + locks
+                                + "' (PostgreSQL ignores case, and"
                                 + " looks for a name without a schema in several): fence counters need a table of their"
                                 + " own, which is never swept");
             }
@@ -65,7 +65,7 @@ public record PostgresTables(String locks, String fenceCounters) {
         return waitersOf(locks);
     }
 
-    /** What stands in the schema script in place of the names, without the <code>${}</code> around it. */
+    /** The placeholders for the names in the schema script, without the <code>${}</code>. */
     public Map<String, String> placeholders() {
         return Map.of("syncguard_locks", locks, "syncguard_fence_counters", fenceCounters);
     }
@@ -95,7 +95,7 @@ public record PostgresTables(String locks, String fenceCounters) {
                             + " underscores, with an optional schema and a dot in front");
         }
         for (String part : folded(name).split("\\.")) {
-            // Its own tables are found before ours of the same name, and those in pg_temp are others in each session.
+            // PostgreSQL finds its own tables first, and those in pg_temp differ from session to session.
             if (RESERVED.contains(part) || part.startsWith("pg_")) {
                 throw new LockException(
                         LockErrorCode.INVALID_ARGUMENT,
@@ -107,7 +107,7 @@ public record PostgresTables(String locks, String fenceCounters) {
     }
 
     /**
-     * Where only one of two equal names has a schema, the search path of a role decides: it may find that very table.
+     * If only one of two equal names has a schema, the search path of the role decides whether both are one table.
      */
     private static boolean mayBeTheSame(String one, String other) {
         return one.equals(other) || one.endsWith("." + other) || other.endsWith("." + one);

@@ -11,14 +11,14 @@ import javax.net.SocketFactory;
 
 /**
  * Makes the socket of the connection on which wake-ups arrive. The driver waits a whole millisecond for a second
- * notification before it hands out the first; this socket tells it at once that nothing more has arrived. Where it does
- * not ask, nothing is different.
+ * notification before it delivers the first; this socket answers at once that no more data has arrived. Other reads are
+ * unchanged.
  *
  * <p>Public, because the driver makes it by its name.
  */
 public final class PromptSocketFactory extends SocketFactory {
 
-    /** The only one that the driver asks for. */
+    /** The only method that the driver calls. */
     @Override
     public Socket createSocket() {
         return new PromptSocket();
@@ -51,7 +51,7 @@ public final class PromptSocketFactory extends SocketFactory {
     /** The driver reads, and sets time limits, under the lock of the connection. */
     private static final class PromptSocket extends Socket {
 
-        /** The time limit under which the driver looks whether more has arrived. It sets no other one as short. */
+        /** The time limit under which the driver looks whether more has arrived. It sets no other limit as short. */
         private static final int LOOK_MILLIS = 1;
 
         private boolean looking;
@@ -68,7 +68,7 @@ public final class PromptSocketFactory extends SocketFactory {
                 @Override
                 public int read(byte[] into, int from, int length) throws IOException {
                     if (looking) {
-                        // The first read alone: what follows belongs to a TLS record that has begun.
+                        // Only the first read: later reads belong to a TLS record that has begun.
                         looking = false;
                         if (in.available() == 0) {
                             throw new SocketTimeoutException("Nothing has arrived");

@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Releases leases and leaves queues: one with a hand-over, many at once without, and one that keeps its key for a
- * time.
+ * Releases leases and leaves queues: one with a hand-over, many at once without, and one before its {@code holdAtLeast}
+ * is over.
  */
 final class ReleaseStatement {
 
@@ -16,7 +16,7 @@ final class ReleaseStatement {
             CALL ${syncguard_locks}_hand_over(?, NULL)
             """;
 
-    /** Inside a transaction no procedure can commit: the notification goes out with the hand-over. */
+    /** A procedure cannot commit inside a transaction: the transaction of the hand-over also notifies. */
     private static final String RELEASE_IN_TRANSACTION = """
             SELECT r.outcome, CASE WHEN r.channel IS NOT NULL THEN pg_notify(r.channel, r.message) END
             FROM ${syncguard_locks}_release_grant(?) r

@@ -23,7 +23,7 @@ final class RenewStatement {
         this.waiterTtl = settings.waiterTtl();
     }
 
-    /** How soon each of them has to look again: zero for one that can go on, or whose entry could not be renewed. */
+    /** When each waiter has to look again: zero if it can be granted now, or if its entry was not renewed. */
     List<Duration> run(PostgresConnections connections, List<String> lockIds) {
         Map<String, Duration> renewed = connections.query(
                 "renewing the queue entries of " + lockIds.size() + " waiter(s)",

@@ -1,19 +1,19 @@
--- The tables and functions of SyncGuard on PostgreSQL 12 and later. May be run again and again, also while older
+-- The tables and functions of SyncGuard on PostgreSQL 12 and later. This script may be run repeatedly, also while older
 -- instances run.
 --
--- ${syncguard_locks} and ${syncguard_fence_counters} are the table names, with a schema in front if you like. Flyway
--- and Liquibase put them in as placeholders of these names; for psql, let sed do it:
+-- ${syncguard_locks} and ${syncguard_fence_counters} are the table names, with an optional schema in front. Flyway and
+-- Liquibase replace the placeholders of these names; for psql, sed does:
 --   sed 's/${syncguard_locks}/syncguard_locks/g; s/${syncguard_fence_counters}/syncguard_fence_counters/g' FILE | psql
 --
 -- docs/postgresql.md has the overview. Rules for all functions:
 -- * A plan that was cached while the tables were empty stays in use while they grow. Such a plan must not join tables:
---   it would read all their rows. So many rows are found by = ANY (ARRAY(...)), or one by one in a subquery that
---   OFFSET 0 keeps apart.
--- * Each statement in a VOLATILE function sees what was committed before it began. A function that looks again after a
---   row lock was won must stay VOLATILE.
--- * The first functions, in SQL, are put into the statements by the planner, and cost nothing. They must stay one
---   expression, and STABLE: the planner runs an IMMUTABLE one, which is a statement, whenever its arguments are known.
--- * The others are called by an assignment where they are called often: PERFORM is a statement of its own.
+--   it would read all their rows. So the functions find many rows by = ANY (ARRAY(...)), or one by one in a subquery
+--   that OFFSET 0 separates.
+-- * Each statement in a VOLATILE function sees what was committed before it began. A function that looks again under a
+--   row lock must stay VOLATILE.
+-- * The planner inlines the first functions, which are in SQL, so they cost nothing. They must stay one expression, and
+--   STABLE: the planner would run an IMMUTABLE one, as a statement, whenever its arguments are known.
+-- * The others are called by an assignment if they are called often: PERFORM is a statement of its own.
 -- * The name of the table may have 48 bytes of 63, so a suffix has 15 at most. The table may be called "wanted": CTEs
 --   and record variables are in quotes and have a capital.
 
@@ -39,10 +39,10 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks}_shared (
     owner          TEXT
 );
 
--- One row per queue entry: the waiters of all keys, in order of arrival. An entry is a lease, too, without a
--- tolerance; it lives for ttl_ms after each renewal. A wake-up is the waiter's number on the channel of its process,
--- which is null where the process polls. With hand_over a release may grant the key to the entry, for ttl_ms; that
--- message carries the secret, because everybody may notify.
+-- One row per queue entry: the waiters of all keys, in order of arrival. An entry is leased for ttl_ms from each
+-- renewal, without a tolerance. A wake-up is the waiter's number on the channel of its process; the channel is null if
+-- the process polls. With hand_over, a release may grant the key to the entry for ttl_ms; that message carries the
+-- secret, because every user may notify.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks}_waiters (
     lock_id       TEXT COLLATE "C" PRIMARY KEY,
     key           TEXT COLLATE "C" NOT NULL,
@@ -57,15 +57,15 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks}_waiters (
     secret        TEXT
 ) WITH (fillfactor = 70);
 
--- One row per key that was ever locked, also its serialising row. NEVER delete one: a fence that is used twice protects
--- nothing.
+-- One row per key that was ever locked; it is also the key's serialising row. NEVER delete one: a fence that is used
+-- twice protects nothing.
 CREATE TABLE IF NOT EXISTS ${syncguard_fence_counters} (
     fence_key TEXT COLLATE "C" PRIMARY KEY,
     fence     BIGINT NOT NULL DEFAULT 0,
     key_debug TEXT
 ) WITH (fillfactor = 70);
 
--- Indexes where they are missing. CREATE INDEX IF NOT EXISTS would lock its table even when there is nothing to do.
+-- Creates missing indexes. CREATE INDEX IF NOT EXISTS would lock its table even if the index exists.
 DO $do$
 DECLARE
     "Wanted" RECORD;
@@ -129,8 +129,8 @@ LANGUAGE sql IMMUTABLE AS $function$
     SELECT '${syncguard_fence_counters}'
 $function$;
 
--- The clock that judges every lease, in milliseconds. It is read after a row lock was won; now() would be the start of
--- the transaction.
+-- The clock that judges every lease, in milliseconds. It is read under the row lock; now() would be the start of the
+-- transaction.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_now() RETURNS BIGINT
 LANGUAGE sql VOLATILE AS $function$
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::BIGINT
@@ -148,7 +148,7 @@ LANGUAGE sql VOLATILE AS $function$
     SELECT ${syncguard_locks}_now() - 2 * ${syncguard_locks}_tolerance()
 $function$;
 
--- Why a lease with this expiry, or null if there is none, was neither extended nor released.
+-- Why a lease with this expiry was neither extended nor released. The expiry is null if there is no lease.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_outcome(p_expires_at_ms BIGINT) RETURNS TEXT
 LANGUAGE sql VOLATILE AS $function$
     SELECT CASE
@@ -186,8 +186,8 @@ BEGIN
 END
 $function$;
 
--- Wins the serialising row of a key, and answers its fence. From here to the commit nobody else can grant the key,
--- release it, or join or leave its queue.
+-- Locks the serialising row of a key, and returns its fence. From here to the commit, no other transaction can grant or
+-- release the key, or change its queue.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_key(p_key TEXT) RETURNS BIGINT
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -197,7 +197,7 @@ BEGIN
     WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
-        -- Only for a key whose row somebody has deleted: its first grant made one.
+        -- Only for a key whose row was deleted: its first grant created it.
         INSERT INTO ${syncguard_fence_counters} AS c (fence_key, key_debug)
         VALUES (${syncguard_locks}_fence_key(p_key), p_key)
         ON CONFLICT (fence_key) DO UPDATE SET fence = c.fence
@@ -207,8 +207,8 @@ BEGIN
 END
 $function$;
 
--- Wins the serialising rows of those of these keys that nobody else has locked, and answers these keys. The order of
--- the keys keeps two of these calls out of a deadlock with those who wait for several rows.
+-- Locks the serialising rows of these keys, except those that another transaction locks, and returns the keys that it
+-- locked. The order of the keys prevents a deadlock with transactions that wait for several rows.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_keys(p_keys TEXT[]) RETURNS TEXT[]
 LANGUAGE plpgsql AS $function$
 BEGIN
@@ -221,10 +221,10 @@ BEGIN
 END
 $function$;
 
--- What is in the way of an acquire request: the exclusive lease, for an exclusive request the shared ones, and the
--- queue entries in front of its own, or all if it has none. It locks nothing. time_left_ms is the time until the last
--- of them is over, 0 or less where nothing live is. Of several readers held_by is the one whose lease ends last;
--- held_since_ms is null where only waiters are in the way.
+-- What blocks an acquire request: the exclusive lease, the shared leases if it is exclusive, and the queue entries in
+-- front of its own, or all entries if it has none. It locks nothing. time_left_ms is the time until the last of these
+-- ends, 0 or less if none of them is live. Of several readers, held_by is the owner of the lease that ends last;
+-- held_since_ms is null if only waiters block the request.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_blockers(
     p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT,
     OUT now_ms BIGINT, OUT has_exclusive BOOLEAN, OUT has_shared BOOLEAN, OUT leases_until_ms BIGINT,
@@ -249,12 +249,12 @@ BEGIN
     INTO has_exclusive, has_shared, leases_until_ms, entry_until_ms, v_latest, own_arrival,
          held_by, held_since_ms, held_by_others
     FROM (
-        -- An entry that lapsed is lost: it stands in front of nobody.
+        -- A lapsed entry is lost: it blocks no request.
         SELECT (
             SELECT w.arrival FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id AND w.expires_at_ms > v_now
         ) AS arrival
     ) AS "Own", LATERAL (
-        -- Those who have arrived before it; readers pass readers.
+        -- The entries that arrived before it; readers do not block readers.
         SELECT min(w.expires_at_ms) AS soonest, max(w.expires_at_ms) AS latest
         FROM ${syncguard_locks}_waiters w
         WHERE w.key = p_key AND w.expires_at_ms > v_now AND NOT (p_shared AND w.shared)
@@ -273,13 +273,12 @@ BEGIN
 END
 $function$;
 
--- Deletes the lapsed leases that are in the way, and answers 0, or in how many milliseconds to try again where a row is
--- locked. The caller has won the serialising row.
+-- Deletes the lapsed leases that block a request. Returns 0, or in how many milliseconds to try again if a row is
+-- locked. The caller has locked the serialising row.
 --
--- Lapsed leases are deleted, never passed over: an extension that is still under way would revive one beside the
--- grant. The expiry is looked at again under the row lock: the lease may have been extended since. FOR UPDATE is of
--- key strength, so it does not pass a transaction that has pinned the row; SKIP LOCKED does not wait for that one
--- either.
+-- Lapsed leases are deleted and never skipped: an extension under way would revive one beside the grant. The expiry is
+-- checked again under the row lock: the lease may have been extended since. FOR UPDATE is of key strength, so it does
+-- not pass a transaction that pins the row; SKIP LOCKED does not wait for that transaction either.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_delete_lapsed(
     p_key TEXT, p_exclusive BOOLEAN, p_shared BOOLEAN, p_now_ms BIGINT
 ) RETURNS BIGINT
@@ -301,15 +300,15 @@ BEGIN
             WHERE s.key = p_key AND NOT ${syncguard_locks}_is_live(s.expires_at_ms, p_now_ms)
             FOR UPDATE SKIP LOCKED
         ));
-        -- Any reader that is left blocks: it may be committing, or being extended.
+        -- Any remaining reader blocks: it may be committing, or being extended.
         v_pinned := EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key);
     END IF;
     RETURN CASE WHEN v_pinned THEN 50 + floor(random() * 50) ELSE 0 END;
 END
 $function$;
 
--- The next fence of a key that has neither leases nor queue entries, as most have when they are acquired. Else, or
--- where the counter is at its end, null.
+-- The next fence of a key that has neither leases nor queue entries, like most keys that are acquired. Null for other
+-- keys, and if the counter is at its end.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_if_free(p_key TEXT) RETURNS BIGINT
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -321,9 +320,9 @@ BEGIN
     WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
         AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
         AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key);
-    -- Leases and queue of such a key begin with a grant, which changes the fence, and the first grant of all makes the
-    -- row. So an unchanged fence, or a row that only this insert has made, proves that the key is still free. Both
-    -- wait for a grant that is under way.
+    -- Leases and queue of such a key begin with a grant, which changes the fence, and its first grant creates the row.
+    -- So an unchanged fence, or a row that this insert creates, proves that the key is still free. Both statements wait
+    -- for a grant under way.
     IF FOUND AND v_seen IS NULL THEN
         INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
         VALUES (${syncguard_locks}_fence_key(p_key), 1, p_key)
@@ -339,7 +338,7 @@ BEGIN
 END
 $function$;
 
--- The next fence of a key, or 0 where the counter is at its end. Drawing it wins the serialising row.
+-- The next fence of a key, or 0 if the counter is at its end. Drawing it locks the serialising row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_fence(p_key TEXT) RETURNS BIGINT
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -349,7 +348,7 @@ BEGIN
     WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
     RETURNING c.fence INTO v_fence;
     IF NOT FOUND THEN
-        -- The counter is at its end; or somebody has deleted the row, which the first grant made.
+        -- The counter is at its end; or the row, which the first grant created, was deleted.
         INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
         VALUES (${syncguard_locks}_fence_key(p_key), 1, p_key)
         ON CONFLICT (fence_key) DO NOTHING
@@ -359,7 +358,8 @@ BEGIN
 END
 $function$;
 
--- Makes a lease with this fence, and answers the time of the grant. Nothing is in the way, and nothing can come.
+-- Creates a lease with this fence, and returns the time of the grant. The caller has made sure that nothing blocks the
+-- key until the commit.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_grant(
     p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_fence BIGINT
 ) RETURNS BIGINT
@@ -378,9 +378,9 @@ BEGIN
 END
 $function$;
 
--- One attempt of a caller who has no queue entry and gets none. granted_fence is null when it is refused, and 0 when
--- the counter is at its end. A refusal writes nothing and locks no row, but for one that loses a race; it says for
--- people who holds the key.
+-- One attempt of a caller who has no queue entry and gets none. granted_fence is null if it is refused, and 0 if the
+-- counter is at its end. A refusal writes nothing and locks no row, unless it lost a race; it names the holder of the
+-- key, for people.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
     p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT,
     OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
@@ -391,7 +391,7 @@ DECLARE
     v_queue   BOOLEAN;
     "Blocked" RECORD;
 BEGIN
-    -- Most refused tries end here: somebody holds the key, and nobody waits.
+    -- Most refused tries end here: the key has a holder and no waiters.
     SELECT l.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now(),
            l.owner, l.acquired_at_ms, false, EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key)
     INTO time_left_ms, held_by, held_since_ms, held_by_others, v_queue
@@ -407,14 +407,14 @@ BEGIN
         "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
         time_left_ms := "Blocked".time_left_ms;
         IF "Blocked".own_arrival IS NOT NULL THEN
-            -- A caller who has an entry all the same: this attempt is its last.
+            -- The caller has an entry all the same, so this attempt is its last.
             SELECT r.*
             INTO granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others
             FROM ${syncguard_locks}_acquire_leave(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner) r;
             RETURN;
         ELSIF time_left_ms <= 0 THEN
-            -- Win the row, by drawing the fence, and look again: since the first look somebody else may have been
-            -- granted the key.
+            -- Lock the row by drawing the fence, and look again: another request may have been granted the key since
+            -- the first look.
             granted_fence := ${syncguard_locks}_next_fence(p_key);
             IF granted_fence = 0 THEN
                 RETURN;
@@ -432,7 +432,7 @@ BEGIN
         held_since_ms := "Blocked".held_since_ms;
         held_by_others := "Blocked".held_by_others;
         IF granted_fence IS NOT NULL THEN
-            -- The fence goes back while nobody can see it. A refusal is not worth waiting for the disk.
+            -- The fence is given back before any transaction can see it. A refusal need not be durable.
             UPDATE ${syncguard_fence_counters} c SET fence = c.fence - 1
             WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
             granted_fence := NULL;
@@ -445,8 +445,8 @@ BEGIN
 END
 $function$;
 
--- The lease that a release has made of the requester's queue entry, if there is one, with its whole ttl from now. The
--- wake-up with that grant was lost, or is still on its way. The caller has won the serialising row.
+-- The lease that a release made of the requester's queue entry, if there is one, with its whole ttl from now. The
+-- wake-up with that grant was lost, or is still under way. The caller has locked the serialising row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_handed_lease(
     p_key TEXT, p_lock_id TEXT, p_ttl_ms BIGINT,
     OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT
@@ -463,8 +463,8 @@ BEGIN
 END
 $function$;
 
--- The next fence and a lease for a caller who may have a queue entry, which ends; granted_fence is 0 where the counter
--- is at its end. Nothing is in the way, and the caller has won the serialising row.
+-- The next fence and a lease for a caller who may have a queue entry, which is deleted; granted_fence is 0 if the
+-- counter is at its end. Nothing blocks the request, and the caller has locked the serialising row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_grant_queued(
     p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT,
     OUT granted_fence BIGINT, OUT granted_at_ms BIGINT
@@ -474,14 +474,13 @@ BEGIN
     granted_fence := ${syncguard_locks}_next_fence(p_key);
     IF granted_fence > 0 THEN
         granted_at_ms := ${syncguard_locks}_grant(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, granted_fence);
-        -- Also an entry that lapsed: a renewal that is under way would bring it back, in front of everybody and
-        -- nobody's.
+        -- Also a lapsed entry: a renewal under way would revive it, in front of all others and without a waiter.
         DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
     END IF;
 END
 $function$;
 
--- The last attempt of a waiter, who leaves the queue if it is refused. The answer is that of _acquire.
+-- The last attempt of a waiter, which leaves the queue if it is refused. It returns what _acquire returns.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_leave(
     p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT,
     OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
@@ -523,15 +522,15 @@ BEGIN
     held_by_others := "Blocked".held_by_others;
     DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id RETURNING w.arrival INTO v_arrival;
     IF FOUND THEN
-        -- Nobody else tells those behind it that they are in front now.
+        -- Nothing else wakes the waiters behind it, which may be in front now.
         PERFORM ${syncguard_locks}_wake_behind(p_key, v_arrival, p_shared);
     END IF;
 END
 $function$;
 
--- In how many milliseconds a refused waiter has to look again, if no wake-up comes, where it is sooner than the key
--- may become free: one of several leases is over, and the others may be released by then without a wake-up for it; or
--- a waiter in front has died.
+-- In how many milliseconds a refused waiter has to look again if no wake-up comes: when the first of the blocking
+-- leases ends, because the others may be released before that without a wake-up; or when the first entry in front ends,
+-- because its waiter may be dead. Null if there is no such time.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_next_look(
     p_key TEXT, p_shared BOOLEAN, p_now_ms BIGINT, p_leases_until_ms BIGINT, p_entry_until_ms BIGINT
 ) RETURNS BIGINT
@@ -545,9 +544,9 @@ BEGIN
 END
 $function$;
 
--- One attempt of a waiter, who gets a queue entry if it is refused, or renews the one that it has. p_queued says that
--- an earlier attempt was refused, so that there is an entry, or a lease that a release has made of it. The answer is
--- that of _acquire, but that time_left_ms says when to look again.
+-- One attempt of a waiter. If it is refused, it gets a queue entry, or renews the one that it has. p_queued says that
+-- an earlier attempt was refused, so that there is an entry, or a lease that a release made of it. It returns what
+-- _acquire returns, except that time_left_ms says when to look again.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_queue(
     p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
     p_waiter BIGINT, p_waiter_ttl_ms BIGINT, p_hand_over BOOLEAN, p_channel TEXT, p_secret TEXT,
@@ -570,10 +569,10 @@ BEGIN
         END IF;
     END IF;
 
-    -- Win the row before looking: a release that passes between look and queue entry would see nobody to wake.
+    -- Lock the row before the look: a release between look and queue entry would find no waiter to wake.
     v_fence := ${syncguard_locks}_lock_key(p_key);
     IF p_queued THEN
-        -- Before looking at what is in the way, which would be its own lease.
+        -- Before the look at what blocks the request, which would find its own lease.
         "Granted" := ${syncguard_locks}_handed_lease(p_key, p_lock_id, p_ttl_ms);
         IF "Granted".granted_fence IS NOT NULL THEN
             granted_fence := "Granted".granted_fence;
@@ -596,14 +595,14 @@ BEGIN
         RETURN;
     END IF;
 
-    -- A queue entry that is lost in a crash costs fairness only: it need not wait for the disk.
+    -- A queue entry that is lost in a crash costs fairness only: it need not be durable.
     PERFORM set_config('synchronous_commit', 'off', true);
     held_by := "Blocked".held_by;
     held_since_ms := "Blocked".held_since_ms;
     held_by_others := "Blocked".held_by_others;
     v_expires := "Blocked".now_ms + p_waiter_ttl_ms;
     IF "Blocked".own_arrival IS NULL THEN
-        -- An entry that lapsed is lost: its number would let the waiter pass those who came since.
+        -- A lapsed entry is lost: its number would let the waiter pass those that arrived since.
         DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
         INSERT INTO ${syncguard_locks}_waiters
             (lock_id, key, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
@@ -620,16 +619,17 @@ BEGIN
 END
 $function$;
 
--- The front of a queue, as far as wake-ups reach it: the readers in front of the first writer, and that writer.
--- is_next: no entry in front conflicts with it; can_go_on: no lease either. The caller has won the serialising row.
+-- The front of a queue, limited to waiters that wake-ups reach: the readers in front of the first writer, and that
+-- writer. is_next: no entry in front conflicts with it; can_go_on: no lease either. The caller has locked the
+-- serialising row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_queue_front(p_key TEXT)
 RETURNS TABLE (arrival BIGINT, shared BOOLEAN, channel TEXT, waiter BIGINT, is_next BOOLEAN, can_go_on BOOLEAN)
 LANGUAGE plpgsql AS $function$
 DECLARE
     v_now BIGINT := ${syncguard_locks}_now();
 BEGIN
-    -- Lapsed entries are deleted, never passed over, and the delete waits for a renewal that is under way: such an
-    -- entry would stand in front of whom we wake.
+    -- Lapsed entries are deleted and never skipped, and the delete waits for a renewal under way: such an entry would
+    -- be in front of the waiters that are woken.
     DELETE FROM ${syncguard_locks}_waiters w WHERE w.key = p_key AND w.expires_at_ms <= ${syncguard_locks}_now();
 
     RETURN QUERY
@@ -653,7 +653,7 @@ BEGIN
 END
 $function$;
 
--- Wakes the waiters of a key who can go on.
+-- Wakes the waiters of a key that can be granted now.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_next(p_key TEXT) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
@@ -661,9 +661,9 @@ BEGIN
 END
 $function$;
 
--- Wakes who can go on, and those behind a waiter that has just left: it knew better than they when to look again. The
--- writer behind readers has to look, too: they may be granted the key and leave without a wake-up. Readers are not in
--- each other's way.
+-- Wakes the waiters that can be granted now, and those behind a waiter that has just left: their next look was chosen
+-- for that waiter. The writer behind readers has to look, too: the readers may be granted the key and release it
+-- without a wake-up. Readers do not block each other.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_behind(p_key TEXT, p_arrival BIGINT, p_shared BOOLEAN) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
@@ -672,8 +672,8 @@ BEGIN
 END
 $function$;
 
--- Wakes the whole front of a queue, because a lease ends earlier than its waiters were told. Also the writer behind
--- readers: they may let it pass without a wake-up.
+-- Wakes the whole front of a queue, because a lease ends earlier than the next look of its waiters. Also the writer
+-- behind readers: they may let it pass without a wake-up.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_front(p_key TEXT) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
@@ -681,9 +681,10 @@ BEGIN
 END
 $function$;
 
--- Renews queue entries, and says for each that was renewed in how many milliseconds to look again, 0 for one that can
--- go on. Who is not in the answer has to look at once: its entry is lost, or somebody has it locked, who may be making
--- a lease of it. It looks without the serialising row: its answer is a hint, and the next acquire request looks again.
+-- Renews queue entries, and returns for each renewed entry in how many milliseconds to look again, 0 if it can be
+-- granted now. A waiter that is not in the answer has to look at once: its entry is lost, or another transaction locks
+-- it and may be making a lease of it. It looks without the serialising row, so its answer is a hint, and the next
+-- acquire request looks again.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_renew_waiters(p_lock_ids TEXT[])
 RETURNS TABLE (lock_id TEXT, time_left_ms BIGINT)
 LANGUAGE plpgsql AS $function$
@@ -695,8 +696,8 @@ BEGIN
     -- A renewal that is lost in a crash costs fairness only.
     PERFORM set_config('synchronous_commit', 'off', true);
 
-    -- An entry that lapsed is lost: others may have passed it. SKIP LOCKED, so that one entry in use does not hold up
-    -- all others of the process, which would lapse.
+    -- A lapsed entry is lost: others may have passed it. SKIP LOCKED, so that one locked entry does not delay all
+    -- others of the process, which would lapse.
     WITH "Renewed" AS (
         UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_now + w.ttl_ms
         WHERE w.lock_id = ANY (ARRAY(
@@ -729,21 +730,21 @@ BEGIN
         WINDOW "InFront" AS (PARTITION BY q.key ORDER BY q.arrival ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
     )
     SELECT q.lock_id, coalesce(least(q.leases, q.writers, q.everybody) - v_now, 0) FROM "Queue" q
-    -- IS TRUE makes it a look into a hash table. A join, planned for few rows, would compare each entry with each.
+    -- IS TRUE makes it a lookup in a hash table. A join, planned for few rows, would compare each entry with each.
     WHERE (q.lock_id IN (SELECT r.lock_id FROM unnest(v_renewed) AS r (lock_id))) IS TRUE;
 END
 $function$;
 
--- Deletes what has this lock id: a live lease, with the outcome 'released', or a queue entry, with the outcome 'left'.
--- Else the outcome is 'busy', 'expired' or 'not_found'. After 'released' first_waiter is the arrival of the first in
--- the queue, who is still to be woken.
+-- Deletes the live lease with this lock id (outcome 'released') or the queue entry (outcome 'left'). Otherwise the
+-- outcome is 'busy', 'expired' or 'not_found'. After 'released', first_waiter is the arrival of the first waiter, which
+-- the caller has to wake.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_remove(
     p_lock_id TEXT, OUT outcome TEXT, OUT freed_key TEXT, OUT first_waiter BIGINT
 )
 LANGUAGE plpgsql AS $function$
 DECLARE
-    -- A release that is lost in a crash only means that the ttl runs out: it need not wait for the disk. Whatever is
-    -- granted after it is flushed together with it, because the log is written in order.
+    -- A release that is lost in a crash costs one ttl, so it need not be durable. Every later grant is flushed together
+    -- with it, because the log is written in order.
     v_commits TEXT := set_config('synchronous_commit', 'off', true);
     v_key     TEXT;
     v_arrival BIGINT;
@@ -758,13 +759,14 @@ BEGIN
         END IF;
     END IF;
 
-    -- The serialising row first: a caller who has looked and is about to grant or to queue would not see this release.
+    -- The serialising row first: a request that has looked and is about to be granted or to queue would not see this
+    -- release.
     PERFORM 1 FROM ${syncguard_fence_counters} c
     WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key)
     FOR NO KEY UPDATE;
 
-    -- The lock id again, now that the row is locked: the lease may be somebody else's by now, and a queue entry may
-    -- have become a lease. The clock, too, is read here: what lapsed may be about to be taken over.
+    -- The lock id again, under the row lock: the key may have another holder by now, and a queue entry may have become
+    -- a lease. The clock is read here, too: a lapsed lease may be about to be taken over.
     DELETE FROM ${syncguard_locks} l WHERE l.key = (
         SELECT s.key FROM ${syncguard_locks} s
         WHERE s.lock_id = p_lock_id AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
@@ -795,7 +797,8 @@ BEGIN
 END
 $function$;
 
--- Releases a lease, or leaves the queue, and wakes who can go on. Never hands over. The outcome is that of _remove.
+-- Releases a lease, or leaves the queue, and wakes the waiters that can be granted now. Never hands over. The outcome
+-- is that of _remove.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release(p_lock_id TEXT) RETURNS TEXT
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -809,9 +812,9 @@ BEGIN
 END
 $function$;
 
--- Releases a lease and hands the key over to the first waiter, if that one wants it exclusively, can be told, and
--- nothing is in the way; else wakes who can go on. Or leaves the queue. The outcome is that of _remove. The message,
--- if there is one, is to be sent to the channel: the waiter does not know of its grant yet.
+-- Releases a lease, and hands the key over to the first waiter if that one accepts a hand-over and no lease is left;
+-- otherwise wakes the waiters that can be granted now. Or leaves the queue. The outcome is that of _remove. The caller
+-- has to send the message, if there is one, to the channel: the waiter does not know of its grant yet.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_grant(
     p_lock_id TEXT, OUT outcome TEXT, OUT channel TEXT, OUT message TEXT
 )
@@ -819,7 +822,7 @@ LANGUAGE plpgsql AS $function$
 DECLARE
     v_durable TEXT := current_setting('synchronous_commit');
     v_key     TEXT;
-    v_first   BIGINT; -- who waits
+    v_first   BIGINT; -- the first waiter
     "Removed" RECORD;
 BEGIN
     "Removed" := ${syncguard_locks}_remove(p_lock_id);
@@ -830,11 +833,10 @@ BEGIN
         RETURN;
     END IF;
 
-    -- One statement, because everybody who wants the key waits for it.
+    -- One statement, because all requests for the key wait for it.
     WITH "Entry" AS (
-        -- Any reader's row blocks, lapsed or not: an extension that is under way would revive it. The clock is read
-        -- after the wait for a renewal that is under way, so that the grant is younger than whatever confirms the
-        -- entry.
+        -- Any shared lease blocks, lapsed or not: an extension under way would revive it. The clock is read after the
+        -- wait for a renewal under way, so that the grant is younger than every confirmation of the entry.
         DELETE FROM ${syncguard_locks}_waiters w
         WHERE w.key = v_key AND w.arrival = v_first AND w.expires_at_ms > ${syncguard_locks}_now() AND w.hand_over
             AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
@@ -856,14 +858,14 @@ BEGIN
     IF message IS NULL THEN
         PERFORM ${syncguard_locks}_wake_next(v_key);
     ELSE
-        -- A grant is durable before anybody hears of it.
+        -- A grant is durable before it is reported.
         v_durable := set_config('synchronous_commit', v_durable, true);
     END IF;
 END
 $function$;
 
--- Releases as _release_grant does, and sends its message after a commit. The notification has a transaction of its
--- own: a commit that notifies holds up all others that notify, and must not wait for the disk.
+-- Releases as _release_grant does, and sends its message after a commit. The notification has a transaction of its own:
+-- a commit that notifies blocks all others that notify, and must not wait for the disk.
 CREATE OR REPLACE PROCEDURE ${syncguard_locks}_hand_over(p_lock_id TEXT, INOUT outcome TEXT)
 LANGUAGE plpgsql AS $procedure$
 DECLARE
@@ -879,7 +881,8 @@ BEGIN
 END
 $procedure$;
 
--- Releases what has these lock ids, as _release does, answered in the order asked, in one transaction.
+-- Releases the leases and queue entries with these lock ids, as _release does, in one transaction. The answers are in
+-- the order of the lock ids.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_all(p_lock_ids TEXT[]) RETURNS TABLE (outcome TEXT)
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -888,7 +891,7 @@ DECLARE
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
 
-    -- All serialising rows first, in the order of their keys: two of these calls in another order would be a deadlock.
+    -- All serialising rows first, in the order of their keys: two of these calls in different orders could deadlock.
     PERFORM 1 FROM ${syncguard_fence_counters} c
     WHERE c.fence_key = ANY (ARRAY(
         SELECT ${syncguard_locks}_fence_key(o.key) FROM (
@@ -900,7 +903,7 @@ BEGIN
     ORDER BY c.fence_key
     FOR NO KEY UPDATE;
 
-    -- Most of them wait, many for the same key: each key is woken once.
+    -- Most of them are queue entries, many of the same key: each key is woken once.
     FOR "Left" IN
         WITH "Deleted" AS (
             DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (p_lock_ids)
@@ -913,7 +916,7 @@ BEGIN
         PERFORM ${syncguard_locks}_wake_behind("Left".key, "Left".arrival, "Left".shared);
     END LOOP;
 
-    -- The others, and what has become a lease since the first look.
+    -- The others, and entries that have become leases since the first look.
     RETURN QUERY
     SELECT CASE WHEN r.lock_id = ANY (v_left) THEN 'left' ELSE ${syncguard_locks}_release(r.lock_id) END
     FROM unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
@@ -921,8 +924,8 @@ BEGIN
 END
 $function$;
 
--- Ends a lease so that the key is free so long after its grant, or now if that is over. The outcome is 'released',
--- 'busy', 'expired' or 'not_found'.
+-- Ends a lease so that the key is free p_hold_ms after its grant, or now if that time is over. The outcome is
+-- 'released', 'busy', 'expired' or 'not_found'.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_after(p_lock_id TEXT, p_hold_ms BIGINT) RETURNS TEXT
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -933,12 +936,12 @@ BEGIN
         RETURN 'not_found';
     END IF;
 
-    -- The serialising row first: who is about to queue would not be told of the new expiry.
+    -- The serialising row first: a request that is about to queue would not learn the new expiry.
     v_fence := ${syncguard_locks}_lock_key(v_key);
 
-    -- The lock id and the expiry again, now that the row is locked: the lease may have lapsed, or be somebody else's.
-    -- Under another lock id nobody can release the lease again, and an extension that comes late does not make it
-    -- longer. The tolerance is for a holder who stops at the end of the lease: this one has stopped.
+    -- The lock id and the expiry again, under the row lock: the lease may have lapsed, or the key may have another
+    -- holder. Under a new lock id, neither a second release nor a late extension reaches the lease. The tolerance is
+    -- for a holder that works until the expiry: this one has stopped.
     UPDATE ${syncguard_locks} l
     SET lock_id = 'released:' || l.lock_id,
         expires_at_ms = l.acquired_at_ms + p_hold_ms - ${syncguard_locks}_tolerance()
@@ -966,8 +969,8 @@ BEGIN
 END
 $function$;
 
--- The keys of those leases that are to end earlier than now, with their serialising rows won. An extension waits for
--- nobody: a key whose row somebody else has locked is not among them.
+-- Locks the serialising rows of the leases that are to end earlier than before, and returns their keys. An extension
+-- does not wait: a key whose row another transaction locks is not among them.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_shortened(p_lock_ids TEXT[], p_ttls_ms BIGINT[]) RETURNS TEXT[]
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -985,12 +988,13 @@ BEGIN
     IF v_keys = '{}' THEN
         RETURN v_keys;
     END IF;
-    -- The row first: who is about to queue would be told the old expiry, and by no wake-up the new one.
+    -- The row first: a request that is about to queue would learn the old expiry, and no wake-up would bring the new
+    -- one.
     RETURN ${syncguard_locks}_lock_keys(v_keys);
 END
 $function$;
 
--- Extends many leases at once, answered one by one in the order asked: 'extended' with the new expiry, 'busy',
+-- Extends many leases at once. The answers are in the order of the lock ids: 'extended' with the new expiry, 'busy',
 -- 'expired' or 'not_found'.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_extend(p_lock_ids TEXT[], p_ttls_ms BIGINT[])
 RETURNS TABLE (outcome TEXT, extended_until_ms BIGINT)
@@ -999,10 +1003,10 @@ DECLARE
     v_shortened TEXT[] := ${syncguard_locks}_lock_shortened(p_lock_ids, p_ttls_ms);
     v_locked    TEXT[];
 BEGIN
-    -- The weakest lock that an update takes: it passes a guarded commit that pins the row by FOR KEY SHARE. SKIP
-    -- LOCKED, so that one row that is locked otherwise does not hold up the rest. PostgreSQL waits all the same for a
-    -- row that changed since the statement began: the order, and a statement of its own, keep those who extend the
-    -- same leases out of a deadlock.
+    -- The weakest lock that an update takes: it passes a transaction that pins the row by FOR KEY SHARE. SKIP LOCKED,
+    -- so that one row with another lock does not delay the rest. PostgreSQL still waits for a row that changed since
+    -- the statement began: the order, and a statement of its own, prevent a deadlock of calls that extend the same
+    -- leases.
     v_locked := ARRAY(
         SELECT l.lock_id FROM ${syncguard_locks} l WHERE l.lock_id = ANY (p_lock_ids)
         ORDER BY l.lock_id FOR NO KEY UPDATE SKIP LOCKED
@@ -1016,8 +1020,8 @@ BEGIN
         SELECT w.lock_id, w.ttl_ms, w.position
         FROM unnest(p_lock_ids, p_ttls_ms) WITH ORDINALITY AS w (lock_id, ttl_ms, position)
     ), "Extended" AS (
-        -- The clock is read here, with the row lock won: what has lapsed meanwhile is not revived. What was made longer
-        -- meanwhile is not made shorter without the serialising row.
+        -- The clock is read here, under the row lock: a lease that has lapsed meanwhile is not revived. A lease that
+        -- was extended meanwhile is not shortened without the serialising row.
         UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + w.ttl_ms
         FROM "Wanted" w
         WHERE l.lock_id = ANY (v_locked) AND l.lock_id = w.lock_id
@@ -1050,8 +1054,8 @@ BEGIN
 END
 $function$;
 
--- Extends one exclusive lease, which also takes the next fence of its key. The outcome is 'rotated' with the new
--- expiry and fence, or 'no_fences', 'busy', 'expired' or 'not_found', and then nothing was written.
+-- Extends one exclusive lease, and gives it the next fence of its key. The outcome is 'rotated' with the new expiry and
+-- fence, or 'no_fences', 'busy', 'expired' or 'not_found'; then nothing was written.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_rotate(
     p_lock_id TEXT, p_ttl_ms BIGINT, OUT outcome TEXT, OUT rotated_until_ms BIGINT, OUT rotated_fence BIGINT
 )
@@ -1063,18 +1067,18 @@ DECLARE
 BEGIN
     SELECT l.key INTO v_key FROM ${syncguard_locks} l WHERE l.lock_id = p_lock_id;
 
-    -- The serialising row first: a takeover or a release that is under way would not be seen, and the lease be written
-    -- beside it. SKIP LOCKED, because a holder who rotates must not wait.
+    -- The serialising row first: a takeover or a release under way would not be seen, and the lease would be written
+    -- beside it. SKIP LOCKED, because a holder that rotates must not wait.
     PERFORM 1 FROM ${syncguard_fence_counters} c
     WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key)
     FOR NO KEY UPDATE SKIP LOCKED;
     IF FOUND THEN
-        -- The lock id again, now that the row is locked: the lease may be somebody else's by now. The weakest lock
-        -- that an update takes passes a transaction that has pinned the lease.
+        -- The lock id again, under the row lock: the key may have another holder by now. The weakest lock that an
+        -- update takes passes a transaction that pins the lease.
         SELECT l.expires_at_ms INTO v_expires FROM ${syncguard_locks} l
         WHERE l.key = v_key AND l.lock_id = p_lock_id
         FOR NO KEY UPDATE SKIP LOCKED;
-        -- The clock with both rows locked: a lapsed lease is not revived.
+        -- The clock is read with both rows locked: a lapsed lease is not revived.
         v_now := ${syncguard_locks}_now();
         IF ${syncguard_locks}_is_live(v_expires, v_now) THEN
             UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
@@ -1101,8 +1105,8 @@ BEGIN
 END
 $function$;
 
--- Deletes those leases of these keys that lapsed more than twice the tolerance ago, and answers how many; lapsed queue
--- entries, too. Counters are out of its reach.
+-- Deletes the leases of these keys that expired more than twice the tolerance ago, and returns their number. Deletes
+-- lapsed queue entries, too, and never counters.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_sweep(p_keys TEXT[]) RETURNS INTEGER
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -1110,14 +1114,14 @@ DECLARE
     v_swept  INTEGER;
     v_shared INTEGER;
 BEGIN
-    -- A cleanup that is lost in a crash is done again.
+    -- A cleanup that is lost in a crash is repeated by the next one.
     PERFORM set_config('synchronous_commit', 'off', true);
 
-    -- The serialising rows first: an acquire of one of these keys waits for this short transaction, and does not
-    -- mistake the row that is being deleted for contention. What is in use is left alone.
+    -- The serialising rows first: an acquire request for one of these keys waits for this short transaction, and is not
+    -- refused by a row that is being deleted. Rows in use are skipped.
     v_keys := ${syncguard_locks}_lock_keys(p_keys);
 
-    -- In a fresh snapshot and by a clock read now: one of them may have been granted or extended meanwhile.
+    -- In a fresh snapshot and by a clock read now: a key may have been granted or a lease extended meanwhile.
     DELETE FROM ${syncguard_locks} l WHERE l.key = ANY (ARRAY(
         SELECT s.key FROM ${syncguard_locks} s
         WHERE s.key = ANY (v_keys) AND s.expires_at_ms < ${syncguard_locks}_sweep_before()
@@ -1131,14 +1135,15 @@ BEGIN
     ));
     GET DIAGNOSTICS v_shared = ROW_COUNT;
 
-    -- Deletes the lapsed queue entries, too, and wakes who stands behind them or waits for what is gone.
+    -- Deletes lapsed queue entries, too, and wakes waiters behind them and waiters for the deleted leases.
     PERFORM ${syncguard_locks}_wake_next(k.key) FROM unnest(v_keys) AS k (key)
     WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key OFFSET 0);
     RETURN v_swept + v_shared;
 END
 $function$;
 
--- What the library asks at its start. It works with this version and later ones; raised when it needs something new.
+-- The version of the script, which the library checks at its start: it works with this version and later ones. Raise it
+-- when the library needs something new.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER
 LANGUAGE sql IMMUTABLE AS $function$
     SELECT 1
