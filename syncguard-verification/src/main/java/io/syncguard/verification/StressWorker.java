@@ -74,6 +74,8 @@ final class StressWorker {
         Duration waiterTtl = Duration.ofMillis(Long.parseLong(arguments[5]));
         List<String> properties = new ArrayList<>(List.of(arguments).subList(6, arguments.length));
         properties.add("spring.application.name=" + arguments[0]);
+        // The faults may terminate the first session.
+        properties.add("spring.datasource.hikari.initialization-fail-timeout=30000");
         ConfigurableApplicationContext application = start(arguments[1], properties, waiterTtl, recorder, known);
         // Initialises the classes of the driver: one that fails for lack of a thread could never be used again.
         application.getBean(JdbcTemplate.class).execute("SELECT 1");
