@@ -1,9 +1,13 @@
 package io.syncguard.core;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.syncguard.Fence;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.testing.ChildJvm;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -19,17 +23,35 @@ public class LeaseLinearizabilityTests {
     private static final Duration TTL = Duration.ofSeconds(30);
     private static final Instant END = Instant.ofEpochSecond(60);
 
+    private static final String EXPLAINED = "explained";
+
+    /** In a process of its own: Lincheck transforms all classes that a JVM has loaded, and cannot do so with some. */
     @Test
     void every_interleaving_has_an_order_that_explains_it() {
-        LinChecker.check(
-                Operations.class,
-                new StressOptions()
-                        .iterations(20)
-                        .invocationsPerIteration(1000)
-                        .threads(3)
-                        .actorsPerThread(3)
-                        .actorsBefore(1)
-                        .actorsAfter(2));
+        try (ChildJvm child = ChildJvm.start(LeaseLinearizabilityTests.class)) {
+            assertThat(child.ask("check")).isEqualTo(EXPLAINED);
+        }
+    }
+
+    public static void main(String[] arguments) throws IOException {
+        ChildJvm.serve(question -> check());
+    }
+
+    private static String check() {
+        try {
+            LinChecker.check(
+                    Operations.class,
+                    new StressOptions()
+                            .iterations(20)
+                            .invocationsPerIteration(1000)
+                            .threads(3)
+                            .actorsPerThread(3)
+                            .actorsBefore(1)
+                            .actorsAfter(2));
+            return EXPLAINED;
+        } catch (Throwable ex) {
+            return ex.toString().replace('\n', '/');
+        }
     }
 
     /** Public and with a public constructor: Lincheck makes one for each run. */

@@ -47,14 +47,28 @@ public final class ThreadShortage {
         return process;
     }
 
-    /** From now on the process has no room for one more stack. Some that are over may be used again. */
+    /**
+     * From now on the process has no room for one more stack. Some that are over may be used again. The process stands
+     * still while its size is read: a thread that starts meanwhile would take all that is spared for the JVM.
+     */
     public static void limit(long pid) {
+        run("kill", "-STOP", Long.toString(pid));
+        try {
+            while (!status(pid, "State").contains("stopped")) {
+                Thread.onSpinWait();
+            }
+            long kilobytes = Long.parseLong(status(pid, "VmSize").replaceAll("\\D", ""));
+            setLimit(pid, Long.toString((kilobytes + SPARE_MEGABYTES * 1024) * 1024));
+        } finally {
+            run("kill", "-CONT", Long.toString(pid));
+        }
+    }
+
+    private static String status(long pid, String field) {
         try (Stream<String> lines = Files.lines(Path.of("/proc/" + pid + "/status"))) {
-            long kilobytes = lines.filter(line -> line.startsWith("VmSize:"))
-                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+            return lines.filter(line -> line.startsWith(field + ":"))
                     .findFirst()
                     .orElseThrow();
-            setLimit(pid, Long.toString((kilobytes + SPARE_MEGABYTES * 1024) * 1024));
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
@@ -65,13 +79,13 @@ public final class ThreadShortage {
     }
 
     private static void setLimit(long pid, String bytes) {
+        run(PRLIMIT.toString(), "--pid", Long.toString(pid), "--as=" + bytes + ":unlimited");
+    }
+
+    private static void run(String... command) {
         try {
-            Process prlimit = new ProcessBuilder(
-                            PRLIMIT.toString(), "--pid", Long.toString(pid), "--as=" + bytes + ":unlimited")
-                    .inheritIO()
-                    .start();
-            if (prlimit.waitFor() != 0) {
-                throw new IllegalStateException("The address space of " + pid + " could not be limited");
+            if (new ProcessBuilder(command).inheritIO().start().waitFor() != 0) {
+                throw new IllegalStateException("Failed: " + String.join(" ", command));
             }
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
