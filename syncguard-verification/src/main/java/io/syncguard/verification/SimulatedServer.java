@@ -24,6 +24,7 @@ final class SimulatedServer {
 
     private final List<Entry> queue = new ArrayList<>();
     private long counter;
+    private long writes;
 
     SimulatedServer(Bug bug) {
         this.bug = bug;
@@ -186,5 +187,10 @@ final class SimulatedServer {
 
     private boolean isLive(String lock, long now) {
         return rows.containsKey(lock) && rows.get(lock).expiresAt > AHEAD + now - LeaseHistory.TOLERANCE_MILLIS;
+    }
+
+    /** The number of the next write of a holder. */
+    long nextWrite() {
+        return ++writes;
     }
 }
