@@ -53,7 +53,7 @@ final class HandOverRules {
         return history.leases().values().stream()
                 .flatMap(LeaseHistory::confirmedSettings)
                 .filter(setting -> !setting.is(Kind.HANDED_OVER))
-                .mapToLong(setting -> LeaseHistory.serverTime(setting) * MILLI - setting.end())
+                .mapToLong(setting -> ServerExpiry.timeOf(setting) * MILLI - setting.end())
                 .max()
                 .orElse(Long.MIN_VALUE);
     }

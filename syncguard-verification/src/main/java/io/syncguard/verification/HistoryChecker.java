@@ -1,7 +1,5 @@
 package io.syncguard.verification;
 
-import static io.syncguard.verification.HistoryEvent.NEVER;
-
 import io.syncguard.verification.HistoryEvent.Kind;
 import io.syncguard.verification.HistoryEvent.Outcome;
 import io.syncguard.verification.Violation.Rule;
@@ -10,7 +8,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
 import java.util.TreeMap;
 
 /**
@@ -19,10 +16,10 @@ import java.util.TreeMap;
  *
  * <ol>
  *   <li>{@link KeyHistory} groups the events by lock id, and sorts the grants by their fences.
- *   <li>{@link LeaseRules} check each lease, and the first conflicting grant after it.
+ *   <li>{@link LeaseRules} check each lease, and the first conflicting grant after it, {@link FenceRules} the fences.
  *   <li>{@link QueueRules} check the order of the grants, {@link RefusalRules} refusals and waits,
  *   {@link HandOverRules} hand-overs, {@link InterruptRules} the effects of interrupts.
- *   <li>This class checks the remaining rules of the key: fences, grants after earlier leases, pins, the clock,
+ *   <li>This class checks the remaining rules of the key: grants after earlier leases, pins, the clock,
  *   effects.
  * </ol>
  *
@@ -63,8 +60,7 @@ final class HistoryChecker {
             }
         });
         findByKey(rules);
-        fencesGrow();
-        gapsAreExplained();
+        new FenceRules(history, violations::add).check(events);
         grantsWait();
         new HandOverRules(history, processes, violations::add).check(events);
         new QueueRules(processes, violations::add).check(history.requests());
@@ -119,66 +115,6 @@ final class HistoryChecker {
                         rules.notMissed(byAnswer.lowerEntry(event.start()).getValue(), event));
     }
 
-    private void fencesGrow() {
-        for (int i = 1; i < grants.size(); i++) {
-            HistoryEvent before = grants.get(i - 1).acquire();
-            HistoryEvent after = grants.get(i).acquire();
-            if (before.lease().fence() == after.lease().fence()) {
-                report(Rule.FENCES, "one fence was granted twice", before, after);
-            } else if (after.end() < before.start()
-                    || after.lease().acquiredAt() < before.lease().acquiredAt()) {
-                report(Rule.FENCES, "a later grant has a smaller fence", after, before);
-            }
-        }
-    }
-
-    /** Each missing number was drawn by a separate acquire request of unknown outcome, at a possible time. */
-    private void gapsAreExplained() {
-        List<LeaseHistory> unknown = history.leases().values().stream()
-                .filter(lease -> !lease.isGranted())
-                .sorted(Comparator.comparingLong(lease -> lease.acquire().start()))
-                .toList();
-        PriorityQueue<Long> latestEffects = new PriorityQueue<>();
-        int next = 0;
-        HistoryEvent before = null;
-        for (HistoryEvent after : numbered()) {
-            long until = after.is(Kind.COUNTER) ? NEVER : after.end();
-            for (; next < unknown.size() && unknown.get(next).acquire().start() <= until; next++) {
-                latestEffects.add(
-                        unknown.get(next).latestEffect(unknown.get(next).acquire()));
-            }
-            while (before != null && !latestEffects.isEmpty() && latestEffects.peek() < before.start()) {
-                latestEffects.remove();
-            }
-            explain(before, after, latestEffects);
-            before = after;
-        }
-    }
-
-    /** All grants by fence, and the counter at the end of the run. */
-    private List<HistoryEvent> numbered() {
-        List<HistoryEvent> numbered = new ArrayList<>();
-        grants.forEach(lease -> numbered.add(lease.acquire()));
-        events.stream().filter(event -> event.is(Kind.COUNTER)).forEach(numbered::add);
-        return numbered;
-    }
-
-    private void explain(HistoryEvent before, HistoryEvent after, PriorityQueue<Long> latestEffects) {
-        long missing = after.lease().fence()
-                - (before == null ? 0 : before.lease().fence())
-                - (after.is(Kind.COUNTER) ? 0 : 1);
-        HistoryEvent[] between = before == null ? new HistoryEvent[] {after} : new HistoryEvent[] {before, after};
-        if (after.is(Kind.COUNTER) && missing < 0) {
-            report(Rule.FENCES, "the counter is behind the fences that were granted", between);
-        }
-        for (; missing > 0; missing--) {
-            if (latestEffects.poll() == null) {
-                report(Rule.FENCES, "nothing explains a gap of " + missing + " between two fences", between);
-                return;
-            }
-        }
-    }
-
     /**
      * Each grant waits for the last exclusive lease before it; an exclusive one also for all shared leases since then.
      */
@@ -196,7 +132,7 @@ final class HistoryChecker {
     private void grantWaits(LeaseHistory lease, HistoryEvent next) {
         boolean mayBeOver = lease.all(Kind.RELEASE).anyMatch(end -> endsBefore(end, next))
                 || lease.all(Kind.ENDED).anyMatch(end -> endsBefore(end, next));
-        long missing = lease.earliestServerEnd(next)
+        long missing = lease.onServer().earliestEnd(next)
                 + LeaseHistory.TOLERANCE_MILLIS
                 - next.lease().acquiredAt();
         if (!mayBeOver && missing > 0) {

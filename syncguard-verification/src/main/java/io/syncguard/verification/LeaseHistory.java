@@ -6,15 +6,13 @@ import io.syncguard.verification.HistoryEvent.Kind;
 import io.syncguard.verification.HistoryEvent.Outcome;
 import java.util.Comparator;
 import java.util.List;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
  * The events of one grant, and the earliest and latest times that follow from them. Answers are certain; an event of
  * unknown outcome happened at the worst time for the caller of the method.
  *
- * <p>Times are nanoseconds of the monotonic clock, but those of methods named after the server: milliseconds of its
- * clock.
+ * <p>Times are nanoseconds of the monotonic clock; {@link ServerExpiry} has those of the server's clock.
  */
 final class LeaseHistory {
 
@@ -211,42 +209,9 @@ final class LeaseHistory {
                 .orElse(Long.MIN_VALUE);
     }
 
-    /** The earliest end that the lease can have had on the server when the other grant was made. */
-    long earliestServerEnd(HistoryEvent grant) {
-        Predicate<HistoryEvent> before = event -> event.start() <= grant.end();
-        long last = settings.stream()
-                .filter(before.and(event -> event.outcome() == Outcome.OK))
-                .mapToLong(LeaseHistory::serverTime)
-                .max()
-                .orElse(acquire.lease().acquiredAt());
-        long confirmed = settings.stream()
-                .filter(before.and(event -> event.outcome() == Outcome.OK && serverTime(event) == last))
-                .mapToLong(event -> event.lease().expiresAt())
-                .min()
-                .orElse(acquire.lease().expiresAt());
-        return settings.stream()
-                .filter(before.and(event -> event.outcome() == Outcome.UNKNOWN))
-                .mapToLong(event -> acquire.lease().acquiredAt() + event.lease().ttl())
-                .reduce(confirmed, Math::min);
-    }
-
-    /** The end of the lease that the extension found on the server; {@link #NEVER} when that is not certain. */
-    long serverEndBefore(HistoryEvent extension) {
-        boolean certain = settings.stream()
-                .noneMatch(event -> event.outcome() == Outcome.UNKNOWN && event.start() <= extension.end());
-        return !certain
-                ? NEVER
-                : settings.stream()
-                        .filter(event -> event != extension && serverTime(event) <= serverTime(extension))
-                        .max(Comparator.comparingLong(LeaseHistory::serverTime)
-                                .thenComparingLong(event -> event.lease().expiresAt()))
-                        .map(event -> event.lease().expiresAt())
-                        .orElse(NEVER);
-    }
-
-    /** The server's time of the event: it answers now + ttl. */
-    static long serverTime(HistoryEvent setting) {
-        return setting.lease().expiresAt() - setting.lease().ttl();
+    /** The end of the lease by the server's clock. */
+    ServerExpiry onServer() {
+        return new ServerExpiry(acquire, settings);
     }
 
     /**

@@ -113,8 +113,8 @@ final class LeaseRules {
     }
 
     private void notRevived(LeaseHistory lease, HistoryEvent extension) {
-        long end = lease.serverEndBefore(extension);
-        long at = LeaseHistory.serverTime(extension);
+        long end = lease.onServer().endBefore(extension);
+        long at = ServerExpiry.timeOf(extension);
         if (end != NEVER && at >= end + LeaseHistory.TOLERANCE_MILLIS + BETWEEN_TWO_LOOKS_MILLIS) {
             report(
                     Rule.OVER_IS_OVER,
