@@ -9,7 +9,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Finds the hand-overs to the queue entries of one lock id, and describes each like an acquire request: sent when the entry was last confirmed, answered when the message arrived.
+ * Finds the hand-overs to the queue entries of one lock id, and describes each like an acquire request: sent when the
+ * entry was last confirmed, answered when the message arrived.
  *
  * <ul>
  *   <li>The message of a hand-over is a grant to the queue entry that the acquire request with its number made or

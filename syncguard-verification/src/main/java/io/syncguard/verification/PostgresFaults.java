@@ -181,7 +181,7 @@ final class PostgresFaults {
     /** Extends a lease shortly before its end, and commits after the old end. */
     private void stallExtension() {
         Long[] firstLeases =
-                StressRun.WAITER_TTLS.stream().map(Duration::toMillis).toArray(Long[]::new);
+                WorkerFleet.WAITER_TTLS.stream().map(Duration::toMillis).toArray(Long[]::new);
         jdbc.queryForList(ENDING_LEASE, (Object) firstLeases).forEach(lease -> {
             HistoryEvent asked = begin(Kind.EXTEND, lease).with(Lease.ofTtl(STALLED_TTL_MILLIS));
             recorder.write(asked);

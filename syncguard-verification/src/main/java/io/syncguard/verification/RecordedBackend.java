@@ -18,10 +18,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
@@ -33,27 +30,14 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
  */
 final class RecordedBackend implements BeanPostProcessor {
 
-    /** The number of acquire requests that are remembered by their waiter numbers. */
-    private static final int REQUESTS = 50_000;
-
     private final HistoryRecorder recorder;
     private final KnownLockIds known;
-
-    /** The latest acquire requests by waiter number. */
-    private final Map<Long, Asked> acquires = Collections.synchronizedMap(new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, Asked> eldest) {
-            return size() > REQUESTS;
-        }
-    });
-
-    private record Asked(HistoryEvent event, boolean mayBeHanded) {}
+    private final HandOverRecorder handOvers;
 
     RecordedBackend(HistoryRecorder recorder, KnownLockIds known) {
         this.recorder = recorder;
         this.known = known;
+        this.handOvers = new HandOverRecorder(recorder);
     }
 
     @Override
@@ -81,7 +65,7 @@ final class RecordedBackend implements BeanPostProcessor {
                 .with(Lease.ofTtl(acquire.ttl().toMillis()).shared(acquire.mode() == LockMode.SHARED));
         recorder.write(asked);
         if (acquire.waiter() != null) {
-            acquires.put(acquire.waiter(), new Asked(asked, acquire.handOver()));
+            handOvers.remember(acquire.waiter(), asked, acquire.handOver());
         }
         try {
             AcquireResult attempt = (AcquireResult) call(backend, method, acquire);
@@ -113,39 +97,7 @@ final class RecordedBackend implements BeanPostProcessor {
     private Object connect(LockBackend backend, Method method, WakeUpListener engine) throws Throwable {
         recorder.write(recorder.begin(Kind.PROCESS_STARTED, "main", "", "")
                 .with(backend.waiterTtl().toMillis()));
-        return call(backend, method, new WakeUpListener() {
-            @Override
-            public void wake(long waiter) {
-                engine.wake(waiter);
-            }
-
-            @Override
-            public void handOver(long waiter, AcquireResult.Granted grant) {
-                recorder.write(handedOver(waiter, grant, backend.waiterTtl()));
-                engine.handOver(waiter, grant);
-            }
-
-            @Override
-            public void wakeUpsMissed() {
-                engine.wakeUpsMissed();
-            }
-        });
-    }
-
-    private HistoryEvent handedOver(long waiter, AcquireResult.Granted grant, Duration firstLease) {
-        Asked asked = acquires.get(waiter);
-        String client = Thread.currentThread().getName();
-        HistoryEvent message = asked == null
-                ? recorder.begin(Kind.HANDED_OVER, client, "", "of an unknown waiter")
-                : recorder.begin(Kind.HANDED_OVER, client, asked.event.key(), asked.event.lock());
-        return message.answered(message.start(), asked == null || asked.mayBeHanded ? Outcome.OK : Outcome.REFUSED)
-                .with(new Lease(
-                        grant.fence().value(),
-                        firstLease.toMillis(),
-                        grant.acquiredAt().toEpochMilli(),
-                        grant.expiresAt().toEpochMilli(),
-                        false))
-                .with(asked == null ? 0 : asked.event.source().number());
+        return call(backend, method, handOvers.recorded(engine, backend.waiterTtl()));
     }
 
     private Object release(LockBackend backend, Method method, String lockId) throws Throwable {

@@ -4,15 +4,10 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
-import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnLost;
-import io.syncguard.verification.HistoryEvent.Kind;
-import io.syncguard.verification.HistoryEvent.Lease;
-import io.syncguard.verification.HistoryEvent.Outcome;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import org.springframework.dao.DataAccessException;
@@ -20,8 +15,8 @@ import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * One thread that uses locks in all ways at random, and records the results. {@link RecordedBackend} records the
- * requests to the server.
+ * One thread that uses locks in all ways at random. {@link HandleRecorder} records the results, {@link RecordedBackend}
+ * the requests to the server.
  */
 final class StressClient implements Runnable {
 
@@ -43,9 +38,8 @@ final class StressClient implements Runnable {
     private final LockTemplate template;
     private final LockManager locks;
     private final TransactionTemplate transactions;
-    private final StressDatabase database;
     private final StressForeignLocks stranger;
-    private final HistoryRecorder recorder;
+    private final HandleRecorder handles;
     private final Random random;
     private final long end;
 
@@ -61,9 +55,8 @@ final class StressClient implements Runnable {
         this.template = template;
         this.locks = template.manager();
         this.transactions = transactions;
-        this.database = database;
         this.stranger = new StressForeignLocks(template.manager(), store, recorder, known, random);
-        this.recorder = recorder;
+        this.handles = new HandleRecorder(template.manager(), database, recorder);
         this.random = random;
         this.end = end;
     }
@@ -150,26 +143,26 @@ final class StressClient implements Runnable {
     private void tryToUse() {
         LockHandle lock = locks.tryAcquire(request());
         if (lock != null) {
-            watch(lock);
-            isHeld(lock);
+            handles.watch(lock);
+            handles.isHeld(lock);
             use(lock);
-            giveBack(lock);
+            handles.giveBack(lock);
             if (chance(20)) {
-                giveBack(lock);
+                handles.giveBack(lock);
             }
-            isHeld(lock);
+            handles.isHeld(lock);
         }
     }
 
     private void useWithExtensions() {
         LockHandle lock = locks.acquire(request().waitTime(someMillis(200)));
-        watch(lock);
+        handles.watch(lock);
         for (int i = random.nextInt(3); i >= 0; i--) {
             lock.extend(Duration.ofMillis(TTLS_MILLIS[random.nextInt(TTLS_MILLIS.length)]));
-            isHeld(lock);
+            handles.isHeld(lock);
             pause(3);
         }
-        giveBack(lock);
+        handles.giveBack(lock);
     }
 
     /** The lock must not be part of the transaction, and outlives it, whether it commits or not. */
@@ -191,32 +184,32 @@ final class StressClient implements Runnable {
         LockRequest request = request().ttl(Duration.ofMillis(40)).noHeartbeat();
         LockHandle lock = locks.tryAcquire(beyondAll ? request.key(hotKey(random)) : request);
         if (lock != null) {
-            watch(lock);
+            handles.watch(lock);
             long until = System.nanoTime() + (beyondAll ? 1100 + random.nextInt(400) : random.nextInt(100)) * MILLI;
             while (System.nanoTime() < until) {
-                isHeld(lock);
+                handles.isHeld(lock);
                 pause(10);
                 Thread.interrupted();
             }
-            write(lock, chance(50));
-            giveBack(lock);
+            handles.write(lock, chance(50));
+            handles.giveBack(lock);
         }
     }
 
     private void abandon() {
         LockHandle lock = locks.tryAcquire(request().ttl(someMillis(300)).noHeartbeat());
         if (lock != null) {
-            watch(lock);
+            handles.watch(lock);
         }
     }
 
     private void use(LockHandle lock) {
-        isHeld(lock);
+        handles.isHeld(lock);
         if (chance(25)) {
-            write(lock, chance(50));
+            handles.write(lock, chance(50));
         }
         if (chance(10)) {
-            lock.bind(() -> join(lock)).run();
+            lock.bind(() -> handles.join(lock)).run();
         }
         if (chance(50)) {
             pause(4);
@@ -224,67 +217,7 @@ final class StressClient implements Runnable {
         if (chance(10)) {
             lock.extend(Duration.ofMillis(TTLS_MILLIS[random.nextInt(TTLS_MILLIS.length)]));
         }
-        isHeld(lock);
-    }
-
-    /** Runs under the outer lock, so that the request is nested. */
-    private void join(LockHandle outer) {
-        HistoryEvent asked = begin(Kind.JOINED, outer);
-        LockHandle inner = locks.acquire(outer.request().waitTime(Duration.ZERO));
-        recorder.write(asked.answered(System.nanoTime(), Outcome.OK)
-                .with(Lease.ofFence(inner.fence().value()))
-                .with(outer.fence().value()));
-        isHeld(inner);
-        inner.release();
-    }
-
-    /** A write like those of a body, and a check whether the lock is held after it. A shared lock does not write. */
-    private void write(LockHandle lock, boolean guarded) {
-        if (lock.request().mode() == LockMode.SHARED) {
-            return;
-        }
-        HistoryEvent asked =
-                begin(Kind.EFFECT, lock).with(Lease.ofFence(lock.fence().value()));
-        Optional<Long> number = guarded
-                ? database.guardedEffect(lock.key(), lock.fence().value())
-                : Optional.of(database.unguardedEffect(lock.key(), lock.fence().value()));
-        Outcome outcome = isHeld(lock) ? Outcome.OK : Outcome.NOT_HELD;
-        HistoryEvent answered = asked.answered(System.nanoTime(), number.isEmpty() ? Outcome.REFUSED : outcome);
-        recorder.write(number.map(answered::with).orElse(answered));
-    }
-
-    private void giveBack(LockHandle lock) {
-        HistoryEvent asked = begin(Kind.HANDLE_RELEASED, lock);
-        boolean wasHeld = lock.release();
-        recorder.write(asked.answered(System.nanoTime(), wasHeld ? Outcome.OK : Outcome.NOT_HELD));
-    }
-
-    private void watch(LockHandle lock) {
-        lock.onLost(() -> {
-            HistoryEvent lost = recorder.begin(Kind.LOST, "callback", lock.key(), "");
-            recorder.write(lost.answered(lost.start(), Outcome.OK)
-                    .with(Lease.ofFence(lock.fence().value())));
-        });
-    }
-
-    private boolean isHeld(LockHandle lock) {
-        HistoryEvent asked = begin(Kind.HELD, lock);
-        long left = lock.remaining().toNanos();
-        if (left > 0) {
-            recorder.write(asked.answered(System.nanoTime(), Outcome.OK).with(left));
-        } else if (lock.state() == LockHandle.State.LOST) {
-            HistoryEvent seen = begin(Kind.LOSS_SEEN, lock);
-            recorder.write(seen.answered(System.nanoTime(), Outcome.OK));
-        }
-        return left > 0;
-    }
-
-    private HistoryEvent begin(Kind kind, LockHandle lock) {
-        return recorder.begin(kind, client(), lock.key(), HistoryRecorder.hash(lock.lockId()));
-    }
-
-    private static String client() {
-        return Thread.currentThread().getName();
+        handles.isHeld(lock);
     }
 
     private boolean chance(int percent) {
