@@ -38,7 +38,7 @@ final class ServerExpiry {
                 .reduce(confirmed, Math::min);
     }
 
-    /** The end of the lease that the extension found on the server; {@link HistoryEvent#NEVER} when that is not certain. */
+    /** The end of the lease that the extension found on the server; {@link HistoryEvent#NEVER} if uncertain. */
     long endBefore(HistoryEvent extension) {
         boolean certain = settings.stream()
                 .noneMatch(event -> event.outcome() == Outcome.UNKNOWN && event.start() <= extension.end());
