@@ -186,24 +186,20 @@ BEGIN
 END
 $function$;
 
--- Locks the serialising row of a key, and returns its fence. From here to the commit, no other transaction can grant or
--- release the key, or change its queue.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_key(p_key TEXT) RETURNS BIGINT
+-- Locks the serialising row of a key. From here to the commit, no other transaction can grant or release the key, or
+-- change its queue.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_lock_key(p_key TEXT) RETURNS VOID
 LANGUAGE plpgsql AS $function$
-DECLARE
-    v_fence BIGINT;
 BEGIN
-    SELECT c.fence INTO v_fence FROM ${syncguard_fence_counters} c
+    PERFORM 1 FROM ${syncguard_fence_counters} c
     WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         -- Only for a key whose row was deleted: its first grant created it.
         INSERT INTO ${syncguard_fence_counters} AS c (fence_key, key_debug)
         VALUES (${syncguard_locks}_fence_key(p_key), p_key)
-        ON CONFLICT (fence_key) DO UPDATE SET fence = c.fence
-        RETURNING c.fence INTO v_fence;
+        ON CONFLICT (fence_key) DO UPDATE SET fence = c.fence;
     END IF;
-    RETURN v_fence;
 END
 $function$;
 
@@ -445,35 +441,57 @@ BEGIN
 END
 $function$;
 
--- The lease that a release made of the requester's queue entry, if there is one, with its whole ttl from now. The
--- wake-up with that grant was lost, or is still under way. The caller has locked the serialising row.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_handed_lease(
-    p_key TEXT, p_lock_id TEXT, p_ttl_ms BIGINT,
-    OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT
+-- One attempt of a waiter, under the serialising row. p_queued says that it has a queue entry, or a lease that a
+-- release made of the entry. It returns what _acquire returns, and of a refusal also what the queue needs. A grant
+-- deletes the queue entry; a refusal leaves it as it is.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_attempt(
+    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
+    OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
+    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN,
+    OUT now_ms BIGINT, OUT leases_until_ms BIGINT, OUT entry_until_ms BIGINT, OUT own_arrival BIGINT
 )
 LANGUAGE plpgsql AS $function$
+DECLARE
+    "Blocked" RECORD;
 BEGIN
-    PERFORM 1 FROM ${syncguard_locks} l WHERE l.key = p_key AND l.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
-    IF FOUND THEN
-        UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
-        WHERE l.key = p_key AND l.lock_id = p_lock_id
-            AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
-        RETURNING l.fence, l.acquired_at_ms, l.expires_at_ms INTO granted_fence, granted_at_ms, granted_until_ms;
+    -- Lock the row before the look: a release between look and queue entry would find no waiter to wake.
+    PERFORM ${syncguard_locks}_lock_key(p_key);
+    IF p_queued THEN
+        -- The wake-up with the grant of a release was lost, or is still under way. Before the look, which would find
+        -- this lease in the way.
+        PERFORM 1 FROM ${syncguard_locks} l WHERE l.key = p_key AND l.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
+        IF FOUND THEN
+            UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
+            WHERE l.key = p_key AND l.lock_id = p_lock_id
+                AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
+            RETURNING l.fence, l.acquired_at_ms, l.expires_at_ms INTO granted_fence, granted_at_ms, granted_until_ms;
+            IF FOUND THEN
+                RETURN;
+            END IF;
+        END IF;
     END IF;
-END
-$function$;
 
--- The next fence and a lease for a caller who may have a queue entry, which is deleted; granted_fence is 0 if the
--- counter is at its end. Nothing blocks the request, and the caller has locked the serialising row.
-CREATE OR REPLACE FUNCTION ${syncguard_locks}_grant_queued(
-    p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT,
-    OUT granted_fence BIGINT, OUT granted_at_ms BIGINT
-)
-LANGUAGE plpgsql AS $function$
-BEGIN
+    "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
+    time_left_ms := "Blocked".time_left_ms;
+    IF time_left_ms <= 0 THEN
+        time_left_ms := ${syncguard_locks}_delete_lapsed(
+            p_key, "Blocked".has_exclusive, "Blocked".has_shared, "Blocked".now_ms);
+    END IF;
+    IF time_left_ms > 0 THEN
+        held_by := "Blocked".held_by;
+        held_since_ms := "Blocked".held_since_ms;
+        held_by_others := "Blocked".held_by_others;
+        now_ms := "Blocked".now_ms;
+        leases_until_ms := "Blocked".leases_until_ms;
+        entry_until_ms := "Blocked".entry_until_ms;
+        own_arrival := "Blocked".own_arrival;
+        RETURN;
+    END IF;
+
     granted_fence := ${syncguard_locks}_next_fence(p_key);
     IF granted_fence > 0 THEN
         granted_at_ms := ${syncguard_locks}_grant(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, granted_fence);
+        granted_until_ms := granted_at_ms + p_ttl_ms;
         -- Also a lapsed entry: a renewal under way would revive it, in front of all others and without a waiter.
         DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
     END IF;
@@ -488,38 +506,22 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_leave(
 )
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_fence   BIGINT := ${syncguard_locks}_lock_key(p_key);
     v_arrival BIGINT;
-    "Granted" RECORD;
-    "Blocked" RECORD;
+    "Attempt" RECORD := ${syncguard_locks}_attempt(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, true);
 BEGIN
-    "Granted" := ${syncguard_locks}_handed_lease(p_key, p_lock_id, p_ttl_ms);
-    IF "Granted".granted_fence IS NOT NULL THEN
-        granted_fence := "Granted".granted_fence;
-        granted_at_ms := "Granted".granted_at_ms;
-        granted_until_ms := "Granted".granted_until_ms;
-        RETURN;
-    END IF;
-
-    "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
-    time_left_ms := "Blocked".time_left_ms;
-    IF time_left_ms <= 0 THEN
-        time_left_ms := ${syncguard_locks}_delete_lapsed(
-            p_key, "Blocked".has_exclusive, "Blocked".has_shared, "Blocked".now_ms);
-    END IF;
-    IF time_left_ms <= 0 THEN
-        "Granted" := ${syncguard_locks}_grant_queued(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner);
-        granted_fence := "Granted".granted_fence;
-        granted_at_ms := "Granted".granted_at_ms;
-        granted_until_ms := granted_at_ms + p_ttl_ms;
+    granted_fence := "Attempt".granted_fence;
+    granted_at_ms := "Attempt".granted_at_ms;
+    granted_until_ms := "Attempt".granted_until_ms;
+    time_left_ms := "Attempt".time_left_ms;
+    held_by := "Attempt".held_by;
+    held_since_ms := "Attempt".held_since_ms;
+    held_by_others := "Attempt".held_by_others;
+    IF granted_fence IS NOT NULL THEN
         RETURN;
     END IF;
 
     -- A refusal is not worth waiting for the disk.
     PERFORM set_config('synchronous_commit', 'off', true);
-    held_by := "Blocked".held_by;
-    held_since_ms := "Blocked".held_since_ms;
-    held_by_others := "Blocked".held_by_others;
     DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id RETURNING w.arrival INTO v_arrival;
     IF FOUND THEN
         -- Nothing else wakes the waiters behind it, which may be in front now.
@@ -555,10 +557,8 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_queue(
 )
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_fence   BIGINT;
     v_expires BIGINT;
-    "Granted" RECORD;
-    "Blocked" RECORD;
+    "Attempt" RECORD;
 BEGIN
     IF NOT p_queued THEN
         granted_fence := ${syncguard_locks}_fence_if_free(p_key);
@@ -569,39 +569,22 @@ BEGIN
         END IF;
     END IF;
 
-    -- Lock the row before the look: a release between look and queue entry would find no waiter to wake.
-    v_fence := ${syncguard_locks}_lock_key(p_key);
-    IF p_queued THEN
-        -- Before the look at what blocks the request, which would find its own lease.
-        "Granted" := ${syncguard_locks}_handed_lease(p_key, p_lock_id, p_ttl_ms);
-        IF "Granted".granted_fence IS NOT NULL THEN
-            granted_fence := "Granted".granted_fence;
-            granted_at_ms := "Granted".granted_at_ms;
-            granted_until_ms := "Granted".granted_until_ms;
-            RETURN;
-        END IF;
-    END IF;
-    "Blocked" := ${syncguard_locks}_blockers(p_key, p_shared, p_lock_id);
-    time_left_ms := "Blocked".time_left_ms;
-    IF time_left_ms <= 0 THEN
-        time_left_ms := ${syncguard_locks}_delete_lapsed(
-            p_key, "Blocked".has_exclusive, "Blocked".has_shared, "Blocked".now_ms);
-    END IF;
-    IF time_left_ms <= 0 THEN
-        "Granted" := ${syncguard_locks}_grant_queued(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner);
-        granted_fence := "Granted".granted_fence;
-        granted_at_ms := "Granted".granted_at_ms;
-        granted_until_ms := granted_at_ms + p_ttl_ms;
+    "Attempt" := ${syncguard_locks}_attempt(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner, p_queued);
+    granted_fence := "Attempt".granted_fence;
+    granted_at_ms := "Attempt".granted_at_ms;
+    granted_until_ms := "Attempt".granted_until_ms;
+    time_left_ms := "Attempt".time_left_ms;
+    held_by := "Attempt".held_by;
+    held_since_ms := "Attempt".held_since_ms;
+    held_by_others := "Attempt".held_by_others;
+    IF granted_fence IS NOT NULL THEN
         RETURN;
     END IF;
 
     -- A queue entry that is lost in a crash costs fairness only: it need not be durable.
     PERFORM set_config('synchronous_commit', 'off', true);
-    held_by := "Blocked".held_by;
-    held_since_ms := "Blocked".held_since_ms;
-    held_by_others := "Blocked".held_by_others;
-    v_expires := "Blocked".now_ms + p_waiter_ttl_ms;
-    IF "Blocked".own_arrival IS NULL THEN
+    v_expires := "Attempt".now_ms + p_waiter_ttl_ms;
+    IF "Attempt".own_arrival IS NULL THEN
         -- A lapsed entry is lost: its number would let the waiter pass those that arrived since.
         DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
         INSERT INTO ${syncguard_locks}_waiters
@@ -614,7 +597,7 @@ BEGIN
     END IF;
     time_left_ms := coalesce(
         ${syncguard_locks}_next_look(
-            p_key, p_shared, "Blocked".now_ms, "Blocked".leases_until_ms, "Blocked".entry_until_ms),
+            p_key, p_shared, "Attempt".now_ms, "Attempt".leases_until_ms, "Attempt".entry_until_ms),
         time_left_ms);
 END
 $function$;
@@ -929,15 +912,14 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_after(p_lock_id TEXT, p_hold_ms BIGINT) RETURNS TEXT
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_key   TEXT := ${syncguard_locks}_key_of(p_lock_id);
-    v_fence BIGINT;
+    v_key TEXT := ${syncguard_locks}_key_of(p_lock_id);
 BEGIN
     IF v_key IS NULL THEN
         RETURN 'not_found';
     END IF;
 
     -- The serialising row first: a request that is about to queue would not learn the new expiry.
-    v_fence := ${syncguard_locks}_lock_key(v_key);
+    PERFORM ${syncguard_locks}_lock_key(v_key);
 
     -- The lock id and the expiry again, under the row lock: the lease may have lapsed, or the key may have another
     -- holder. Under a new lock id, neither a second release nor a late extension reaches the lease. The tolerance is
