@@ -68,7 +68,7 @@ public final class SharedRedis implements AutoCloseable {
     public void close() throws IOException {
         try (FileChannel turn = shared.openTurn()) {
             turn.lock();
-            // Not by its end, which the server notices when it gets to it.
+            // Removes the name before the check: the server notices the end of the connection later.
             membership.clientSetname("");
             if (isEmpty()) {
                 process.stop();
