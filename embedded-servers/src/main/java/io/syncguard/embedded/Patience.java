@@ -2,6 +2,8 @@ package io.syncguard.embedded;
 
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Polls a condition, because a server does not report what it has done. */
 final class Patience {
@@ -16,15 +18,23 @@ final class Patience {
      * @return whether it holds
      */
     static boolean await(Duration limit, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + limit.toNanos();
         try {
-            while (!condition.getAsBoolean() && System.nanoTime() - deadline < 0) {
-                Thread.sleep(PAUSE_MILLIS);
-            }
+            return poll(limit, () -> condition.getAsBoolean() ? true : null) != null;
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
+            return condition.getAsBoolean();
         }
-        return condition.getAsBoolean();
+    }
+
+    /** The first answer of the attempt that is not {@code null}; {@code null} when the time is over. */
+    static <T> @Nullable T poll(Duration limit, Supplier<@Nullable T> attempt) throws InterruptedException {
+        long deadline = System.nanoTime() + limit.toNanos();
+        T answer = attempt.get();
+        while (answer == null && System.nanoTime() - deadline < 0) {
+            Thread.sleep(PAUSE_MILLIS);
+            answer = attempt.get();
+        }
+        return answer;
     }
 
     /** Fails where the condition does not hold within a minute. */

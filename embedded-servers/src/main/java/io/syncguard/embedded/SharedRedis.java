@@ -105,28 +105,23 @@ public final class SharedRedis implements AutoCloseable {
     private static RedisCommands<String, String> start(RedisClient client, SharedServer shared)
             throws IOException, InterruptedException {
         Path directory = new RedisStarter(shared).start();
-        long deadline = System.nanoTime() + TIME_TO_START.toNanos();
-        while (System.nanoTime() - deadline < 0) {
-            RedisCommands<String, String> connection = connect(client, shared);
-            if (connection != null) {
-                return connection;
-            }
-            Thread.sleep(50);
+        RedisCommands<String, String> connection = Patience.poll(TIME_TO_START, () -> connect(client, shared));
+        if (connection == null) {
+            throw new IOException(
+                    "Redis does not start; its log is " + ServerProcess.log(directory) + ": " + shared.remedy());
         }
-        throw new IOException(
-                "Redis does not start; its log is " + ServerProcess.log(directory) + ": " + shared.remedy());
+        return connection;
     }
 
     /** A connection to whatever listens on the port; {@code null} when nothing does. */
-    private static @Nullable RedisCommands<String, String> connect(RedisClient client, SharedServer shared)
-            throws IOException {
+    private static @Nullable RedisCommands<String, String> connect(RedisClient client, SharedServer shared) {
         try {
             return client.connect().sync();
         } catch (RedisConnectionException ex) {
             if (ex.getCause() instanceof ConnectException) {
                 return null;
             }
-            throw new IOException(
+            throw new IllegalStateException(
                     "What listens on port " + shared.port() + " is not the Redis of " + shared.name() + ": "
                             + shared.remedy(),
                     ex);
