@@ -214,7 +214,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
             releaser.release(lease);
             throw Acquirer.shuttingDown(request.key());
         }
-        transactionReleaser.keepUntilEnd(handle);
+        transactionReleaser.deferReleaseToTransactionEnd(handle);
         return handle;
     }
 }

@@ -29,8 +29,8 @@ final class TransactionReleaser {
         this.releaser = releaser;
     }
 
-    /** Defers the release of the handle to the end of the running transaction, if there is one. */
-    void keepUntilEnd(LeaseHandle handle) {
+    /** Makes a release of the handle wait for the end of the running transaction, if there is one. */
+    void deferReleaseToTransactionEnd(LeaseHandle handle) {
         Thread thread = Thread.currentThread();
         if (transactions.atEnd(() -> check(handle), () -> transactionEnded(thread, handle))) {
             handle.deferredRelease().transactionBegan();
@@ -51,7 +51,7 @@ final class TransactionReleaser {
         if (!handle.isHeld()) {
             return releaser.release(handle.lease());
         }
-        keepUntilEnd(handle);
+        deferReleaseToTransactionEnd(handle);
         return switch (deferred.release()) {
             case SEND -> releaser.release(handle.lease());
             case DEFERRED -> true;
