@@ -14,10 +14,10 @@ import io.syncguard.concurrent.Time;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The rules that keep the rooms apart. Each says why. */
+/** The rules that separate the packages. Each says why. */
 class ArchitectureTests {
 
-    /** Those of the library, not of the other modules that its tests use. */
+    /** The classes of the library, without those of the other modules that its tests use. */
     private static final JavaClasses CLASSES = new ClassFileImporter().importPath("target/classes");
 
     @Test

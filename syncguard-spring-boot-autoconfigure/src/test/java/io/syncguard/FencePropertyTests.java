@@ -11,9 +11,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.LongRange;
 
-/**
- * Fences are ordered as their numbers are, and as their texts are, whoever made those where.
- */
+/** Fences have the order of their numbers and of their texts, wherever those were made. */
 class FencePropertyTests {
 
     private static final long MAX = 900_000_000_000_000L;

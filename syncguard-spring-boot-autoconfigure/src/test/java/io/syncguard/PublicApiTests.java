@@ -20,8 +20,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What applications and stores import, pinned in {@code public-api.txt}. A change of it is made on purpose: copy
- * {@code target/public-api.txt} over the pinned file, and say it in CHANGELOG.md.
+ * The API that applications and stores import, pinned in {@code public-api.txt}. To change it on purpose, copy
+ * {@code target/public-api.txt} over the pinned file, and describe the change in CHANGELOG.md.
  */
 class PublicApiTests {
 
@@ -53,7 +53,7 @@ class PublicApiTests {
                 && type.getEnclosingClass().map(PublicApiTests::isVisible).orElse(true);
     }
 
-    /** The other packages have public classes only where another package of the library needs them. */
+    /** Other packages have public classes only if another package of the library needs them. */
     private static boolean isImported(JavaClass type) {
         return type.isAnnotation() || IMPORTED.contains(type.getPackageName());
     }

@@ -7,7 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the measurements of one run share: one server, two other processes, the rounds, the report. Used by one thread.
+ * The common parts of the measurements of one run: one server, two other processes, the rounds, the report. Used by one
+ * thread.
  */
 final class Arena implements AutoCloseable {
 

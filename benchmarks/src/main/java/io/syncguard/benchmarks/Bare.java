@@ -5,7 +5,7 @@ import java.util.Locale;
 
 /** Ways to listen for notifications: the lower limit for a lock that waits for them. */
 enum Bare {
-    /** As the driver comes. */
+    /** With the driver's own socket. */
     DRIVER("bare NOTIFY", ""),
 
     /** On the socket with which SyncGuard listens, without the driver's pause after each notification. */
@@ -23,7 +23,7 @@ enum Bare {
         return label;
     }
 
-    /** The database of the partners, a separate one for each way: all channels of a database wake a listener. */
+    /** A separate database of the partners for each way: a listener is woken by all channels of its database. */
     String url(PostgresServer server) {
         return server.newDatabase("bare_" + name().toLowerCase(Locale.ROOT)) + properties;
     }

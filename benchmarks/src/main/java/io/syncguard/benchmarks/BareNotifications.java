@@ -61,7 +61,7 @@ final class BareNotifications {
                 }
             }
         } catch (SQLException ex) {
-            // The server is gone: the measurement is over, or the caller will say so.
+            // The server has ended: the measurement is over, or the caller will report it.
         }
     }
 

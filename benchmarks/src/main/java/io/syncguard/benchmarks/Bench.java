@@ -15,9 +15,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
-/**
- * What the measurements share: a durable server, an application on it, counting and printing.
- */
+/** The common parts of the measurements: a durable server, an application on it, counting and printing. */
 final class Bench {
 
     private Bench() {}
@@ -35,7 +33,7 @@ final class Bench {
                 .start();
     }
 
-    /** An application as its users have it. */
+    /** An application with the defaults of a user. */
     static ConfigurableApplicationContext application(String url) {
         return run(
                 "spring.autoconfigure.exclude=org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
@@ -65,7 +63,7 @@ final class Bench {
         void run(int thread, long count) throws Exception;
     }
 
-    /** How often per second so many threads do it together, each of them once at least. */
+    /** How often per second this number of threads does it together, each of them once at least. */
     static double perSecond(int threads, Duration duration, Work work) throws Exception {
         ExecutorService executor = Executors.newFixedThreadPool(threads);
         try {

@@ -17,7 +17,7 @@ record Body(int thread, long began, long ended) {
         return thread + ":" + began + ":" + ended;
     }
 
-    /** Reads what others wrote as texts with blanks between them. */
+    /** Reads the texts that others wrote with blanks between them. */
     static List<Body> parse(String line) {
         return Stream.of(line.split(" "))
                 .map(text -> text.split(":"))

@@ -38,7 +38,7 @@ final class Candidate {
         return time;
     }
 
-    /** Resigns, and returns the time of that. */
+    /** Resigns, and returns the time of the resignation. */
     long resign() {
         long time = System.nanoTime();
         member.resign();

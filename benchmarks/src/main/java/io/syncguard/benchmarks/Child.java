@@ -106,7 +106,7 @@ final class Child {
         return Duration.ofMillis(Long.parseLong(millis));
     }
 
-    /** Has threads fight for one key with an empty body, and answers with the beginning and end of each body. */
+    /** Lets threads contend for one key with an empty body, and answers with the beginning and end of each body. */
     private static String contend(WaitingContender contender, int threads, Duration duration) throws Exception {
         ConcurrentLinkedQueue<Body> bodies = new ConcurrentLinkedQueue<>();
         long end = System.nanoTime() + duration.toNanos();
@@ -122,7 +122,7 @@ final class Child {
         return (inTime.isEmpty() ? bodies : inTime).stream().map(Body::toString).collect(Collectors.joining(" "));
     }
 
-    /** Calls again and again and answers with the nanoseconds until each echo came. */
+    /** Calls repeatedly and answers with the nanoseconds until each echo arrived. */
     private String call(String url, Duration duration, int longestPauseMillis) throws Exception {
         BareNotifications caller = callers.get(url);
         if (caller == null) {

@@ -42,7 +42,7 @@ public final class Compare {
         }
     }
 
-    /** Runs the measurements of these names at one server, or all if there are none, and prints what they find. */
+    /** Runs the measurements of these names at one server, or all if there are none, and prints the results. */
     static Report run(Store store, Rounds rounds, List<String> names, PrintStream out) throws Exception {
         Map<String, Measurement> measurements = measurements(store);
         if (!names.isEmpty()) {

@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class EmptyScripts implements Contender {
 
-    /** The held keys, in place of the server: all contenders are in this process. */
+    /** The held keys, which the server does not store: all contenders are in this process. */
     private static final Set<String> HELD = ConcurrentHashMap.newKeySet();
 
     private final RedisClient client;

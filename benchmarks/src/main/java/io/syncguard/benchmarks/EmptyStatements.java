@@ -16,7 +16,7 @@ final class EmptyStatements implements Contender {
 
     private static final String NOTHING = "SELECT 1";
 
-    /** The held keys, in place of the server: all contenders are in this process. */
+    /** The held keys, which the server does not store: all contenders are in this process. */
     private static final Set<String> HELD = ConcurrentHashMap.newKeySet();
 
     private final HikariDataSource pool;

@@ -12,17 +12,17 @@ import java.util.function.ToDoubleFunction;
 /** From the end of one leader to the election of the next in another process, for some times to live and heartbeats. */
 final class FailOver implements Measurement {
 
-    /** Each has a heartbeat of a third of the ttl, but the last. */
+    /** Each has a heartbeat of a third of the ttl, except the last. */
     private static final List<LeaderSettings> SETTINGS = List.of(
             LeaderSettings.of(Duration.ofSeconds(1)),
             LeaderSettings.of(Duration.ofSeconds(3)),
             LeaderSettings.of(Duration.ofSeconds(3)).heartbeat(Duration.ofMillis(250)));
 
     /**
-     * What one measurement found, in milliseconds.
+     * The result of one measurement, in milliseconds.
      *
-     * @param resigned after the leader gave its leadership up
-     * @param killed after the process of the leader was killed
+     * @param resigned after the leader resigned
+     * @param killed after the leader's process was killed
      */
     private record Found(double resigned, double killed) {}
 
@@ -55,7 +55,7 @@ final class FailOver implements Measurement {
             campaign(first, url, election, settings);
             first.ask("elected");
             campaign(second, url, election, settings);
-            // At any time between two heartbeats.
+            // At a random time between two heartbeats.
             Pauses.pause((int) settings.ttl().toMillis());
             long resigned = Long.parseLong(first.ask("resign"));
             long next = Long.parseLong(second.ask("elected"));

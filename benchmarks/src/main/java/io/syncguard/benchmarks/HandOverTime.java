@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 
 /**
- * From the end of a body in one process to the beginning of the next in another one that waits, beside bare
+ * The time from the end of a body in one process to the beginning of the next in another, waiting one, beside bare
  * notifications.
  */
 final class HandOverTime implements Measurement {

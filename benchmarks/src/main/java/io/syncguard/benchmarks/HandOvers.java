@@ -16,7 +16,7 @@ record HandOvers(int bodies, int toOthers, int across) {
 
     private record Turn(Body body, int process) {}
 
-    /** Puts together what two processes saw, and makes sure that no two bodies ran at the same time. */
+    /** Merges the bodies of two processes, and checks that no two bodies ran at the same time. */
     static HandOvers of(List<Body> one, List<Body> other) {
         List<Turn> turns = new ArrayList<>();
         one.forEach(body -> turns.add(new Turn(body, 1)));
@@ -35,7 +35,7 @@ record HandOvers(int bodies, int toOthers, int across) {
         return new HandOvers(turns.size(), toOthers, across);
     }
 
-    /** Makes sure that one body had ended when the next began. */
+    /** Checks that one body had ended when the next began. */
     static void requireOrder(long ended, long began) {
         if (began < ended) {
             throw new IllegalStateException("Two bodies ran at the same time, for " + (ended - began) + " ns");

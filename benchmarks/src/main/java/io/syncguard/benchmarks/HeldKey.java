@@ -18,7 +18,7 @@ final class HeldKey {
         thread.start();
     }
 
-    /** When the body began, as soon as it has. */
+    /** The beginning of the body, as soon as it has begun. */
     long began() throws Exception {
         return began.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }

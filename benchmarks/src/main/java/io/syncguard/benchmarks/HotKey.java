@@ -11,7 +11,7 @@ final class HotKey implements Measurement {
 
     private static final int THREADS_OF_EACH = 4;
 
-    /** What one measurement found, per second. */
+    /** The result of one measurement, per second. */
     private record Found(double bodies, double toOthers, double across) {}
 
     @Override

@@ -15,9 +15,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * A million distinct keys: what stays in the tables, and pairs of acquire and release per second beside those on a
- * database in which nothing had been locked, in interleaved rounds.
+ * database in which no key was ever locked, in interleaved rounds.
  *
- * <p>One key in a hundred gets a ttl of a millisecond and is never released: only the sweeper clears it away.
+ * <p>One key in a hundred gets a ttl of a millisecond and is never released: only the sweeper deletes it.
  *
  * <p>Arguments: keys (1000000), rounds (5), seconds per measurement (4). Starts a PostgreSQL with durable settings.
  */
@@ -34,7 +34,7 @@ public final class ManyKeys {
         this.jdbc = new JdbcTemplate(application.getBean(HikariDataSource.class));
     }
 
-    /** Runs it and prints what it found. */
+    /** Runs it and prints the results. */
     public static void main(String[] args) throws Exception {
         long keys = args.length > 0 ? Long.parseLong(args[0]) : 1_000_000;
         int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 5;
@@ -54,7 +54,7 @@ public final class ManyKeys {
         }
     }
 
-    /** A key to be locked next. */
+    /** The next key to lock. */
     @FunctionalInterface
     private interface Keys {
         Pair next();
@@ -117,7 +117,7 @@ public final class ManyKeys {
         System.out.println(Bench.line("  ratio", ratios));
     }
 
-    /** Waits for the next sweep to end, a minute and a half at most, and prints what is left. */
+    /** Waits for the next sweep to end, a minute and a half at most, and prints the remaining rows. */
     private void awaitSweep() throws InterruptedException {
         for (int second = 0; second < 90 && count("syncguard_locks") > 0; second++) {
             TimeUnit.SECONDS.sleep(1);

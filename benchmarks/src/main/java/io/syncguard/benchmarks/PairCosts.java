@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a pair of acquire and release on a free key costs, counted at the server, so independent of the load of the
+ * The cost of a pair of acquire and release on a free key, counted at the server, so independent of the load of the
  * machine.
  */
 final class PairCosts implements Measurement {
@@ -41,7 +41,7 @@ final class PairCosts implements Measurement {
         flushes.put(peer.label(), List.of((double) (server.flushes() - flushesBefore) / (WARM_UP + PAIRS)));
     }
 
-    /** Has it do what is only done once: make tables, and rows for the keys. */
+    /** Runs one pair for each key first: these also create tables, and rows for the keys. */
     private static void prepare(PostgresServer server, Peer peer, String database, String url) throws Exception {
         try (Contender contender = peer.open(url)) {
             run(contender, KEYS);

@@ -15,9 +15,9 @@ import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockTyp
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
-/** Who is measured side by side. */
+/** The candidates that are measured side by side. */
 enum Peer {
-    /** It makes its tables and functions by itself. */
+    /** It creates its tables and functions itself. */
     SYNCGUARD("SyncGuard", database -> {}, url -> new SyncGuard(Bench.application(url))),
 
     SHEDLOCK(
@@ -48,7 +48,7 @@ enum Peer {
     EMPTY_SCRIPTS("empty scripts", EmptyScripts::new);
 
     /**
-     * So many connections each of those on PostgreSQL gets for its pool at most, except SyncGuard, which has its
+     * The maximum number of connections for the pool of each of those on PostgreSQL, except SyncGuard, which has its
      * default: 8.
      */
     private static final int CONNECTIONS = 16;
@@ -58,7 +58,7 @@ enum Peer {
     private final Consumer<DataSource> preparation;
     private final Function<String, Contender> opening;
 
-    /** One in PostgreSQL. */
+    /** A candidate in PostgreSQL. */
     Peer(String label, Consumer<DataSource> preparation, Function<String, Contender> opening) {
         this(Store.POSTGRES, label, preparation, opening);
     }
@@ -70,12 +70,12 @@ enum Peer {
         this.opening = opening;
     }
 
-    /** One in Redis: nothing has to be made there before. */
+    /** A candidate in Redis, which needs no preparation. */
     Peer(String label, Function<String, Contender> opening) {
         this(Store.REDIS, label, database -> {}, opening);
     }
 
-    /** Those who are measured side by side. */
+    /** The candidates of a store. */
     static List<Peer> of(Store store) {
         return Stream.of(values()).filter(peer -> peer.store == store).toList();
     }
@@ -103,7 +103,7 @@ enum Peer {
         return opening.apply(url);
     }
 
-    /** A pool with all of its connections: opening them must not be counted or timed. */
+    /** A pool with all of its connections, so that opening them is neither counted nor timed. */
     private static HikariDataSource pool(String url) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(url);

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-/** A durable PostgreSQL with databases of many names, and what it counts. */
+/** A durable PostgreSQL with several databases, and its counters. */
 final class PostgresServer implements Server {
 
     private final EmbeddedPostgres postgres;
@@ -29,7 +29,7 @@ final class PostgresServer implements Server {
         return prepared(peer, newDatabase(peer.database()));
     }
 
-    /** The same, with its statements counted, which costs a little time. */
+    /** The same with a count of its statements, which costs a little time. */
     String newCountedDatabase(Peer peer, String name) {
         String url = newDatabase(name);
         jdbc.execute("ALTER DATABASE " + name + " SET pg_stat_statements.track = 'top'");
@@ -59,12 +59,12 @@ final class PostgresServer implements Server {
                 """, database);
     }
 
-    /** Bytes of WAL written since the server was made, by all. */
+    /** Bytes of WAL written since the server was made, for all databases. */
     long walBytes() {
         return number("SELECT pg_current_wal_insert_lsn() - '0/0'");
     }
 
-    /** Flushes that sessions waited for and that have ended: what a session counts is known for certain at its end. */
+    /** Flushes that ended sessions waited for: the count of a session is certain only at its end. */
     long flushes() {
         return number("SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal' AND backend_type = 'client backend'");
     }
@@ -86,7 +86,7 @@ final class PostgresServer implements Server {
 
     @Override
     public void close() throws IOException {
-        // A stop has 5 s, and a slow disk needs longer for what has not been written yet.
+        // A stop has 5 s, and a slow disk needs longer for the unwritten data.
         jdbc.execute("CHECKPOINT");
         postgres.close();
     }

@@ -20,7 +20,7 @@ final class RedisServer implements Server {
                 + redis.commands().configGet("appendonly").get("appendonly");
     }
 
-    /** There are 16 of them, and they need not be made. */
+    /** There are 16 databases, and they need not be created. */
     @Override
     public String newDatabase(Peer peer) {
         return redis.url() + "/" + Peer.of(Store.REDIS).indexOf(peer);

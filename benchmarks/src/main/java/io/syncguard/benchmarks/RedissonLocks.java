@@ -6,7 +6,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Redisson's {@code RLock}, as it comes: up to 64 connections, and a watchdog that extends what is held. */
+/** Redisson's {@code RLock} with its defaults: up to 64 connections, and a watchdog that extends held locks. */
 final class RedissonLocks {
 
     private RedissonLocks() {}

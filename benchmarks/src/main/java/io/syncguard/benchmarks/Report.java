@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/** What was found: printed as it comes, and kept. */
+/** The results: printed as they arrive, and stored. */
 final class Report {
 
     /** A line: the figures of all rounds. */
@@ -32,7 +32,7 @@ final class Report {
         out.println(Bench.line("  " + what, figures));
     }
 
-    /** Adds a line for each, and below them the ratio of the first to each of the others. */
+    /** Adds a line for each candidate, and below them the ratio of the first to each of the others. */
     void addWithRatios(Map<String, List<Double>> figures) {
         figures.forEach(this::add);
         String first = figures.keySet().iterator().next();

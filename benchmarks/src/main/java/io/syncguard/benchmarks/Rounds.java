@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 
 /**
- * How long and how often is measured.
+ * The length and the number of the measurements.
  *
  * @param count of the rounds that count
  * @param duration of one measurement
@@ -19,7 +19,7 @@ record Rounds(int count, Duration duration, boolean warmUp) {
     /** Just enough to see that everything works. */
     static final Rounds SHORT = new Rounds(1, Duration.ofMillis(200), false);
 
-    /** For people. */
+    /** A description for people. */
     String description() {
         String measured = count + " x " + duration.toMillis() / 1000.0 + " s";
         return warmUp
@@ -28,10 +28,10 @@ record Rounds(int count, Duration duration, boolean warmUp) {
     }
 
     /**
-     * Has each of them measured once in every round, each time beginning with another one: what changes in the course
-     * of a run, on this machine or in the tables, hits all of them.
+     * Measures each of them once in every round, each round starting with another one: changes during a run, on this
+     * machine or in the tables, affect all of them.
      *
-     * @return what each of them found, round by round
+     * @return the results, round by round
      */
     <T> Map<String, List<T>> interleave(Map<String, Callable<T>> measurements) throws Exception {
         Map<String, List<T>> found = new LinkedHashMap<>();

@@ -5,7 +5,7 @@ import java.io.IOException;
 /** What the contenders of a measurement have in common. */
 interface Server extends AutoCloseable {
 
-    /** What it is and how it is set. */
+    /** The product and its settings. */
     String description();
 
     /** Makes a separate database for a contender, with its tables. */

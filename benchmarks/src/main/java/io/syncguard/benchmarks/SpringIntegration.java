@@ -11,12 +11,12 @@ import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockTyp
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /**
- * Spring Integration's lock registries, as they come but for the ttl, which they would not extend in the course of a
+ * Spring Integration's lock registries with their defaults, except for the ttl, which they would not extend during a
  * measurement.
  */
 final class SpringIntegration {
 
-    /** In its jar, with all of its tables. */
+    /** The script in its jar, with all of its tables. */
     static final String SCRIPT = "org/springframework/integration/jdbc/schema-postgresql.sql";
 
     private static final Duration TTL = Duration.ofMinutes(1);

@@ -28,7 +28,7 @@ final class SyncGuard implements WaitingContender {
         locks.execute(LockRequest.of(key).waitTime(LONG), lock -> run(body));
     }
 
-    /** A shared grant, to be closed. Its lease is long, so that no heartbeat comes in between. */
+    /** A shared grant, to be closed. Its lease is long, so that there is no heartbeat before the close. */
     AutoCloseable share(String key) {
         return locks.manager().acquire(LockRequest.of(key).shared().ttl(Duration.ofHours(1)));
     }

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Two processes beside this one, in which all who can wait are ready to do so. */
+/** Two processes beside this one, in which all candidates that can wait are ready to do so. */
 final class TwoProcesses implements AutoCloseable {
 
-    /** Who is able to wait for a key. */
+    /** The candidates that can wait for a key. */
     private static final List<Peer> PEERS = List.of(
             Peer.SYNCGUARD,
             Peer.SPRING_INTEGRATION,
@@ -20,7 +20,7 @@ final class TwoProcesses implements AutoCloseable {
             Peer.SPRING_INTEGRATION_SPIN,
             Peer.SPRING_INTEGRATION_PUB_SUB);
 
-    /** Pauses are spread over the 100 ms between two looks of a process that polls. */
+    /** Pauses are spread over the 100 ms between two polls of a process. */
     private static final int LONGEST_PAUSE_MILLIS = 110;
 
     private final Arena arena;
@@ -40,37 +40,37 @@ final class TwoProcesses implements AutoCloseable {
         }
     }
 
-    /** Who is able to wait for a key at this server. */
+    /** The candidates that can wait for a key at this server. */
     List<Peer> peers() {
         return PEERS.stream().filter(peer -> peer.store() == arena.store()).toList();
     }
 
-    /** How partners without locks can call each other at this server. */
+    /** The ways in which partners without locks can notify each other at this server. */
     List<Bare> bare() {
         return arena.store() == Store.POSTGRES ? List.of(Bare.values()) : List.of();
     }
 
-    /** Has threads of both fight for one key. */
+    /** Lets threads of both contend for one key. */
     HandOvers contend(Peer peer, int threadsOfEach, Duration duration) {
         one.tell("contend", peer, threadsOfEach, duration.toMillis());
         other.tell("contend", peer, threadsOfEach, duration.toMillis());
         return HandOvers.of(Body.parse(one.answer()), Body.parse(other.answer()));
     }
 
-    /** How long notifications took there and back, in milliseconds, without pauses. */
+    /** How long a notification and its echo took, in milliseconds, without pauses. */
     List<Double> callInARow(Bare bare, Duration duration) {
         return call(bare, duration, 0);
     }
 
-    /** The same with pauses as those of {@link #handOver}. */
+    /** The same with pauses like those of {@link #handOver}. */
     List<Double> callNowAndThen(Bare bare, Duration duration) {
         return call(bare, duration, LONGEST_PAUSE_MILLIS);
     }
 
     /**
-     * Has each of them in turn hold the key while the other waits, and release it after a pause.
+     * Each of them in turn holds the key while the other waits, and releases it after a pause.
      *
-     * @return how long it took from the end of one body to the beginning of the other, in milliseconds
+     * @return the times from the end of one body to the beginning of the other, in milliseconds
      */
     List<Double> handOver(Peer peer, Duration duration) throws InterruptedException {
         List<Double> latencies = new ArrayList<>();

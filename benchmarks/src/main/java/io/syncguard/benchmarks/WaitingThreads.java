@@ -13,9 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/**
- * Threads of one process that wait for one key: what each hand-over costs the server, by the number of those who wait.
- */
+/** Threads of one process that wait for one key: the cost of each hand-over at the server, by the number of waiters. */
 final class WaitingThreads implements Measurement {
 
     private static final int[] WAITERS = {2, 10, 100};

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Shows that the comparison runs and that everybody takes part, not how fast anybody is. */
+/** Shows that the comparison runs and that every candidate takes part, not how fast any of them is. */
 class CompareTests {
 
     private static final List<String> ON_POSTGRES =
@@ -32,7 +32,7 @@ class CompareTests {
     private static final List<String> IN_REDIS = Stream.concat(WHO_WAITS_IN_REDIS.stream(), Stream.of("empty scripts"))
             .toList();
 
-    /** What was printed about a server, and what was kept of it. */
+    /** The printed lines about a server, and the stored ones. */
     private record Run(String printed, Map<String, List<Report.Row>> tables) {}
 
     private static final Map<Store, Run> RUNS = new EnumMap<>(Store.class);
@@ -89,7 +89,7 @@ class CompareTests {
     @EnumSource
     void everybody_has_done_something(Store store) {
         RUNS.get(store).tables().forEach((title, rows) -> {
-            // Nothing need have been written, and the key need not have changed hands in such a short time.
+            // There may be no WAL, and the key may not change hands in such a short time.
             if (!title.contains("bytes of WAL") && !title.contains("hand-overs/s")) {
                 assertThat(rows)
                         .as(title)

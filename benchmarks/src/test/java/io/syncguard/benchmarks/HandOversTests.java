@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Shows what counts as a hand-over, and that a lock that does not exclude is not measured but found out. */
+/** Defines a hand-over, and shows that a lock without mutual exclusion is reported instead of measured. */
 class HandOversTests {
 
     @Test

@@ -30,7 +30,7 @@ class RoundsTests {
         assertThat(found).containsEntry("a", List.of(3, 6)).containsEntry("b", List.of(4, 5));
     }
 
-    /** Each of them finds how many turns there were. */
+    /** Each of them finds the number of turns so far. */
     private Map<String, Callable<Integer>> measurements(String... names) {
         Map<String, Callable<Integer>> measurements = new LinkedHashMap<>();
         for (String name : names) {

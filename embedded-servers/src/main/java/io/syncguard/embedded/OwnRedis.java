@@ -68,14 +68,14 @@ public final class OwnRedis implements AutoCloseable {
         return client;
     }
 
-    /** On a new connection: the other one may not have detected a restart of the server yet. */
+    /** Runs the commands on a new connection: the old one may not have detected a restart of the server yet. */
     private <T> T ask(Function<RedisCommands<String, String>, T> question) {
         try (StatefulRedisConnection<String, String> connection = client().connect()) {
             return question.apply(connection.sync());
         }
     }
 
-    /** Has everything that may write wait, scripts among them, until {@link #goOn}. */
+    /** Pauses everything that may write, scripts included, until {@link #goOn}. */
     public void pauseWrites() {
         client("PAUSE", "60000", "WRITE");
     }
@@ -156,7 +156,7 @@ public final class OwnRedis implements AutoCloseable {
         stop();
     }
 
-    /** One whose neighbour ten thousand above is free, too: there the nodes of a cluster talk to each other. */
+    /** A port whose neighbour ten thousand above is free, too: there the nodes of a cluster talk to each other. */
     public static int freePort() {
         while (true) {
             try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {

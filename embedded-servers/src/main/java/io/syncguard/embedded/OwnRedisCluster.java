@@ -49,7 +49,7 @@ public final class OwnRedisCluster implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** One more node, which has what that one has when this returns. */
+    /** Adds a replica of the other node, which has all its data when this returns. */
     public OwnRedis addReplica(OwnRedis master) {
         OwnRedis replica = node(nodes.size() + replicas.size());
         replicas.add(replica);
@@ -62,7 +62,7 @@ public final class OwnRedisCluster implements AutoCloseable {
         return replica;
     }
 
-    /** What an application has that connects to this cluster. Not started. */
+    /** The connection factory of an application that uses this cluster. Not started. */
     public LettuceConnectionFactory connections() {
         return new LettuceConnectionFactory(new RedisClusterConfiguration(
                 nodes.stream().map(node -> "127.0.0.1:" + node.port()).toList()));
@@ -79,7 +79,7 @@ public final class OwnRedisCluster implements AutoCloseable {
         }
     }
 
-    /** All of them: to hear of the others from one may take ten seconds. */
+    /** Asks every node: one node alone may learn of the others only after ten seconds. */
     private static void meet(OwnRedis node, List<OwnRedis> others) {
         others.forEach(other -> node.commands().clusterMeet("127.0.0.1", other.port()));
     }

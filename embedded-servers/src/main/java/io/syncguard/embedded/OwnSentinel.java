@@ -11,7 +11,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import redis.embedded.RedisSentinel;
 
 /**
- * An embedded sentinel that watches one master alone, and has one of its replicas take over a second after it has gone.
+ * An embedded sentinel that watches one master alone, and promotes one of its replicas a second after the master is
+ * gone.
  */
 public final class OwnSentinel implements AutoCloseable {
 
@@ -45,13 +46,13 @@ public final class OwnSentinel implements AutoCloseable {
                 () -> String.valueOf(replicas).equals(commands.master(MASTER).get("num-slaves")));
     }
 
-    /** What an application has that asks this sentinel for the master. Not started. */
+    /** The connection factory of an application that asks this sentinel for the master. Not started. */
     public LettuceConnectionFactory connections() {
         return new LettuceConnectionFactory(
                 new RedisSentinelConfiguration().master(MASTER).sentinel("127.0.0.1", port));
     }
 
-    /** The port of the one that is the master now. */
+    /** The port of the current master. */
     public int master() {
         return ((InetSocketAddress) commands.getMasterAddrByName(MASTER)).getPort();
     }

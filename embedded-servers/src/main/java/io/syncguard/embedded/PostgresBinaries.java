@@ -30,7 +30,7 @@ public final class PostgresBinaries {
         return System.getenv(DIRECTORY) != null;
     }
 
-    /** For a server that answers this machine alone. */
+    /** The builder of a server that accepts connections from this machine only. */
     public static EmbeddedPostgres.Builder builder() {
         EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder().setServerConfig("listen_addresses", "127.0.0.1");
         return areConfigured()
@@ -40,7 +40,10 @@ public final class PostgresBinaries {
                 : builder;
     }
 
-    /** What is unpacked is a name for each program: one that was moved away would not find its other files. */
+    /**
+     * An archive with a script for each program, which runs it: a program that is moved away would not find its other
+     * files.
+     */
     private static InputStream archive(Path directory) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (OutputStream compressed = new XZOutputStream(bytes, new LZMA2Options());

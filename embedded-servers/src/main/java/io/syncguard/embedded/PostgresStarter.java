@@ -51,8 +51,9 @@ final class PostgresStarter {
                     // The default is one directory for all users, where the first one's files may be closed to others.
                     .setOverrideWorkingDirectory(
                             shared.home().resolve("binaries").toFile())
-                    // Outside that default, too: whatever lies there unlocked for ten minutes, such as the data of a
-                    // server whose starter was killed, is stopped and deleted by the next one to start a server.
+                    // The same outside of that default: the next process that starts a server stops and deletes
+                    // whatever lies there unlocked for ten minutes, such as the data of a server whose starter was
+                    // killed.
                     .setDataDirectory(directory.resolve("data"))
                     // A pipe would end with this process, and the server's log with it.
                     .setOutputRedirector(Redirect.appendTo(log.toFile()))

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * the last process the server is left over; the next process joins it, and stops it when it leaves as the last one. Or
  * stop it by hand, with the process id that is logged by every process that joins.
  *
- * <p>An advisory lock, shared and held by a connection that stays open, tells the others that this process is there:
+ * <p>An advisory lock, shared and held by a connection that stays open, shows the others that this process is there:
  * the server itself ends it when the process dies.
  */
 public final class SharedPostgres implements AutoCloseable {

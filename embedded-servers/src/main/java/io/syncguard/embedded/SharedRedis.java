@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * After a {@code kill -9} of the last process it is left over; the next process joins it, and stops it when it leaves
  * as the last one.
  *
- * <p>A connection with a name that stays open tells the others that this process is there: it ends with the process.
+ * <p>A connection with a name that stays open shows the others that this process is there: it ends with the process.
  */
 public final class SharedRedis implements AutoCloseable {
 

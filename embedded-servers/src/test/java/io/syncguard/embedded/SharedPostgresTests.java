@@ -11,9 +11,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import org.junit.jupiter.api.Test;
 
-/**
- * Who starts a shared PostgreSQL, and who stops it.
- */
+/** Which process starts a shared PostgreSQL, and which one stops it. */
 class SharedPostgresTests {
 
     private static final String NAME = "syncguard-test";

@@ -8,9 +8,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import org.junit.jupiter.api.Test;
 
-/**
- * Who starts a shared Redis, and who stops it.
- */
+/** Which process starts a shared Redis, and which one stops it. */
 class SharedRedisTests {
 
     private static final String NAME = "syncguard-test-redis";

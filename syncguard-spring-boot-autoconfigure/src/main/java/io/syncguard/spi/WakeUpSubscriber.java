@@ -74,7 +74,7 @@ public final class WakeUpSubscriber implements AutoCloseable {
     /**
      * @param store the name of the store, for people
      * @param channel on which this process alone listens
-     * @param engine is told what the messages say
+     * @param engine receives what the messages report
      */
     public WakeUpSubscriber(String store, String channel, Subscription subscription, WakeUpListener engine, Time time) {
         this.store = store;

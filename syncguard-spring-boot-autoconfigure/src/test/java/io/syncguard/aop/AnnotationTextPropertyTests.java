@@ -22,8 +22,8 @@ import net.jqwik.api.Provide;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 /**
- * Whatever text stands behind the placeholders of an annotation, the method is locked as it says, or the mistake is
- * refused at the start and the message says where it is.
+ * Whatever text the placeholders of an annotation resolve to, the method is locked accordingly, or the start fails and
+ * the message names the annotation.
  */
 class AnnotationTextPropertyTests {
 
@@ -69,7 +69,7 @@ class AnnotationTextPropertyTests {
         }
     }
 
-    /** What looks like a time, and what does not. */
+    /** Texts that look like a time, and others. */
     @Provide
     Arbitrary<String> times() {
         Arbitrary<String> amount = Arbitraries.oneOf(
@@ -83,7 +83,7 @@ class AnnotationTextPropertyTests {
         return Arbitraries.oneOf(simple, iso, new Texts.Any().get());
     }
 
-    /** In ISO-8601, and in the simple style where that can say it. */
+    /** The duration in ISO-8601, and in the simple style if that can express it. */
     private static List<String> spellings(Duration duration) {
         boolean isSimple = duration.toNanosPart() % 1_000_000 == 0 && Math.abs(duration.toDays()) < 1_000_000;
         return isSimple ? List.of(duration.toString(), duration.toMillis() + "ms") : List.of(duration.toString());

@@ -25,7 +25,7 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 
 /**
- * An annotated method that runs on another thread: there its lock is acquired, and released at its end.
+ * An annotated method that runs on another thread: that thread acquires the lock, and releases it when the method ends.
  */
 @Timeout(60)
 class DistributedLockAsyncTests {

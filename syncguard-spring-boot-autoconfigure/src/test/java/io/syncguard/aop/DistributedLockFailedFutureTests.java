@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /**
- * A future that fails, is cancelled or loses its lock: what becomes of the body, of the key and of the future of the
+ * A future that fails, is cancelled or loses its lock: the effect on the body, on the key and on the future of the
  * caller.
  */
 @Timeout(60)

@@ -402,7 +402,7 @@ class DistributedLockInheritanceTests {
         Optional<String> call();
     }
 
-    /** As clients of HTTP services and repositories are made. */
+    /** Makes proxies like those of HTTP clients and repositories. */
     static class Client implements FactoryBean<ClientApi> {
 
         @Override

@@ -48,9 +48,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/**
- * What a method returns that was left out because somebody else holds its key.
- */
+/** What a method returns when it is skipped because another process holds its key. */
 @Timeout(60)
 class DistributedLockSkipTests {
 

@@ -92,7 +92,7 @@ class DistributedLockTransactionTests {
     @EnableTransactionManagement
     static class Transactions {}
 
-    /** Commits nothing, and notes when it was asked to and whether the key was taken then. */
+    /** Commits nothing, and records when the commit was requested and whether the key was taken then. */
     static class Database extends AbstractPlatformTransactionManager {
 
         private static final long serialVersionUID = 1L;

@@ -27,7 +27,10 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A lock that is acquired inside a transaction is not free before that has ended, whoever gives it back, and where. */
+/**
+ * A lock that is acquired inside a transaction stays taken until the transaction ends, whichever thread gives it back,
+ * and where.
+ */
 class AcquiringTransactionTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");

@@ -13,20 +13,20 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The backend of an application, by the URL of its server: on the connections and with the settings that it would get,
- * for tests that need no application around it.
+ * The backend of an application, by the URL of its server, for tests that need no application: with the connections and
+ * settings that the application would get.
  */
 public final class ApplicationBackend {
 
     private ApplicationBackend() {}
 
-    /** With the default settings, and the schema in place. */
+    /** With the default settings. Creates the schema. */
     public static LockBackend on(String url) {
         return on(url, 8, Duration.ofSeconds(5));
     }
 
     /**
-     * With the schema in place.
+     * Creates the schema.
      *
      * @param poolSize see {@code syncguard.postgres.pool-size}
      * @param networkTimeout see {@code syncguard.postgres.network-timeout}
@@ -36,10 +36,10 @@ public final class ApplicationBackend {
     }
 
     /**
-     * With the schema in place, if there is one.
+     * Creates the schema, if the store has one.
      *
      * @param url of JDBC, or of Redis
-     * @param waiterTtl how long a queue entry lives; who waits and hears nothing looks after a third of it
+     * @param waiterTtl how long a queue entry lives; the safety poll of a waiter comes after a third of it
      */
     public static LockBackend on(String url, int poolSize, Duration networkTimeout, Duration waiterTtl) {
         return url.startsWith("redis:")
@@ -48,7 +48,7 @@ public final class ApplicationBackend {
     }
 
     private static LockBackend onRedis(String url, Duration networkTimeout, Duration waiterTtl) {
-        // Asked for its connection details and never opened.
+        // The library reads its connection details and never opens a connection.
         LettuceConnectionFactory application = new LettuceConnectionFactory(
                 (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(url));
         application.afterPropertiesSet();
@@ -57,7 +57,7 @@ public final class ApplicationBackend {
     }
 
     private static LockBackend onPostgres(String url, int poolSize, Duration networkTimeout, Duration waiterTtl) {
-        // Asked for its connection details and never opened.
+        // The library reads its connection details and never opens a connection.
         HikariDataSource application = new HikariDataSource();
         application.setJdbcUrl(url);
         PostgresPools pools = new PostgresPools(application, poolSize, true, networkTimeout);

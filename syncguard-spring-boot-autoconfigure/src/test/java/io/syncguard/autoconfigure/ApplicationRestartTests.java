@@ -18,8 +18,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Applications that stop and start again, or whose start fails: there are locks while they run, and nothing is left
- * behind.
+ * Applications that stop and start again, or whose start fails: locks work while an application runs, and nothing is
+ * left behind.
  */
 class ApplicationRestartTests {
 

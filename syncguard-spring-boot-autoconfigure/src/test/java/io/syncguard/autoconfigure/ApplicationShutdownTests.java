@@ -25,10 +25,13 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The end of an application: bodies may end, callers who wait are aborted, and what is still held is released. */
+/**
+ * The end of an application: running bodies may end, waiting callers are aborted, and locks that are still held are
+ * released.
+ */
 class ApplicationShutdownTests {
 
-    /** The common pool may have one thread, which a body keeps. */
+    /** The common pool may have a single thread, which a body would occupy. */
     private static final Executor IN_A_THREAD = task -> new Thread(task, "closing").start();
 
     private static final LockRequest ORDER = LockRequest.of("order:1");

@@ -16,9 +16,7 @@ import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfigu
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 import org.springframework.util.ClassUtils;
 
-/**
- * Applications with the auto-configurations that Spring Boot would pick and those that the library registers.
- */
+/** Applications with the auto-configurations that Spring Boot would choose and those that the library registers. */
 final class Applications {
 
     private Applications() {}
@@ -34,7 +32,7 @@ final class Applications {
                 .withPropertyValues("spring.flyway.locations=classpath:db/orders");
     }
 
-    /** One that was told of no database. */
+    /** An application without any database. */
     static ApplicationContextRunner withoutDatabase() {
         return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(
@@ -57,7 +55,7 @@ final class Applications {
         return new ApplicationContextRunner().withConfiguration(ours());
     }
 
-    /** What the library registers. */
+    /** The auto-configurations that the library registers. */
     static AutoConfigurations ours() {
         ClassLoader classLoader = Applications.class.getClassLoader();
         return AutoConfigurations.of(StreamSupport.stream(

@@ -9,9 +9,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
-/**
- * A database and a place in Redis for applications that use both, and a look into them past the library.
- */
+/** A database and a prefix in Redis for applications that use both, and access to them without the library. */
 final class BothServers implements AutoCloseable {
 
     private final TestDatabase database = TestDatabase.withSchema();
@@ -36,7 +34,7 @@ final class BothServers implements AutoCloseable {
         return on(RedisServer.url());
     }
 
-    /** One whose Redis is elsewhere. */
+    /** An application with another Redis. */
     ApplicationContextRunner on(String redisUrl) {
         return Applications.on(database.url())
                 .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
@@ -46,7 +44,7 @@ final class BothServers implements AutoCloseable {
                         "syncguard.shutdown-timeout=0s");
     }
 
-    /** Who keeps a lock of this key now. */
+    /** The backends that store a lock of this key now. */
     List<String> keepersOf(String key) {
         List<String> keepers = new ArrayList<>();
         if (database.lockedKeys().contains(key)) {

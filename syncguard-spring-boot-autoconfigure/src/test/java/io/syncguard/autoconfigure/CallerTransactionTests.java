@@ -25,7 +25,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Lock operations inside a transaction of the caller take no part in it, and neither holds the other up. */
+/** Lock operations inside a transaction of the caller take no part in it, and neither delays the other. */
 class CallerTransactionTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");

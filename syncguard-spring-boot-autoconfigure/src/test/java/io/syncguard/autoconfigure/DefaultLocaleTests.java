@@ -8,9 +8,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * What is sent to the server is the same under every default locale, also where digits or small letters are others.
- */
+/** The library sends the same texts under every default locale, even if its digits or lower-case letters differ. */
 class DefaultLocaleTests {
 
     private final Locale before = Locale.getDefault();

@@ -81,7 +81,7 @@ class ForeignCompletionTests {
         return locks.execute(ORDER, lock -> lock.fence().value());
     }
 
-    /** A transaction of somebody else, in which code under Spring takes part. It commits nothing. */
+    /** A transaction that Spring did not begin, in which code under Spring takes part. It commits nothing. */
     private static final class OuterTransaction extends AbstractPlatformTransactionManager {
 
         private static final long serialVersionUID = 1L;

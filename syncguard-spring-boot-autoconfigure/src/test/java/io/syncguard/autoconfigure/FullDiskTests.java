@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessException;
 
 /**
- * The table of the locks on a disk of one megabyte that is full. Needs a server on this machine and the right to mount;
- * the SQLSTATE alone is shown elsewhere.
+ * The table of the locks on a full disk of one megabyte. Needs a server on this machine and the right to mount; other
+ * tests cover the SQLSTATE alone.
  */
 class FullDiskTests {
 
@@ -77,7 +77,7 @@ class FullDiskTests {
         });
     }
 
-    /** With rows of a page each, so that no page is left for anybody else. */
+    /** Fills the disk with rows of a page each, so that no page is left. */
     private void fillDisk() {
         database.jdbc().execute("CREATE TABLE filler (text TEXT) TABLESPACE " + tablespace);
         database.jdbc().execute("ALTER TABLE filler ALTER text SET STORAGE PLAIN");

@@ -18,7 +18,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /**
- * A session keeps the plans that it made while the tables were empty: they must also serve when the tables have grown.
+ * A session keeps the plans that it made while the tables were empty: they must also be efficient when the tables have
+ * grown.
  */
 class GrownTablesTests {
 
@@ -86,7 +87,7 @@ class GrownTablesTests {
         }
     }
 
-    /** Compiling takes longer than any statement of ours, and has had some of them fail at their time limit. */
+    /** Compilation takes longer than any statement of ours, and would make some of them exceed their time limit. */
     @Test
     void nothing_is_compiled_before_it_runs() throws SQLException {
         database.jdbc().execute("ALTER DATABASE " + database.name() + " SET jit = on");

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The server did what it was told, and the answer was lost on the way: every operation ends as what it was, nothing is
- * done twice, and nothing stays behind.
+ * The server executed a request, and its answer was lost: every operation has the right result, nothing is done twice,
+ * and nothing stays behind.
  */
 class InDoubtTests {
 
@@ -63,7 +63,7 @@ class InDoubtTests {
             proxy.swallowAnswerTo("syncguard_locks_acquire");
             assertFails(() -> locks.acquire(ORDER.ttl(Duration.ofSeconds(1))), LockErrorCode.NETWORK_TIMEOUT);
 
-            // Its row would stay, even when its ttl is over.
+            // The row would stay even after the end of its ttl.
             awaitOperations("INSERT", "DELETE");
             assertThat(fenceOfNextGrant(locks)).isEqualTo(2);
         });
@@ -162,7 +162,10 @@ class InDoubtTests {
                         + "'order:1', false, 'somebody-else---------', 30000, 'somebody else')");
     }
 
-    /** The pool may still have a connection that was cut and that nobody has used since. What finds it is not sent. */
+    /**
+     * The pool may still have a connection that was cut while it was idle. A statement on such a connection is not
+     * sent.
+     */
     private static long fenceOfNextGrant(LockManager locks) {
         await().atMost(Duration.ofSeconds(10))
                 .ignoreExceptionsInstanceOf(LockBackendException.class)
@@ -177,7 +180,7 @@ class InDoubtTests {
                 .untilAsserted(() -> assertThat(operations()).isEqualTo(String.join(",", expected)));
     }
 
-    /** What has been done to the row of the key. */
+    /** The changes of the key's row so far. */
     private String operations() {
         return String.join(
                 ",",

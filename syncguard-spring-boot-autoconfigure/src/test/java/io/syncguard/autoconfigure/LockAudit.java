@@ -3,9 +3,7 @@ package io.syncguard.autoconfigure;
 import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/**
- * A trigger on the table of the locks that writes down, from inside, who touches it and under which settings.
- */
+/** A trigger on the table of the locks that records, from inside, who changes it and under which settings. */
 final class LockAudit {
 
     private final JdbcTemplate jdbc;

@@ -21,7 +21,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
-/** An application that knows more than one Redis: which of them keeps the locks. */
+/** An application with more than one Redis: which of them stores the locks. */
 class LockConnectionFactoryTests {
 
     private static OwnRedis orders;

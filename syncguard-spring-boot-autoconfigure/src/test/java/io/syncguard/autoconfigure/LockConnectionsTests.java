@@ -120,9 +120,8 @@ class LockConnectionsTests {
             List<LockAudit.Entry> entries = audit.of("order:1");
             assertThat(entries).extracting(LockAudit.Entry::statementTimeout).containsOnly("2250ms");
             assertThat(entries).extracting(LockAudit.Entry::lockTimeout).containsOnly("2s");
-            // One for heartbeats and one for operations, which the pool may double while it is in use. The sessions in
-            // which
-            // the test looked around end by and by.
+            // One for heartbeats and one for operations, which the pool may double while it is in use. The sessions
+            // that the test itself used end one by one.
             Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> database.sessions() <= 3);
         });
     }

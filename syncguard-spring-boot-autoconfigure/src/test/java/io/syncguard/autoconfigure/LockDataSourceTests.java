@@ -188,7 +188,7 @@ class LockDataSourceTests {
         }
     }
 
-    /** Leads to a database that says it is of another make. */
+    /** Leads to a database that reports another product name. */
     private static final class RenamedDatabase extends DelegatingDataSource {
 
         RenamedDatabase(DataSource target) {

@@ -38,8 +38,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 /**
- * Whatever happens to locks, none of their ids is told to anybody but the server and the holder. All ids are taken from
- * the wire, those of failed attempts among them; the driver's own trace of the wire is left out.
+ * Only the server and the holder see lock ids, whatever happens to locks. The test takes all ids from the wire,
+ * including those of failed attempts; it leaves out the driver's own trace of the wire.
  */
 class LockIdSecrecyTests {
 
@@ -47,7 +47,7 @@ class LockIdSecrecyTests {
 
     private static final Pattern LOCK_ID = Pattern.compile("(?<![\\w-])[\\w-]{22}(?![\\w-])");
 
-    /** Violated by every grant. The server's detail quotes the row, or the lock id alone. */
+    /** Every grant violates it. The server's detail quotes the row, or the lock id alone. */
     private static final String CHECK = "ALTER TABLE syncguard_locks ADD CONSTRAINT never CHECK (fence = '') NOT VALID";
 
     private static final String UNIQUE = """
@@ -71,7 +71,7 @@ class LockIdSecrecyTests {
     void listen() {
         role = database.newRole();
         database.jdbc().execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO " + role);
-        // Has the server quote parameters in its errors, where it can.
+        // Makes the server quote parameters in its errors, where it can.
         if (!database.jdbc()
                 .queryForList("SELECT FROM pg_settings WHERE name = 'log_parameter_max_length_on_error'")
                 .isEmpty()) {
@@ -215,7 +215,7 @@ class LockIdSecrecyTests {
         lock.release();
     }
 
-    /** The pool logs what breaks a connection. */
+    /** The pool logs errors that break a connection. */
     private void meetAnEndOfTheSession(LockManager locks) throws SQLException {
         acquire(locks).release();
         String waiting = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -263,7 +263,7 @@ class LockIdSecrecyTests {
         return failure;
     }
 
-    /** The pool may be short of connections after what happened before. */
+    /** Repeats the call: the pool may be short of connections after the errors before. */
     private static LockHandle acquire(LockManager locks) {
         return await().atMost(Duration.ofSeconds(10))
                 .ignoreExceptionsInstanceOf(LockBackendException.class)

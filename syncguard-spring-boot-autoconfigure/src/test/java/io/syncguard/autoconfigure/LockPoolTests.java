@@ -28,7 +28,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The connections of the locks when they are all in use, and when the server ends them. */
+/** The connections of the locks: all of them are in use, or the server ends them. */
 class LockPoolTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");
@@ -54,7 +54,7 @@ class LockPoolTests {
                     locks.acquire(ORDER).release();
                     LockHandle held = locks.acquire(LockRequest.of("held").ttl(Duration.ofMillis(1200)));
 
-                    // The first two or so wait at the server for the row, and the rest for their connection.
+                    // The first two or so wait at the server for the row, and the others for a connection.
                     List<Throwable> failures = whileTheRowIsTaken(() -> IntStream.range(0, 8)
                             .mapToObj(i -> CompletableFuture.supplyAsync(
                                     () -> catchThrowable(() -> locks.acquire(ORDER)), threads))
@@ -126,7 +126,7 @@ class LockPoolTests {
                                                             LockErrorCode.RATE_LIMITED)));
                     await().atMost(Duration.ofSeconds(10))
                             .until(() -> database.lockedKeys().isEmpty());
-                    // More at once than there are connections, if one had stayed behind in use.
+                    // More at once than there are connections: this would fail if one were still in use.
                     for (int i = 0; i < 3; i++) {
                         assertWorks(locks);
                     }

@@ -26,18 +26,19 @@ import org.jspecify.annotations.Nullable;
 public final class LockProcess implements LockListener {
 
     /**
-     * Nobody else is granted a key earlier than this after its holder's deadline: so long a pause is one past the ttl.
+     * The key is granted to others this long after the deadline of its holder at the earliest: a pause of that length
+     * is longer than the ttl.
      */
     private static final Duration PAUSE = Duration.ofMillis(LockBackend.TOLERANCE_MILLIS);
 
     private final List<String> events = new CopyOnWriteArrayList<>();
     private final LockEngine locks;
 
-    /** What a body learned that ran while its process was paused. */
+    /** What a body observed while its process was paused. */
     private final List<String> report = new CopyOnWriteArrayList<>();
 
     private final List<LockHandle.State> states = new CopyOnWriteArrayList<>();
-    /** What the handle said first when the process went on after the last pause. Written by the watching thread. */
+    /** The first answer of the handle after the last pause of the process. Written by the watching thread. */
     private volatile LockHandle.@Nullable State firstLook;
 
     private final CountDownLatch working = new CountDownLatch(1);
@@ -103,7 +104,7 @@ public final class LockProcess implements LockListener {
         return Duration.ofMillis(Long.parseLong(millis));
     }
 
-    /** Has a body work under the lock until it is interrupted. */
+    /** Runs a body under the lock until it is interrupted. */
     private String work(LockRequest request) {
         start(() -> {
             report.add(
@@ -127,7 +128,7 @@ public final class LockProcess implements LockListener {
                         new LockTemplate(locks).executeWithoutResult(lock.request(), inner -> report.add("acted"))));
     }
 
-    /** Writes down what the handle says until it is lost, whenever that changes, and first of all after a pause. */
+    /** Records each change of the handle's answers until it is lost, and the first answer after a pause. */
     private void watch(LockHandle lock) {
         for (long before = System.nanoTime(); watched.getCount() > 0; ) {
             long now = System.nanoTime();

@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Functions that somebody has replaced by others, which answer nonsense: an internal error, and no lock is believed in
- * or lost for it.
+ * The functions in the database were replaced by others with impossible answers: the caller gets an internal error, and
+ * no lock is granted or lost.
  */
 class MalformedAnswerTests {
 

@@ -20,7 +20,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** An application whose database is another than PostgreSQL is told so, and what to do. */
+/** An application whose database is not PostgreSQL fails at the start with a message that says so and what to do. */
 @ExtendWith(OutputCaptureExtension.class)
 class NotPostgresTests {
 

@@ -33,7 +33,7 @@ class PgBouncerTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1").waitTime(Duration.ofSeconds(30));
 
-    /** Whatever a session of ours could leave behind. */
+    /** All settings that a session of ours could leave behind. */
     private static final String SETTINGS = """
             SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) FROM pg_settings
             WHERE name IN ('default_transaction_isolation', 'default_transaction_read_only', 'synchronous_commit',
@@ -50,7 +50,7 @@ class PgBouncerTests {
         PgBouncer.assumeInstalled();
     }
 
-    /** Logs in as a role whose defaults are the worst. */
+    /** Logs in as a role with the worst defaults. */
     @BeforeEach
     void spoilTheDefaults() {
         String role = database.newRole();

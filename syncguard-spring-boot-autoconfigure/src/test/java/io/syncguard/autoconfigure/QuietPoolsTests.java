@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The pools of the library say nothing while nothing is wrong, and those of the application what they always say. */
+/**
+ * The pools of the library log nothing while there is no error, and those of the application log what they always do.
+ */
 class QuietPoolsTests {
 
     private final Logger hikari = (Logger) LoggerFactory.getLogger("com.zaxxer.hikari");

@@ -23,7 +23,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
-/** An application whose locks are in Redis: when that is so, where it is, and what it is told at the start. */
+/** An application whose locks are in Redis: when Redis is chosen, which server it is, and the messages at the start. */
 class RedisLockAutoConfigurationTests {
 
     @Test
@@ -94,7 +94,7 @@ class RedisLockAutoConfigurationTests {
                         .hasMessageContaining("cannot be read"));
     }
 
-    /** It would be taken for localhost. */
+    /** The library would otherwise take its default, localhost. */
     @Test
     void the_start_fails_with_a_static_configuration_of_master_and_replicas() {
         Applications.withoutBoot()

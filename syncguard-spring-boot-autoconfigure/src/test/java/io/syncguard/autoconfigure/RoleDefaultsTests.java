@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What somebody may have set as the default of a role: CONTRACT.md part 4, last bullet. */
+/** Settings that an administrator may have made the defaults of a role: CONTRACT.md part 4, last bullet. */
 class RoleDefaultsTests {
 
     private static TestDatabase database;

@@ -30,7 +30,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** What an operation costs, counted at the server and on the wire, on the connections that an application gets. */
+/** The cost of an operation, counted at the server and on the wire, on the connections that an application gets. */
 class RoundTripTests {
 
     private static final Duration TTL = Duration.ofSeconds(30);
@@ -59,7 +59,7 @@ class RoundTripTests {
                 pools::close);
         admin.execute("CREATE EXTENSION pg_stat_statements");
         useBothPools();
-        // A pool may open a second connection in the background, and what that says counts as well.
+        // A pool may open a second connection in the background, and the messages of that count as well.
         Awaitility.await("quiet pools")
                 .atMost(Duration.ofSeconds(10))
                 .pollInterval(Duration.ofMillis(200))
@@ -196,7 +196,7 @@ class RoundTripTests {
     private void costsOne(Runnable operation) {
         useBothPools();
         long statementsBefore = statements();
-        // Again: the pools look first whether a connection still lives that nobody has used for half a second.
+        // Again: the pools first test a connection that was idle for half a second.
         useBothPools();
         long tripsBefore = proxy.roundTrips();
         operation.run();
@@ -211,7 +211,7 @@ class RoundTripTests {
         backend.extend(List.of(new ExtendRequest("nobody's--------------", Duration.ofSeconds(30))));
     }
 
-    /** Whether nothing was said since the last time. */
+    /** Whether there were no messages since the last call. */
     private boolean isQuiet() {
         long before = statementsSoFar;
         statementsSoFar = statements();
@@ -219,8 +219,8 @@ class RoundTripTests {
     }
 
     /**
-     * All that the server was told to do in this database, but for these questions, which do not come through the
-     * proxy.
+     * The number of statements that the server executed in this database, without these questions, which do not come
+     * through the proxy.
      */
     private long statements() {
         return admin.queryForObject("""

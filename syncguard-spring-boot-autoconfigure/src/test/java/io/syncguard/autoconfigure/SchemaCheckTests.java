@@ -51,7 +51,7 @@ class SchemaCheckTests {
         assertOtherCountersAreRefused(TestDatabase.withSchema());
     }
 
-    /** An overload hides all functions of its name from a look for the name alone. */
+    /** A lookup by the name alone finds no function if an overload exists. */
     @ParameterizedTest
     @ValueSource(strings = {"release", "fence_counters", "version"})
     void an_overload_of_a_function_does_not_hide_that_they_use_other_counters(String function) {

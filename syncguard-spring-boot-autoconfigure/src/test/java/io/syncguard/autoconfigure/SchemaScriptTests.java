@@ -62,7 +62,7 @@ class SchemaScriptTests {
         assertThat(indexes()).isEqualTo(indexes);
     }
 
-    /** By table and columns. */
+    /** The names of the indexes by table and columns. */
     private List<String> indexes() {
         return database.jdbc().queryForList("""
                 SELECT regexp_replace(indexdef, '.* ON ', '') AS definition FROM pg_indexes
@@ -97,7 +97,7 @@ class SchemaScriptTests {
                 .replace("${syncguard_fence_counters}", "syncguard_fence_counters"));
     }
 
-    /** Through JDBC where there is no psql. */
+    /** Runs the script through JDBC where there is no psql. */
     private void runUnderPsql() throws Exception {
         if (!isOnThePath("psql")) {
             runThroughJdbc();

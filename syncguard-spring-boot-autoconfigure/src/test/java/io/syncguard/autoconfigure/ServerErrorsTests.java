@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What the real server answers when something is wrong with it reaches the caller as one type with a code, the key and
- * the next step; when it is right again, the same beans work, and nothing has stayed behind.
+ * An error of the real server reaches the caller as one type with a code, the key and the next step. After the server
+ * is repaired, the same beans work, and nothing has stayed behind.
  */
 class ServerErrorsTests {
 
@@ -94,7 +94,7 @@ class ServerErrorsTests {
                         .means(RATE_LIMITED, "53100", "out of resources"),
                 Condition.trigger("a statement that takes too long", "PERFORM pg_sleep(10)")
                         .means(NETWORK_TIMEOUT, "57014", "did not answer in time"),
-                // The library never leaves a transaction open; a function of somebody else's can end it like this.
+                // The library never leaves a transaction open; a function of another user can end it like this.
                 Condition.trigger("a transaction that idled", "RAISE 'idle' USING ERRCODE = '25P03'")
                         .means(NETWORK_TIMEOUT, "25P03", "did not answer in time"));
     }
@@ -167,7 +167,7 @@ class ServerErrorsTests {
                         LockBackendException.class, ex -> assertThat(ex.code()).isEqualTo(code));
     }
 
-    /** The pool has one connection: if an error kept it, nothing would work. */
+    /** The pool has one connection: if an error did not return it, every later operation would fail. */
     private static void assertWorks(LockManager locks) {
         await().atMost(Duration.ofSeconds(20))
                 .ignoreExceptionsInstanceOf(LockBackendException.class)
@@ -187,7 +187,7 @@ class ServerErrorsTests {
                 .run(application -> test.accept(application.getBean(LockManager.class)));
     }
 
-    /** Something that is wrong with the server for a while, and what the caller of a lock is to read then. */
+    /** A temporary defect of the server, and what the caller of a lock is to read meanwhile. */
     private record Condition(
             String name, String breaks, String heals, LockErrorCode code, String state, String nextStep) {
 
@@ -219,12 +219,12 @@ class ServerErrorsTests {
         void begin(LockManager locks) {
             database.jdbc().execute(breaks.replaceAll("\\brole\\b", role));
             if (breaks.endsWith(END_SESSIONS)) {
-                // A session may just be starting, and is there after the others were ended.
+                // A session may be starting right now and appear after the others were ended.
                 await().until(() -> {
                     database.jdbc().execute(END_SESSIONS.replaceAll("\\brole\\b", role));
                     return database.sessions() == 0;
                 });
-                // The pool looks whether a connection still lives only when nobody has used it for half a second.
+                // The pool tests only connections that were idle for half a second.
                 catchThrowable(() -> locks.isLocked("any"));
             }
         }

@@ -33,7 +33,9 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/** A server that stops, recovers, does not know the password or replicates to nobody, and what callers see of it. */
+/**
+ * A server that stops, recovers, does not know the password or waits for a missing replica, and what callers see of it.
+ */
 class ServerOutageTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");
@@ -205,7 +207,7 @@ class ServerOutageTests {
                 locks -> {
                     locks.acquire(ORDER).release();
                     long fence = fence();
-                    // The statement is done in time, and no limit of the server counts while its commit waits.
+                    // The statement ends in time, and no limit of the server covers the wait of its commit.
                     whileNoCommitIsReplicated(() -> assertFails(
                                     () -> locks.acquire(ORDER.ttl(Duration.ofSeconds(1))), NETWORK_TIMEOUT)
                             .hasMessageContaining("'order:1'"));
@@ -215,7 +217,7 @@ class ServerOutageTests {
                 "syncguard.postgres.network-timeout=6s");
     }
 
-    /** Each commit that is to be durable waits for a replica that is not there; then it is done all the same. */
+    /** Each durable commit waits for a replica that does not exist; then it is done all the same. */
     private static void whileNoCommitIsReplicated(Runnable work) {
         jdbc.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
         jdbc.execute("SELECT pg_reload_conf()");
@@ -242,7 +244,7 @@ class ServerOutageTests {
         return waits;
     }
 
-    /** Ends the session whose commit waits; returns how many there were. */
+    /** Ends the session whose commit waits, and returns the number of such sessions. */
     private static int endTheCommit() {
         return await().atMost(Duration.ofSeconds(10))
                 .pollInterval(Duration.ofMillis(10))
@@ -252,7 +254,7 @@ class ServerOutageTests {
                         ended -> ended > 0);
     }
 
-    /** A fence that is used up proves the commit. */
+    /** A fence that was drawn proves the commit. */
     private static void awaitGrantedAndReleased(long fenceBefore) {
         await().atMost(Duration.ofSeconds(10)).untilAsserted(() -> {
             assertThat(fence()).isEqualTo(fenceBefore + 1);
@@ -280,7 +282,7 @@ class ServerOutageTests {
                         LockBackendException.class, ex -> assertThat(ex.code()).isEqualTo(code));
     }
 
-    /** Its heartbeats fail, and no reply is needed to know that its time is over. */
+    /** Its heartbeats fail, and the handle needs no reply to detect its deadline. */
     private static void awaitLost(LockHandle held) {
         await().atMost(Duration.ofSeconds(10)).until(() -> held.state() == LockHandle.State.LOST);
     }
@@ -292,7 +294,7 @@ class ServerOutageTests {
         assertThat(lockedKeys()).isEmpty();
     }
 
-    /** A new session would not be taken. */
+    /** The server would refuse a new session. */
     private static void endSessionsOfTheApplication(Connection lastSession) {
         JdbcTemplate last = new JdbcTemplate(new SingleConnectionDataSource(lastSession, true));
         last.queryForList("SELECT pg_terminate_backend(pid) " + SESSIONS);

@@ -28,7 +28,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What ends an acquire that waits at the server for its serialising row, and what becomes of it then. */
+/**
+ * An acquire waits at the server for its serialising row, and its statement is ended: what the caller receives, and
+ * what stays behind.
+ */
 class StatementErrorsTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");
@@ -72,7 +75,7 @@ class StatementErrorsTests {
         database.jdbc().execute("ALTER ROLE " + role + " RESET ALL");
     }
 
-    /** What happens to the waiting statement, and what the caller is told. */
+    /** What ends the waiting statement, and the error that the caller receives. */
     private enum Fault {
         CANCELLED(NETWORK_TIMEOUT, "57014") {
             @Override
@@ -98,7 +101,7 @@ class StatementErrorsTests {
                 proxy.reset();
             }
         },
-        /** By the limit that our sessions set for themselves. */
+        /** The lock timeout that our sessions set ends the statement. */
         LEFT_WAITING(NETWORK_TIMEOUT, "55P03") {
             @Override
             void happen() {}
@@ -139,7 +142,7 @@ class StatementErrorsTests {
         run(locks -> {
             CompletableFuture<Throwable> failure = failureOfAcquire(locks);
             awaitWaitingSession();
-            // Waits for the row that the acquire has, which waits for ours, until the server ends the acquire.
+            // Waits for the row that the acquire has locked. The acquire waits for ours, until the server ends it.
             inOther("UPDATE syncguard_fence_counters SET fence = fence + 1");
 
             assertFailedWith(failure, SERVICE_UNAVAILABLE, "40P01");
@@ -184,7 +187,7 @@ class StatementErrorsTests {
                         !database.jdbc().queryForList("SELECT pid " + WAITING).isEmpty());
     }
 
-    /** A statement that lost its client goes on at the server, and may be granted there. */
+    /** A statement that lost its client runs on at the server, and may grant the lock. */
     private static void awaitNothingLeft(LockManager locks) {
         await().atMost(Duration.ofSeconds(10)).until(() -> database.lockedKeys().isEmpty());
         await().atMost(Duration.ofSeconds(10))

@@ -14,7 +14,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * A database with locks and a stock of apples, which are none before each test, and applications whose transactions
+ * A database with locks and a stock of apples, which is empty before each test, and applications whose transactions
  * change it.
  */
 final class StockDatabase implements BeforeEachCallback {
@@ -49,18 +49,18 @@ final class StockDatabase implements BeforeEachCallback {
                 .executeWithoutResult(transaction -> work.accept(application.getBean(JdbcTemplate.class)));
     }
 
-    /** Has the lease of a lock without a heartbeat lapse, and the handle be lost. */
+    /** Lets the lease of a lock without a heartbeat lapse, so that its handle is lost. */
     static void lapse(LockHandle lock) {
         lock.extend(Duration.ofMillis(1));
         await().atMost(Duration.ofSeconds(10)).until(() -> !lock.isHeld());
     }
 
-    /** A look into the database past the library and past every application. */
+    /** Access to the database without the library and the applications. */
     JdbcTemplate jdbc() {
         return database.jdbc();
     }
 
-    /** The leases that the server knows. */
+    /** The leases that are stored at the server. */
     List<String> lockedKeys() {
         return database.lockedKeys();
     }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** Applications on one database, of which neither threads nor sessions may be left after a test. */
+/** Applications on one database. None of their threads and sessions may be left after a test. */
 final class StoppingApplications implements BeforeEachCallback, AfterEachCallback {
 
     private final LockAudit audit;

@@ -8,9 +8,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/**
- * A database of a test, and a look into it past the library.
- */
+/** A database of a test, and access to it without the library. */
 final class TestDatabase {
 
     private static final String ROLE_PASSWORD = "secret";
@@ -43,19 +41,19 @@ final class TestDatabase {
         return jdbc.queryForObject("SELECT current_database()", String.class);
     }
 
-    /** Makes a role that may log in and do nothing else. */
+    /** Creates a role that may log in and has no other rights. */
     String newRole() {
         String role = "role_of_" + name();
         jdbc.execute("CREATE ROLE " + role + " LOGIN PASSWORD '" + ROLE_PASSWORD + "'");
         return role;
     }
 
-    /** What an application is told to log in as this role. */
+    /** The properties with which an application logs in as this role. */
     String[] loginOf(String role) {
         return loginOf(url, role);
     }
 
-    /** The same for a detour to this database, such as a proxy. */
+    /** The same for another way to this database, such as a proxy. */
     static String[] loginOf(String url, String role) {
         String anonymous =
                 Pattern.compile("(?<=[?&])(user|password)=[^&]*&?").matcher(url).replaceAll("");
@@ -88,12 +86,12 @@ final class TestDatabase {
                 """);
     }
 
-    /** The leases that the server knows. */
+    /** The leases that are stored at the server. */
     List<String> lockedKeys() {
         return jdbc.queryForList("SELECT key FROM syncguard_locks ORDER BY key", String.class);
     }
 
-    /** The sessions of everybody else. */
+    /** The sessions of all others. */
     int sessions() {
         return jdbc.queryForObject(
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",

@@ -28,7 +28,7 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A lock that is taken inside a transaction of the caller is released when that has ended, however it ends. */
+/** A lock that is taken inside a transaction of the caller is released when that has ended, whatever its outcome. */
 class TransactionEndTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");

@@ -169,7 +169,7 @@ class TransactionalMethodTests {
         }
     }
 
-    /** Adds one by reading and writing, so that two at once lose an update. */
+    /** Reads the number and writes it plus one, so that two concurrent calls lose an update. */
     static class Stock {
 
         private final JdbcTemplate jdbc;

@@ -28,7 +28,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Locks of one application on two backends have nothing to do with each other, but for their common end. */
+/** Locks of one application on two backends are independent, except that both end with the application. */
 @Timeout(120)
 class TwoBackendsLocksTests {
 

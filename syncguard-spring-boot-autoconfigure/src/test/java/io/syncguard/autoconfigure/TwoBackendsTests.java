@@ -28,7 +28,7 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Both backends in one application: which of them is meant by whom, and when the start fails. */
+/** Both backends in one application: which of them a manager or an annotation uses, and when the start fails. */
 class TwoBackendsTests {
 
     private static BothServers servers;

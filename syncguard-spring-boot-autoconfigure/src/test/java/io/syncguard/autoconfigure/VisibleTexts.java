@@ -17,8 +17,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.slf4j.LoggerFactory;
 
 /**
- * Everything that a person may come to read: each line that the library, Spring and the pool log at any level, with the
- * stack traces of all causes, and what a test adds.
+ * Everything that a person may read: each line that the library, Spring and the pool log at any level, with the stack
+ * traces of all causes, and what a test adds.
  */
 final class VisibleTexts extends AppenderBase<ILoggingEvent> implements AutoCloseable {
 
@@ -29,7 +29,7 @@ final class VisibleTexts extends AppenderBase<ILoggingEvent> implements AutoClos
 
     private final Collection<String> texts = new ConcurrentLinkedQueue<>();
 
-    /** Until it is closed, nobody else is told what these loggers say. */
+    /** Captures the messages of these loggers until it is closed. No other appender gets them meanwhile. */
     void listen() {
         start();
         for (Logger logger : LOGGERS) {
@@ -68,7 +68,7 @@ final class VisibleTexts extends AppenderBase<ILoggingEvent> implements AutoClos
         stop();
     }
 
-    /** Is told all events, tells them on, and fails each time. */
+    /** Adds every event, and fails each time. */
     static final class FailingListener implements LockListener {
 
         private final VisibleTexts told;

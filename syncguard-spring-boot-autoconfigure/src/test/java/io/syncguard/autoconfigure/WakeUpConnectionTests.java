@@ -24,9 +24,7 @@ import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
-/**
- * Applications get a connection for wake-ups, whatever their {@code DataSource} is, and none when they want none.
- */
+/** Applications get a connection for wake-ups, whatever their {@code DataSource} is, and none if they turn it off. */
 class WakeUpConnectionTests {
 
     private final TestDatabase database = TestDatabase.withSchema();

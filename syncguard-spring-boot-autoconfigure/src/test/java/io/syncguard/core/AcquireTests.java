@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** An attempt to acquire: what it answers, what it costs, and what becomes of a grant whose answer does not arrive. */
+/** An attempt to acquire: its answers, its cost, and the release of a grant whose answer does not arrive. */
 class AcquireTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");

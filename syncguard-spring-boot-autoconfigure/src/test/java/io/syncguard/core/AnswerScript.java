@@ -26,10 +26,11 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks two processes on one store what is said in words, and answers in words: {@code A tries k exclusive 600000}.
+ * Executes operations that are written in words, in two processes on one store, and answers in words:
+ * {@code A tries k exclusive 600000}.
  *
- * <p>Capital letters are callers, each with one lock id, of two processes by turns. Small letters are keys. Times are
- * milliseconds, and ends and beginnings are counted from the last empty line.
+ * <p>Capital letters are callers, each with one lock id, of the two processes in turn. Small letters are keys. Times
+ * are milliseconds, and starts and ends of leases are counted from the last empty line.
  */
 final class AnswerScript implements AutoCloseable {
 
@@ -51,12 +52,12 @@ final class AnswerScript implements AutoCloseable {
         began = ((AcquireResult.Granted) processes.get(0).acquire(clock)).acquiredAt();
     }
 
-    /** One operation for each line. What is behind an equals sign is left out, and the answer is put there. */
+    /** One operation for each line. The text behind an equals sign is ignored and replaced by the answer. */
     String replay(String script) {
         return script.lines().map(line -> replayLine(line.split(" = ")[0])).collect(Collectors.joining("\n", "", "\n"));
     }
 
-    /** What was heard and not asked for, sorted. */
+    /** The wake-ups that arrived and that no operation asked for, sorted. */
     List<String> leftOver() {
         return heard.stream().sorted().toList();
     }
@@ -191,7 +192,7 @@ final class AnswerScript implements AutoCloseable {
                 + lease.fence().value() + " from " + since(lease.acquiredAt()) + " until " + since(lease.expiresAt());
     }
 
-    /** Of two readers who end at the same time, either may be the last. */
+    /** If two readers end at the same time, either may be reported. */
     private String named(AcquireResult.@Nullable Holder holder) {
         if (holder == null) {
             return "";
@@ -211,7 +212,7 @@ final class AnswerScript implements AutoCloseable {
         return processes.get((int) (number(caller) + 1) % 2);
     }
 
-    /** A is the first; A27 may be somebody else's. */
+    /** A is the first; A27 is the caller with number 27. */
     private static long number(String caller) {
         return caller.length() == 1 ? caller.charAt(0) - 'A' + 1 : Long.parseLong(caller.substring(1));
     }
@@ -224,7 +225,7 @@ final class AnswerScript implements AutoCloseable {
         return Duration.ofMillis(Long.parseLong(millis));
     }
 
-    /** What either process hears. */
+    /** Receives the wake-ups of either process. */
     private final class Heard implements WakeUpListener {
 
         @Override

@@ -13,9 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/**
- * When wake-ups arrive again, whatever an answer said that is older than this does not count: nobody sleeps on by it.
- */
+/** When wake-ups arrive again, older answers do not count: no waiter sleeps because of one. */
 class CatchUpTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42").waitTime(Duration.ofHours(1));

@@ -17,7 +17,7 @@ import org.assertj.core.api.AbstractDurationAssert;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** One key of one store, and two processes that want it. A backend's test gives the store, empty for each test. */
+/** One key of one store, and two processes that want it. A backend's test provides the store, empty for each test. */
 public abstract class ContractFixture {
 
     protected static final String KEY = "order:42";
@@ -28,7 +28,7 @@ public abstract class ContractFixture {
     private final AtomicLong waiters = new AtomicLong();
     private final List<LockBackend> opened = new ArrayList<>();
 
-    /** When the test began, to know how much of a time may have passed. */
+    /** When the test began. It limits how much of a duration may have passed. */
     private final long began = System.nanoTime();
 
     private ContractStore store;
@@ -92,7 +92,7 @@ public abstract class ContractFixture {
         return lockIds.next();
     }
 
-    /** The same by somebody who waits. */
+    /** The request of a caller who waits. */
     protected final AcquireRequest waiting(AcquireRequest request) {
         return request.waitingAs(waiters.incrementAndGet());
     }
@@ -105,7 +105,7 @@ public abstract class ContractFixture {
         return waiting(reader());
     }
 
-    /** The last try of somebody who has waited. */
+    /** The last attempt of a caller who has waited. */
     protected static AcquireRequest lastTry(AcquireRequest request) {
         return new AcquireRequest(
                 request.key(), request.mode(), request.lockId(), request.ttl(), request.owner(), false, false, null);
@@ -184,7 +184,7 @@ public abstract class ContractFixture {
         return backend.renewWaiters(List.of(request.lockId())).get(0);
     }
 
-    /** Whether it was so much at some moment of this test. */
+    /** Whether this duration was left at some moment of this test. */
     protected final void assertLeft(Duration left, Duration expected) {
         AbstractDurationAssert<?> assertion = assertThat(left);
         assertion.isBetween(expected.minusNanos(System.nanoTime() - began).minusMillis(2), expected);

@@ -3,19 +3,19 @@ package io.syncguard.core;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 
-/** A store under the contracts, which can be looked at and changed behind the back of its backends. */
+/** The store of a contract test, which the test can read and change without its backends. */
 public interface ContractStore {
 
-    /** A backend on this store, as one more process would have it. */
+    /** A backend on this store, as another process would have it. */
     LockBackend newBackend();
 
     /** Ends a lease and its tolerance now, without sleeping. */
     void expireLease(String lockId);
 
-    /** Has a queue entry end so long from now. */
+    /** Lets a queue entry end after this time. */
     void endPlaceIn(String lockId, Duration left);
 
-    /** As if so many fences had been drawn for the key, of which some have been. */
+    /** Sets the counter as if this number of fences had been drawn for the key. */
     void drawnUpTo(String key, long fence);
 
     /** The fence counter of the key, zero if there is none. */

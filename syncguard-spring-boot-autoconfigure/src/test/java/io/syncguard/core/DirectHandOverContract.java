@@ -16,7 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A release grants the key to who is first in the queue, if that one waits for the key alone and allows it. */
+/** A release grants the key to the first waiter, if that one is exclusive and accepts a hand-over. */
 public abstract class DirectHandOverContract extends ContractFixture {
 
     private final Heard heard = new Heard();
@@ -268,7 +268,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
         return holders.get(0);
     }
 
-    /** Writes down who is told what. */
+    /** Records the wake-ups and hand-overs of each waiter. */
     private static final class Heard implements WakeUpListener {
 
         private final List<Long> woken = new CopyOnWriteArrayList<>();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A caller who waits learns that a release has granted it the key, and what it may believe of that. */
+/** A waiting caller learns that a release has granted it the key, and until when it may rely on that. */
 class DirectHandOverTests {
 
     private static final String KEY = "order:42";
@@ -31,7 +31,7 @@ class DirectHandOverTests {
     private static final Duration TTL = Duration.ofSeconds(30);
     private static final LockRequest REQUEST = LockRequest.of(KEY).ttl(TTL).waitTime(LONG);
 
-    /** What a queue entry lives. */
+    /** The ttl of a queue entry. */
     private static final Duration WAITER_TTL = new InMemoryLockBackend().waiterTtl();
 
     private final EngineFixture fixture = new EngineFixture();
@@ -54,7 +54,10 @@ class DirectHandOverTests {
         assertThat(fixture.backend.acquires).hasValue(1);
     }
 
-    /** Whoever listens on the channel knows the secret from then on, and may be quicker than the caller's thread. */
+    /**
+     * Everybody who listens on the channel knows the secret from then on, and may send a message before the caller's
+     * thread runs.
+     */
     @Test
     void a_second_message_about_the_same_grant_does_not_change_it() throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
@@ -113,7 +116,10 @@ class DirectHandOverTests {
         assertThat(fixture.backend.extendStatements).hasValue(1);
     }
 
-    /** Until then the lease is short: a store that stands still must not cost a lock with a long ttl. */
+    /**
+     * Until the first heartbeat the lease is short: a server that stops for a while must not end a lock with a long
+     * ttl.
+     */
     @Test
     void the_first_heartbeat_comes_within_250_ms_of_the_grant_and_costs_a_shorter_body_nothing() throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);

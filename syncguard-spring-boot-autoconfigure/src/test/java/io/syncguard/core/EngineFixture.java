@@ -22,8 +22,8 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * One process on a clock that the test moves. Its store is one of its own, whose clock is the same, or that of a real
- * server. Registered in a test class it is closed after each test.
+ * One process on a clock that the test moves. Its store is in memory and uses the same clock, or is a real server with
+ * a clock of its own. Registered in a test class it is closed after each test.
  */
 public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
@@ -35,7 +35,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
 
     private final LockBackend server;
 
-    /** The names of the events in the order in which they came. */
+    /** The names of the events in the order of their arrival. */
     public final List<String> events = new CopyOnWriteArrayList<>();
 
     public final LockEngine engine;
@@ -52,7 +52,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         this(null, TransactionBoundary.NONE, List.of(listener));
     }
 
-    /** On a real server, which keeps to its own clock. {@link #store} stays empty. */
+    /** On a real server, which uses its own clock. {@link #store} stays empty. */
     public EngineFixture(LockBackend server) {
         this(server, TransactionBoundary.NONE, List.of());
     }
@@ -75,26 +75,26 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         backend.engine.wakeUpsMissed();
     }
 
-    /** Has wake-ups be lost, which nobody notices. */
+    /** Whether wake-ups get lost without the engine noticing. */
     void deaf(boolean deaf) {
         ((InMemoryLockBackend) server).connected = !deaf;
     }
 
-    /** Has another process hold the key. */
+    /** Lets another process hold the key. */
     public AcquireRequest holdElsewhere(String key, Duration ttl) {
         AcquireRequest request = AcquireRequests.exclusive(key, new LockIds().next(), ttl, "elsewhere");
         server.acquire(request);
         return request;
     }
 
-    /** Has another process read under the key. */
+    /** Lets another process hold the key as a reader. */
     AcquireRequest readElsewhere(String key, Duration ttl) {
         AcquireRequest request = AcquireRequests.shared(key, new LockIds().next(), ttl, "elsewhere");
         server.acquire(request);
         return request;
     }
 
-    /** Has a writer of another process wait for the key. */
+    /** Lets a writer of another process wait for the key. */
     public AcquireRequest queueElsewhere(String key) {
         AcquireRequest request = AcquireRequests.exclusive(key, new LockIds().next(), TTL, "elsewhere")
                 .waitingAs(0);
@@ -102,7 +102,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         return request;
     }
 
-    /** Has another thread ask for the key, and waits until it has a queue entry. */
+    /** Lets another thread ask for the key, and waits until it has a queue entry. */
     FutureTask<LockHandle> startWaiting(LockRequest request) {
         int before = store.queue(request.key()).size();
         FutureTask<LockHandle> waiter = inAnotherThread(() -> engine.acquire(request));
@@ -114,7 +114,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         server.release(request.lockId());
     }
 
-    /** The same in a moment in which this process is deaf, which it then learns. */
+    /** The same while wake-ups of this process get lost. Afterwards the engine is notified of that. */
     void releaseUnheard(AcquireRequest request) {
         InMemoryLockBackend own = (InMemoryLockBackend) server;
         own.connected = false;
@@ -132,9 +132,9 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     /**
-     * Waits until every thread that waits on the clock has seen it and done what it had to do: it looks at it twice,
-     * the first time perhaps with a reading from before. Ten milliseconds at least, for threads that have not come to
-     * the clock yet.
+     * Waits until every thread that waits on the clock has read the new time and has acted on it: each reads it twice,
+     * the first time perhaps just before. Waits ten milliseconds at least, for threads that do not wait on the clock
+     * yet.
      */
     public void settle() {
         long began = System.nanoTime();
@@ -149,7 +149,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         return Awaitility.await().atMost(Duration.ofSeconds(10)).pollInterval(Duration.ofMillis(2));
     }
 
-    /** The result, which is waited for no longer than for anything else. */
+    /** The result. Waits no longer than {@link #eventually}. */
     public static <T> T got(FutureTask<T> task) throws Exception {
         eventually().until(task::isDone);
         return task.get();

@@ -26,7 +26,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** An Error, for want of a thread for instance, ends an attempt, and no heartbeat, release or news of a loss. */
+/**
+ * An Error, for lack of a thread for instance, ends one attempt. It stops no heartbeat, release or notification of a
+ * loss.
+ */
 class ErrorTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
@@ -125,7 +128,7 @@ class ErrorTests {
         eventually().until(() -> count("failed EXTEND INTERNAL") == Heartbeat.CHUNK && count("extended") == 100);
         fixture.time.advance(Duration.ofMillis(2_500));
 
-        // Those of the second statement are taken along.
+        // Those of the second statement are extended along with them.
         eventually().until(() -> count("extended") >= 100 + Heartbeat.CHUNK);
         assertThat(handles).allMatch(LockHandle::isHeld);
     }

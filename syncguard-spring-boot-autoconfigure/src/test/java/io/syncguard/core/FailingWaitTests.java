@@ -18,12 +18,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/**
- * A caller who has been refused already and waits when the server fails or gets slow: it ends in time and never spins.
- */
+/** A caller waits after a refusal, and the server fails or becomes slow: the wait ends in time and never spins. */
 class FailingWaitTests {
 
-    /** Is woken and asks: without a heartbeat it is not handed the key. */
+    /** Without a heartbeat the waiter is not handed the key: it is woken and sends a request. */
     private static final LockRequest REQUEST =
             LockRequest.of("order:42").waitTime(Duration.ofSeconds(5)).noHeartbeat();
 
@@ -34,7 +32,7 @@ class FailingWaitTests {
 
     private final LockEngine locks = fixture.engine;
 
-    /** Spring Integration asked 460 times without a pause, and went on long after the wait time. */
+    /** Spring Integration sent 460 requests without a pause, and continued long after the wait time. */
     @ParameterizedTest
     @EnumSource(
             value = LockErrorCode.class,
@@ -69,7 +67,7 @@ class FailingWaitTests {
         assertThat(fixture.backend.acquires).hasValue(1);
     }
 
-    /** The server had ended one session, and everybody who waited got an error. */
+    /** In another library the end of one session was an error for all waiters. */
     @Test
     void one_failed_look_is_repeated_and_ends_no_wait() throws Exception {
         AcquireRequest other = fixture.holdElsewhere("order:42", LONG);
@@ -143,7 +141,7 @@ class FailingWaitTests {
         assertThat(fixture.events).containsExactly("waitStarted", "waitEnded", "failed ACQUIRE " + code);
     }
 
-    /** For twice the wait time, in steps at each of which a waiter whose pause is over asks. */
+    /** Moves the clock by twice the wait time. At each step a waiter whose pause is over sends a request. */
     private void advanceUntilDone(FutureTask<LockHandle> waiter) {
         for (int steps = 0; steps < 50 && !waiter.isDone(); steps++) {
             fixture.advanceSlowly(Duration.ofMillis(200), Duration.ofMillis(200));

@@ -16,7 +16,9 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What every backend keeps of a holder who takes the next fence of its key: it is an extension of the same grant. */
+/**
+ * What every backend guarantees when a holder takes the next fence of its key: it is an extension of the same grant.
+ */
 public abstract class FenceRotationContract extends ContractFixture {
 
     @Test
@@ -89,7 +91,7 @@ public abstract class FenceRotationContract extends ContractFixture {
         release(holder);
     }
 
-    /** The order of fences says which reader was granted the key after which writer. */
+    /** The order of fences shows which reader was granted the key after which writer. */
     @Test
     void a_shared_lease_keeps_its_fence() {
         AcquireRequest reader = held(reader());
@@ -195,7 +197,7 @@ public abstract class FenceRotationContract extends ContractFixture {
         return (ExtendResult.Rotated) outcome;
     }
 
-    /** The one who has the key. */
+    /** The current holder of the key. */
     private RawLockInfo holder() {
         assertThat(backend().lookup(KEY)).hasSize(1);
         return backend().lookup(KEY).get(0);

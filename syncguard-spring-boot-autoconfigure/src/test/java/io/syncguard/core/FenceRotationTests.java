@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A holder who takes the next fence of its key extends its lock as well, and knows no fence that was not confirmed. */
+/** A holder that takes the next fence of its key extends its lock as well, and its handle only has confirmed fences. */
 class FenceRotationTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
@@ -175,7 +175,7 @@ class FenceRotationTests {
         assertThat(fixture.events).containsExactly("acquired", "failed EXTEND NETWORK_TIMEOUT");
     }
 
-    /** The server's lease has a fence that nobody was told. */
+    /** The server's lease has a fence that no process received. */
     @Test
     void an_answer_that_was_lost_leaves_the_fence_as_it_was_and_the_next_one_is_larger() {
         LockHandle lock = locks.acquire(REQUEST);
@@ -209,7 +209,7 @@ class FenceRotationTests {
         assertThat(lock.isHeld()).isTrue();
     }
 
-    /** A Redis that lost its counter, and kept the lease. */
+    /** This happens in a Redis that lost its counter, and not the lease. */
     @Test
     void a_fence_that_is_not_larger_is_not_taken_over() {
         LockHandle lock = locks.acquire(REQUEST);

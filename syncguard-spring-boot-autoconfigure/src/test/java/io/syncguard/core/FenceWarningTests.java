@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** People are warned when the fences of a key run short, and not too often. */
+/** A warning is logged when the fences of a key run short, and not too often. */
 class FenceWarningTests {
 
     private static final long LIMIT = 90_000_000_000_000L;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What somebody else sends to the channel of a process does no harm to who waits there. */
+/** Messages that another client sends to the channel of a process do no harm to its waiters. */
 public abstract class ForgedMessagesContract extends ContractFixture {
 
     private static final String SECRET = "AAAAAAAAAAAAAAAAAAAAAA";
@@ -33,7 +33,7 @@ public abstract class ForgedMessagesContract extends ContractFixture {
     private final CapturedLog log = new CapturedLog();
     private LockEngine engine;
 
-    /** Sends a message to all processes that listen, as anybody can who may send to their channels. */
+    /** Sends a message to all listening processes, as every client can that may send to their channels. */
     protected abstract void sendToAll(String message);
 
     @BeforeEach
@@ -54,7 +54,7 @@ public abstract class ForgedMessagesContract extends ContractFixture {
         AcquireRequest holder = held(writer());
         FutureTask<LockHandle> waiter = waiting();
 
-        // The numbers of the waiters are no secret: they count up.
+        // The numbers of the waiters are not secret: they count up.
         LongStream.range(0, 50).forEach(number -> sendToAll(forged.formatted(number, 1, Long.MAX_VALUE / 10)));
         release(holder);
 
@@ -109,7 +109,7 @@ public abstract class ForgedMessagesContract extends ContractFixture {
         lock.release();
     }
 
-    /** Comes when the process listens, so that nothing of what is sent from now on is missed. */
+    /** Waits until the process listens, so that it receives every later message. */
     private FutureTask<LockHandle> waiting() {
         FutureTask<LockHandle> waiter = inAnotherThread(() -> engine.acquire(REQUEST));
         eventually().until(elsewhere()::isConnected);

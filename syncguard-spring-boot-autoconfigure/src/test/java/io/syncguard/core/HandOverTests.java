@@ -20,7 +20,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Two processes, one lock: whoever has its id may extend and release it, and the handle of the other learns that. */
+/**
+ * Two processes, one lock: any process with its id may extend and release it, and the handle of the other one detects
+ * that.
+ */
 class HandOverTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
@@ -107,7 +110,7 @@ class HandOverTests {
         assertThat(child.ask("release " + lock.lockId())).isEqualTo("true");
     }
 
-    /** ShedLock went by the host's name: a stale holder's unlock freed the next holder's lock. */
+    /** ShedLock identified the holder by the host's name: a stale holder's unlock freed the next holder's lock. */
     @Test
     void a_lock_id_of_yesterday_reaches_nothing_in_another_process() {
         LockHandle stale = locks.acquire(REQUEST.noHeartbeat());

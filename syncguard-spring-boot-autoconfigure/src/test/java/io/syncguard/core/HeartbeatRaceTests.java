@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A heartbeat that is under way while its lock is released (pglock could not tell that from a loss), or taken anew. */
+/** A heartbeat is under way while its lock is released (in pglock this looked like a loss) or granted again. */
 class HeartbeatRaceTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
@@ -122,7 +122,7 @@ class HeartbeatRaceTests {
         assertThat(locks.isLocked("order:42")).isFalse();
     }
 
-    /** Has the heartbeat begin, ten seconds after the grants, and waits until it stands still. */
+    /** Starts a heartbeat, ten seconds after the grants, and waits until it stops in the middle. */
     private void tick() throws InterruptedException {
         fixture.time.advance(Duration.ofSeconds(10));
         assertThat(underWay.await(10, TimeUnit.SECONDS)).isTrue();

@@ -265,8 +265,8 @@ class HeartbeatTests {
     }
 
     /**
-     * Else the later answer of the earlier, longer extension would make the holder believe in more than the server
-     * knows.
+     * Otherwise the later answer of the earlier, longer extension would move the deadline of the holder beyond the end
+     * at the server.
      */
     @Test
     void an_extension_by_hand_waits_for_the_heartbeat_that_is_under_way() throws Exception {

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a body may rely on while it has the lock, also where it asks for the key again or goes to another thread. */
+/** What a body may rely on while it has the lock, even if it asks for the key again or runs on another thread. */
 class HeldLockTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");

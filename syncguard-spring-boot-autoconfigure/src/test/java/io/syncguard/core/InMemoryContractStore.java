@@ -3,7 +3,7 @@ package io.syncguard.core;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 
-/** A store in memory, whose clock stands still. */
+/** An in-memory store whose clock stands still. */
 final class InMemoryContractStore implements ContractStore {
 
     private final InMemoryLockBackend.Store store = new InMemoryLockBackend.Store(() -> 1_000_000);

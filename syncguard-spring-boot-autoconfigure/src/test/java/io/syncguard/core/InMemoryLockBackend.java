@@ -28,8 +28,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The contract in its plainest form, for tests of everything above a backend. Several may share one {@link Store}, as
- * processes share a database.
+ * The contract in its simplest form, for tests of everything above a backend. Several backends may share one
+ * {@link Store}, as processes share a database.
  */
 public final class InMemoryLockBackend implements LockBackend {
 
@@ -38,7 +38,7 @@ public final class InMemoryLockBackend implements LockBackend {
     private final Store store;
     private @Nullable WakeUpListener wakeUps;
 
-    /** Whether this process hears whom releases wake. */
+    /** Whether this process receives the wake-ups of releases. */
     volatile boolean connected = true;
 
     public InMemoryLockBackend() {
@@ -298,7 +298,7 @@ public final class InMemoryLockBackend implements LockBackend {
                 && (one.mode() == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE);
     }
 
-    /** What several backends share. Guarded by itself. */
+    /** The shared state of several backends. Guarded by itself. */
     public static final class Store {
 
         private final LongSupplier millis;
@@ -318,7 +318,7 @@ public final class InMemoryLockBackend implements LockBackend {
             this.waiterTtl = waiterTtl;
         }
 
-        /** Clears away which leases of the key are over. */
+        /** Deletes the lapsed leases of the key. */
         synchronized void sweep(String key) {
             leases.removeIf(lease -> lease.request.key().equals(key) && !lease.isLive(now()));
         }
@@ -342,14 +342,14 @@ public final class InMemoryLockBackend implements LockBackend {
             endPlaceIn(lockId, Duration.ZERO);
         }
 
-        /** Has the entry of the waiter end so long from now. */
+        /** Lets the entry of the waiter end after this time. */
         public synchronized void endPlaceIn(String lockId, Duration left) {
             waiters.stream()
                     .filter(entry -> entry.request.lockId().equals(lockId))
                     .forEach(entry -> entry.expiresAt = now() + left.toMillis());
         }
 
-        /** As if so many fences had been drawn for the key. */
+        /** Sets the counter as if this number of fences had been drawn for the key. */
         public synchronized void drawnUpTo(String key, long fence) {
             fences.put(key, fence);
         }
@@ -359,7 +359,7 @@ public final class InMemoryLockBackend implements LockBackend {
             return fences.getOrDefault(key, 0L);
         }
 
-        /** The lock ids of those who wait for the key, by arrival. */
+        /** The lock ids of the key's waiters, by arrival. */
         public synchronized List<String> queue(String key) {
             return waiters.stream()
                     .filter(entry -> entry.request.key().equals(key) && entry.expiresAt > now())
@@ -386,7 +386,7 @@ public final class InMemoryLockBackend implements LockBackend {
                     .orElse(null);
         }
 
-        /** Who waits before this entry, or before somebody who has none. */
+        /** The conflicting waiters in front of this entry, or in front of a caller without an entry. */
         private Stream<QueueEntry> inFront(@Nullable QueueEntry own, AcquireRequest request) {
             return waiters.stream().takeWhile(entry -> entry != own).filter(entry -> conflict(entry.request, request));
         }
@@ -408,7 +408,9 @@ public final class InMemoryLockBackend implements LockBackend {
             return entry;
         }
 
-        /** Those behind it may not know when to look, because it did; so may a writer whom readers let pass. */
+        /**
+         * Waiters behind it may have relied on its polls and have to look again; so may a writer whom readers let pass.
+         */
         private void leave(QueueEntry left) {
             waiters.remove(left);
             wake(
@@ -419,7 +421,7 @@ public final class InMemoryLockBackend implements LockBackend {
                                     : isFirst(entry) && conflict(entry.request, left.request)));
         }
 
-        /** Grants the key to who is first and alone, if that one may be granted it so. */
+        /** Grants the key to the first waiter, if no lease is left and it accepts a hand-over. */
         private boolean handOver(String key) {
             waiters.removeIf(entry -> entry.expiresAt <= now());
             QueueEntry first = waiters.stream()
@@ -438,7 +440,7 @@ public final class InMemoryLockBackend implements LockBackend {
             return true;
         }
 
-        /** Wakes those who can go on, and those who have to look again whatever leases there are. */
+        /** Wakes the waiters that can be granted the key, and those that have to look again even while it is held. */
         private void wake(String key, Predicate<QueueEntry> always) {
             waiters.removeIf(entry -> entry.expiresAt <= now());
             waiters.stream()
@@ -464,7 +466,7 @@ public final class InMemoryLockBackend implements LockBackend {
 
     private static final class QueueEntry {
 
-        /** The last one: it is known by that number. */
+        /** The last request, whose number identifies the waiter. */
         private AcquireRequest request;
 
         private final InMemoryLockBackend process;
@@ -483,7 +485,7 @@ public final class InMemoryLockBackend implements LockBackend {
         private final AcquireRequest request;
         private final long acquiredAt;
 
-        /** It only keeps the key for a while, and is nobody's. */
+        /** Without a holder: the lease only blocks the key until its time to hold at least is over. */
         private boolean released;
 
         private long fence;

@@ -4,7 +4,7 @@ import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A store in memory that a test moves through time. */
+/** An in-memory store whose clock a test moves. */
 final class InMemoryStoppedStore implements StoppedStore {
 
     private final AtomicLong millis = new AtomicLong(1_000_000);

@@ -18,7 +18,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A backend behind a network that a test controls: what it sets runs before or after the store does its work.
+ * A backend behind a network that a test controls: the actions of the test run before or after the store executes a
+ * request.
  */
 public final class InterceptedBackend implements LockBackend {
 
@@ -45,7 +46,7 @@ public final class InterceptedBackend implements LockBackend {
     public volatile Runnable afterKeep = NOTHING;
     public volatile boolean rowsArePinned;
 
-    /** Whom the store wakes. */
+    /** The engine that receives the wake-ups of the store. */
     volatile WakeUpListener engine;
 
     public volatile boolean closed;
@@ -134,7 +135,7 @@ public final class InterceptedBackend implements LockBackend {
         return extend(List.of(extension)).get(0);
     }
 
-    /** An extension, too. */
+    /** A rotation is an extension, too. */
     @Override
     public ExtendResult rotate(ExtendRequest extension) {
         rotations.incrementAndGet();

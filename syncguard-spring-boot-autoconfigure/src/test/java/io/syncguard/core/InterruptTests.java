@@ -21,7 +21,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** An interrupt by somebody else, wherever it meets a thread: its flag stays up, and nothing stays locked. */
+/** An interrupt by other code, whatever the thread does: the flag stays set, and no lock stays taken. */
 class InterruptTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
@@ -31,7 +31,7 @@ class InterruptTests {
 
     @AfterEach
     void close() {
-        // Should a test fail with the flag up, the next one is not to suffer.
+        // Clears the flag, which a failed test may have left set, for the next test.
         boolean unused = Thread.interrupted();
         fixture.close();
     }

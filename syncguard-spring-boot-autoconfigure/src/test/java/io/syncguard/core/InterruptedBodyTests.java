@@ -36,7 +36,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A body that fails because a loss interrupted it: its caller is told of the loss, and not of a cancellation. */
+/** A body that fails because a loss interrupted it: its caller gets the loss, not a cancellation. */
 class InterruptedBodyTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42").noHeartbeat();
@@ -205,7 +205,7 @@ class InterruptedBodyTests {
                 .hasCauseInstanceOf(InterruptedException.class);
     }
 
-    /** Which of the bodies is interrupted first, is a matter of chance. */
+    /** Which of the bodies is interrupted first is random. */
     @RepeatedTest(20)
     void a_loss_is_told_once_by_a_body_and_those_around_it_under_the_same_lock() {
         Throwable thrown = thrownUnder(
@@ -253,7 +253,7 @@ class InterruptedBodyTests {
         assertLoss(thrown, "order:42").cause().isInstanceOf(InterruptedException.class);
     }
 
-    /** Which of the bodies is interrupted first, is a matter of chance. */
+    /** Which of the bodies is interrupted first is random. */
     @RepeatedTest(20)
     void of_two_locks_that_are_lost_together_the_inner_one_comes_first() {
         Throwable thrown = thrownUnder(
@@ -294,7 +294,7 @@ class InterruptedBodyTests {
         throw new AssertionError("not interrupted");
     }
 
-    /** Does not wait in a library, which would take the flag down. */
+    /** Spins, because a library method that waits would clear the interrupt flag. */
     private void spinUntilLost(LockHandle lock) {
         fixture.time.advance(EngineFixture.TTL);
         spinUntil(lock, LockHandle.State.LOST);

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * An extension that a real server is sent on a connection whose client has gone, after a later one has been confirmed
- * on another connection: it ends the lease earlier, and the holder has reckoned with that.
+ * The client of an extension disconnects, and the server executes it after a later one was confirmed on another
+ * connection. It ends the lease earlier, and the holder has allowed for that.
  */
 public abstract class LateExtensionContract {
 
@@ -33,16 +33,16 @@ public abstract class LateExtensionContract {
     private LockBackend elsewhere;
     private LockHandle lock;
 
-    /** A new one to the server, where others may have keys, too. */
+    /** A new URL of the server, where other stores may have keys, too. */
     protected abstract ServerProxy newProxy();
 
-    /** Past the proxy. */
+    /** A backend that does not use the proxy. */
     protected abstract String url();
 
     @BeforeEach
     void acquire() {
         elsewhere = ApplicationBackend.on(url());
-        // To a Redis that does not know the scripts yet the first of each would be sent twice.
+        // A Redis that does not know the scripts yet would receive the first request of each twice.
         ExtendRequest nobody = new ExtendRequest("warm up", EngineFixture.TTL);
         elsewhere.extend(List.of(nobody));
         elsewhere.rotate(nobody);
@@ -90,7 +90,7 @@ public abstract class LateExtensionContract {
         assertThat(lock.remaining()).isEqualTo(EngineFixture.TTL);
     }
 
-    /** The driver may still be about to connect again. */
+    /** Repeats the request: the driver may still be reconnecting. */
     private void extendTo(Duration ttl) {
         eventually().ignoreExceptionsInstanceOf(LockBackendException.class).until(() -> lock.extend(ttl));
         assertThat(endAtServer()).isEqualTo(lock.expiresAt());

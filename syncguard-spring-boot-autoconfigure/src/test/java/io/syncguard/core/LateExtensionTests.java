@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Extensions that failed and are done by the server all the same, after a later one: nobody else has the lock
+ * Extensions that failed, and that the server executes after a later one: the key is not granted to another caller
  * meanwhile.
  */
 class LateExtensionTests {

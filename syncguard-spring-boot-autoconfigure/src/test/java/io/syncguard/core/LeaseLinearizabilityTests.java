@@ -17,7 +17,7 @@ import org.jetbrains.kotlinx.lincheck.annotations.Validate;
 import org.jetbrains.kotlinx.lincheck.strategy.stress.StressOptions;
 import org.junit.jupiter.api.Test;
 
-/** Several threads use one lease at once: what each of them sees is explained by some order of their calls. */
+/** Several threads use one lease at once: some order of their calls explains all results. */
 public class LeaseLinearizabilityTests {
 
     private static final Duration TTL = Duration.ofSeconds(30);
@@ -25,7 +25,7 @@ public class LeaseLinearizabilityTests {
 
     private static final String EXPLAINED = "explained";
 
-    /** In a process of its own: Lincheck transforms all classes that a JVM has loaded, and cannot do so with some. */
+    /** Runs in a separate process: Lincheck transforms all classes that a JVM has loaded, and fails for some. */
     @Test
     void every_interleaving_has_an_order_that_explains_it() {
         try (ChildJvm child = ChildJvm.start(LeaseLinearizabilityTests.class)) {
@@ -54,13 +54,13 @@ public class LeaseLinearizabilityTests {
         }
     }
 
-    /** Public and with a public constructor: Lincheck makes one for each run. */
+    /** Public and with a public constructor: Lincheck creates one for each run. */
     public static class Operations {
 
         private final AtomicInteger losses = new AtomicInteger();
 
         /**
-         * Made by the first operation, after Lincheck has walked through the fields: it fails at records, such as
+         * Created by the first operation, after Lincheck has traversed the fields: it fails for records, such as
          * requests.
          */
         private Lease lease;

@@ -26,12 +26,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What listeners are told, with which reasons, and that nothing they do harms a lock. */
+/** What listeners receive, with which reasons, and that a listener cannot damage a lock. */
 class ListenerTests {
 
     private static final String KEY = "order:42";
 
-    /** What happened, with its reason, such as {@code lost EXPIRED}. */
+    /** The events with their reasons, such as {@code lost EXPIRED}. */
     private final List<String> told = new CopyOnWriteArrayList<>();
 
     /** Opened by the test for listeners that block. */
@@ -242,7 +242,7 @@ class ListenerTests {
         assertThat(log.messages().get(0)).startsWith("Lock listeners are too slow");
     }
 
-    /** Has another listener, told before that of the fixture, block in the method of this name. */
+    /** Adds a listener, called before that of the fixture, that blocks in the method of this name. */
     private void blockIn(String method) {
         fixture.close();
         fixture = new EngineFixture(listener((name, arguments) -> {
@@ -263,7 +263,7 @@ class ListenerTests {
         });
     }
 
-    /** A listener all of whose methods do the same. */
+    /** A listener all of whose methods call the handler. */
     private static LockListener listener(Telling telling) {
         return (LockListener) Proxy.newProxyInstance(
                 LockListener.class.getClassLoader(),

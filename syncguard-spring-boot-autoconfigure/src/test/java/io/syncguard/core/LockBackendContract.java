@@ -33,8 +33,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every backend keeps, whatever its store. A backend's test extends this and gives three hooks: a backend on the
- * one store of the test, a way to end a lease now, and a look at the fence counter behind the store.
+ * What every backend guarantees, whatever its store. A backend's test extends this and provides three hooks: a backend
+ * on the one store of the test, a way to end a lease now, and the fence counter of the store.
  */
 public abstract class LockBackendContract {
 
@@ -328,7 +328,7 @@ public abstract class LockBackendContract {
         assertThat(backend.acquire(request(KEY))).isInstanceOf(AcquireResult.Refused.class);
     }
 
-    /** By the clock of the server, on which both grants are. */
+    /** Compares the times of both grants, which are of the server's clock. */
     @Test
     void a_lock_that_is_to_be_held_at_least_for_a_time_is_the_next_ones_when_that_is_over() throws Exception {
         Duration atLeast = Duration.ofMillis(300);
@@ -363,7 +363,7 @@ public abstract class LockBackendContract {
         assertThat(storedFence("new")).isEqualTo(1);
     }
 
-    /** The counter is not synchronised: only the lock keeps its sum right and its updates visible. */
+    /** The counter is not synchronised: only the lock makes its sum correct and its updates visible. */
     @Test
     void many_threads_of_several_processes_add_to_an_unprotected_counter_and_none_is_lost() throws Exception {
         int threads = 12;

@@ -23,7 +23,7 @@ class LockIdsTests {
         assertThat(ids).allMatch(Texts::isLockId).doesNotHaveDuplicates();
     }
 
-    /** Off by ten standard deviations and more would be no chance. */
+    /** A deviation of more than ten standard deviations is no coincidence. */
     @Test
     void all_128_bits_are_as_often_set_as_not() {
         List<BitSet> bits = ids.stream()

@@ -23,7 +23,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A lock that is lost: who learns it, when, and what it does to the body. */
+/** A lock that is lost: which code is notified, when, and how the body is interrupted. */
 class LossTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
@@ -164,7 +164,7 @@ class LossTests {
         eventually().until(() -> !locks.isLocked("order:42"));
     }
 
-    /** Waits on the thread itself, whose flag a library that waits would take down. */
+    /** Spins, because a library method that waits would clear the interrupt flag. */
     private static final class Spin {
 
         static boolean until(BooleanSupplier condition) {

@@ -13,17 +13,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 
 /**
- * A clock that a test moves by hand. Who sleeps or waits on it looks at it again and again, a millisecond of real time
- * apart.
+ * A clock that a test moves by hand. A thread that sleeps or waits on it reads it again and again, at intervals of a
+ * millisecond of real time.
  */
 public final class ManualTime implements Time {
 
     private final AtomicLong now = new AtomicLong();
 
-    /** How many threads sleep right now. */
+    /** The number of threads that sleep right now. */
     private final AtomicLong sleepers = new AtomicLong();
 
-    /** How often each thread that ever waited on this clock has looked at it. */
+    /** How often each thread that ever waited on this clock has read it. */
     private final Map<Thread, Long> looks = new ConcurrentHashMap<>();
 
     private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
@@ -32,7 +32,7 @@ public final class ManualTime implements Time {
         now.addAndGet(by.toNanos());
     }
 
-    /** An engine whose own clock is this one. */
+    /** An engine that uses this clock. */
     public LockEngine engineOn(LockBackend backend, LockListener listener) {
         return new LockEngine(
                 backend, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of(listener), this);
@@ -42,12 +42,14 @@ public final class ManualTime implements Time {
         return sleepers.get();
     }
 
-    /** How often each thread that waits on this clock has looked at it so far. */
+    /** How often each thread that waits on this clock has read it so far. */
     Map<Thread, Long> looks() {
         return Map.copyOf(looks);
     }
 
-    /** Whether the thread has looked so often, or cannot look because it has ended or waits for something else. */
+    /**
+     * Whether the thread has read it this often, or cannot read it because it has ended or waits for something else.
+     */
     boolean hasLooked(Thread thread, long times) {
         return !thread.isAlive()
                 || thread == Thread.currentThread()

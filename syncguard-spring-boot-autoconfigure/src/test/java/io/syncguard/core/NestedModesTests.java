@@ -18,14 +18,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A thread that asks for a key in one mode while it holds it in another, or in the same. */
+/** A thread asks for a key that it already holds, in the same mode or in the other. */
 @Timeout(60)
 class NestedModesTests {
 
     private static final LockRequest WRITE = LockRequest.of("order:42");
     private static final LockRequest READ = WRITE.shared();
 
-    /** Whether releases are put off to the end of a transaction, and what then runs. */
+    /** Whether releases are deferred to the end of a transaction, and the actions for that end. */
     private boolean inTransaction;
 
     private final List<Runnable> atTheEnd = new ArrayList<>();
@@ -112,7 +112,7 @@ class NestedModesTests {
         assertThat(locks.isLocked("order:42")).isFalse();
     }
 
-    /** It would pass a writer who waits if it asked the server, or wait for who waits for it. */
+    /** A request to the server would pass a waiting writer, or wait for a waiter that waits for this thread. */
     @Test
     void shared_inside_shared_joins_it_also_while_a_writer_waits() {
         template.executeWithoutResult(READ, outer -> {

@@ -17,7 +17,7 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Who is not granted a lock is told by whom it is held, since when, and for how long the caller waited. */
+/** A refused caller learns who holds the lock, since when, and how long it waited. */
 class NotAcquiredTests {
 
     private static final String KEY = "order:42";

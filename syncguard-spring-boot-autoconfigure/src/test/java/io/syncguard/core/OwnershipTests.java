@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A lock belongs to whoever has its handle, not to a thread, and keys have nothing to do with each other. */
+/** A lock belongs to whoever has its handle, not to a thread, and locks of different keys are independent. */
 class OwnershipTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
@@ -31,7 +31,10 @@ class OwnershipTests {
 
     private final LockEngine locks = fixture.engine;
 
-    /** Redisson's owner is the id of a thread: a hand-over or a pool of threads takes the lock away from its holder. */
+    /**
+     * Redisson's owner is the id of a thread: a thread that gets the lock from another one, as in a pool, is not its
+     * holder.
+     */
     @ParameterizedTest
     @MethodSource("kindsOfThreads")
     void a_handle_goes_from_thread_to_thread_and_works_on_each(ThreadFactory threads) throws Exception {
@@ -45,7 +48,7 @@ class OwnershipTests {
         assertThat(call(threads, () -> locks.tryAcquire(REQUEST))).isNotNull();
     }
 
-    /** Essentials let every thread of the holding process through. */
+    /** Essentials admitted every thread of the holding process. */
     @ParameterizedTest
     @MethodSource("kindsOfThreads")
     void of_many_threads_of_a_process_one_works_at_a_time(ThreadFactory threads) throws Exception {
@@ -72,7 +75,7 @@ class OwnershipTests {
         assertThat(most).hasValue(1);
     }
 
-    /** Spring Integration kept local locks in a cache, and evicted those that were held. */
+    /** Spring Integration cached local locks, and evicted some that were held. */
     @BugOf("Spring Integration: local locks are evicted while they are held")
     @Test
     void a_lock_is_not_forgotten_however_many_others_come_and_go() {
@@ -88,7 +91,7 @@ class OwnershipTests {
         assertThat(lock.release()).isTrue();
     }
 
-    /** In Spring Integration, keys shared a local lock, and one that hung held up others. */
+    /** In Spring Integration several keys shared one local lock, and a request that hung on one key blocked others. */
     @BugOf("Spring Integration: unrelated keys block each other")
     @Test
     void calls_that_hang_on_one_key_hold_up_no_other() throws Exception {

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The first writer is told that a lease ends earlier also while readers stand in front of it: when they have come and
- * gone, nobody would tell it any more.
+ * A lease that is shortened also wakes the first writer behind waiting readers: no later event would wake it when these
+ * readers have been granted and released.
  */
 class PostgresFirstWriterTests {
 

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The heartbeat on a real server that fails, is locked, or has forgotten a lock. The clock of the holder is moved by
- * hand.
+ * The heartbeat on a real server that fails, is locked, or has no lease of a lock any more. The clock of the holder is
+ * moved by hand.
  */
 class PostgresHeartbeatTests {
 
@@ -60,7 +60,7 @@ class PostgresHeartbeatTests {
         fixture.close();
     }
 
-    /** ShedLock's KeepAlive ended at the first failed renewal, for good and without a word. */
+    /** ShedLock's KeepAlive ended at the first failed renewal, forever and without a message. */
     @Test
     void a_tick_whose_session_is_killed_is_logged_and_the_next_ones_go_on() {
         LockHandle lock = locks.acquire(REQUEST);
@@ -126,8 +126,8 @@ class PostgresHeartbeatTests {
     }
 
     /**
-     * jeeware's heartbeat and unlock went by key: a holder that had paused renewed the next one's lock, and then freed
-     * it.
+     * jeeware's heartbeat and unlock used the key: a holder that had paused extended the next holder's lock, and then
+     * freed it.
      */
     @Test
     void a_lease_that_was_taken_over_is_a_loss_and_neither_heartbeat_nor_release_touch_the_next_holders() {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Connections that are cut when the server has done its work, or is about to: what becomes of the lock. */
+/** Connections are cut just after or just before the server executes a request: the effect on the lock. */
 class PostgresInDoubtTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
@@ -76,7 +76,7 @@ class PostgresInDoubtTests {
         assertThat(storedFence()).isEqualTo(1);
     }
 
-    /** Curator once took the lock of the session before for that of the new one. */
+    /** Curator once took the lock of the previous session for that of the new one. */
     @Test
     void the_release_of_a_grant_whose_answer_was_cut_off_leaves_the_next_grant_alone() {
         proxy.loseNextAnswer();
@@ -109,7 +109,7 @@ class PostgresInDoubtTests {
         eventually().until(() -> advanceUntil(() -> rows() == 0));
     }
 
-    /** etcd freed the next grant by a release that was sent again because its answer was lost. */
+    /** etcd repeated a release whose answer was lost, and so freed the next grant. */
     @BugOf("etcd 22082: a lost reply and a retry that frees the next grant")
     @Test
     void a_release_whose_answer_was_cut_off_is_sent_again_and_leaves_the_next_grant_alone() {
@@ -155,7 +155,7 @@ class PostgresInDoubtTests {
         eventually().until(() -> queueEntries() == 1 && fixture.backend.isConnected());
 
         fixture.backend.beforeAcquire = proxy::loseNextAnswer;
-        // Past the proxy, so that the answer to the waiter's request is the next.
+        // This request does not use the proxy, so that the answer to the waiter's request is the next one there.
         other.jdbc().queryForList("SELECT syncguard_locks_release(?)", holder.lockId());
         eventually().until(() -> advanceUntil(waiter::isDone));
 

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A writer who waits for several readers looks when the first of them is over by its time. Nobody would tell it then,
- * if the others had left while that one was still live.
+ * A writer waiting for several readers looks when the first of their leases ends by its expiry: no release wakes the
+ * writer at that time if the other readers left while that lease was live.
  */
 class PostgresNextLookTests {
 

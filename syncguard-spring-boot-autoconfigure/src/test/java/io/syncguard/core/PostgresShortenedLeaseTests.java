@@ -19,8 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Only the first of those who wait is told that a lease ends earlier. If it leaves before it can go on, the next is
- * told: it would sleep until the end that it knows.
+ * A shortened lease wakes only the first waiter. If that one leaves before it can be granted the key, the next is
+ * woken: it would otherwise sleep until the former end of the lease.
  */
 class PostgresShortenedLeaseTests {
 

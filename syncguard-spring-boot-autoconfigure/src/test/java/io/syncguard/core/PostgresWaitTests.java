@@ -24,7 +24,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Callers who wait at a real server, in its driver and in its pool: they end in time, are interrupted, and never spin.
+ * Callers who wait for a real server, its driver or its pool: the waits end in time, can be interrupted, and never
+ * spin.
  */
 class PostgresWaitTests {
 
@@ -76,7 +77,7 @@ class PostgresWaitTests {
                 .isEqualTo(1);
     }
 
-    /** Spring Integration went on for ten seconds when every statement failed, without a pause. */
+    /** Spring Integration repeated failing statements for ten seconds without a pause. */
     @Test
     void a_server_on_which_every_attempt_fails_is_asked_once() {
         other.jdbc().execute("""
@@ -180,7 +181,7 @@ class PostgresWaitTests {
                 .queryForObject("SELECT coalesce(string_agg(lock_id, ' '), '') FROM syncguard_locks", String.class);
     }
 
-    /** Runs the work in a thread that writes down its flag at the end. */
+    /** Runs the work in a thread that records its interrupt flag at the end. */
     private <T> Interruptible<T> interruptible(Callable<T> work) {
         FutureTask<T> result = new FutureTask<>(() -> {
             try {

@@ -17,7 +17,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Processes that hold a lock and are paused or killed. The only tests that wait for a lease to end by itself. */
+/** Processes that hold a lock and are paused or killed. Only these tests wait until a lease ends by the real clock. */
 class ProcessFaultTests {
 
     private static final String CHILD = "the child";

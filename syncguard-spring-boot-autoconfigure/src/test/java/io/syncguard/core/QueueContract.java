@@ -9,7 +9,9 @@ import io.syncguard.testing.BugOf;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What every backend keeps of the queue of a key: one for both modes and all processes, in the order of arrival. */
+/**
+ * What every backend guarantees for the queue of a key: one for both modes and all processes, in the order of arrival.
+ */
 public abstract class QueueContract extends ContractFixture {
 
     @Test
@@ -137,7 +139,7 @@ public abstract class QueueContract extends ContractFixture {
         assertThat(List.of(firstFence, secondFence, thirdFence)).containsExactly(2L, 3L, 4L);
     }
 
-    /** In distkit who arrives in the same millisecond goes by the alphabet. Here everybody draws a number. */
+    /** In distkit the alphabet orders arrivals in the same millisecond. Here each arrival draws a number. */
     @Test
     void the_order_is_that_of_arrival_and_not_that_of_lock_ids_also_in_the_same_millisecond() {
         AcquireRequest holder = held(writer());

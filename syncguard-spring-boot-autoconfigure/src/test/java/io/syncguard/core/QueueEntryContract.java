@@ -8,7 +8,10 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What every backend keeps of a queue entry: how long it lives, and when who has it or is refused may look again. */
+/**
+ * What every backend guarantees for a queue entry: how long it lives, and when its waiter or a refused caller may look
+ * again.
+ */
 public abstract class QueueEntryContract extends ContractFixture {
 
     @Test
@@ -98,7 +101,10 @@ public abstract class QueueEntryContract extends ContractFixture {
         assertThat(answers.get(6)).as("the first").isZero();
     }
 
-    /** Not when the last is over: that one may have been released by then, and nobody is told while others are live. */
+    /**
+     * Not when the last lease ends: that one may have been released by then, and a release wakes no waiter while other
+     * leases block it.
+     */
     @Test
     void the_next_look_of_a_waiter_is_when_the_first_of_the_leases_in_its_way_is_over() {
         held(reader(tenths(2)));
@@ -189,7 +195,7 @@ public abstract class QueueEntryContract extends ContractFixture {
         assertLeft(refused(reader()).timeLeft(), backend().waiterTtl());
     }
 
-    /** So many tenths of what a queue entry lives. */
+    /** This number of tenths of the waiter ttl. */
     private Duration tenths(int n) {
         return backend().waiterTtl().multipliedBy(n).dividedBy(10);
     }

@@ -5,7 +5,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Operations as callers make them, at random: who was granted a key never asks again, and lock ids are not used twice.
+ * Random operations as callers make them: a caller that was granted a key never asks again, and no lock id is used
+ * twice.
  */
 final class RandomOperations {
 
@@ -22,7 +23,7 @@ final class RandomOperations {
         random = new Random(seed);
     }
 
-    /** So many, with the answers of this store. */
+    /** Runs this number of operations, and returns them with the answers of this store. */
     String on(StoppedStore newStore, int operations) {
         try (StoppedStore store = newStore;
                 AnswerScript script = new AnswerScript(store)) {
@@ -32,8 +33,7 @@ final class RandomOperations {
                 remember(line);
                 said.append(line).append('\n');
                 if (line.startsWith("time passes")) {
-                    // Whether a release finds a queue entry in front that is over decides whether it hands over or
-                    // wakes.
+                    // Deletes lapsed queue entries: a release that finds one in front may wake instead of handing over.
                     said.append(script.replay("k swept\nm swept"));
                 }
             }
@@ -95,7 +95,7 @@ final class RandomOperations {
         }
     }
 
-    /** Mostly one of the last. */
+    /** One of the latest. */
     private String oneOf(List<String> some) {
         int last = Math.min(some.size(), 6);
         return last == 0 ? "C1" : some.get(some.size() - 1 - random.nextInt(last));

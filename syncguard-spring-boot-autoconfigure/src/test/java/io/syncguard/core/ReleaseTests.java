@@ -17,10 +17,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/**
- * The end of a lock: it is released once, whatever comes in between, and not before the time for which it is to be
- * held.
- */
+/** The end of a lock: it is released once, whatever happens meanwhile, and not before its time to hold at least. */
 class ReleaseTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
@@ -162,7 +159,7 @@ class ReleaseTests {
         assertThat(fixture.backend.releases).hasValue(0);
     }
 
-    /** The tolerance is a second: the lease ends before it is released. */
+    /** The tolerance is a second: the end of the stored lease has to be before its release. */
     @Test
     void a_time_to_hold_that_is_shorter_than_the_tolerance_is_kept_too() {
         template.execute(REQUEST.holdAtLeast(Duration.ofMillis(300)), lock -> lock);
@@ -237,7 +234,7 @@ class ReleaseTests {
         assertThat(locks.isLocked("order:42")).isFalse();
     }
 
-    /** The background reads the clock when it gets to it: it is moved until it has. */
+    /** Moves the clock until the background has read it and sent the release. */
     private void untilFree() {
         eventually().until(() -> {
             fixture.time.advance(Duration.ofMillis(100));

@@ -14,7 +14,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A request says how often its lock is extended, and under which label it is shown. */
+/** A request determines how often its lock is extended, and under which label it is shown. */
 class RequestedHeartbeatTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");

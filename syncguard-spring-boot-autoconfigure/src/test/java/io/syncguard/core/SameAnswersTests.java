@@ -38,7 +38,7 @@ class SameAnswersTests {
         }
     }
 
-    /** The one difference. */
+    /** The only difference between the backends. */
     @Test
     void a_lease_that_is_over_is_told_from_one_that_never_was_until_it_is_swept_which_redis_does_at_once() {
         String over = "A tries k exclusive 600000\ntime passes 601001\nA extends 600000\nA releases\n";
@@ -63,7 +63,7 @@ class SameAnswersTests {
         }
     }
 
-    /** Who leaves with a queue entry that is over may hear that, too, or what a stranger hears. */
+    /** The release of a lapsed queue entry may answer that it left or expired, or the same as for an unknown lock id. */
     private static String withoutTheDifference(String answers) {
         return answers.replace("NotFound", "Expired")
                 .replace("NOT_FOUND", "EXPIRED")

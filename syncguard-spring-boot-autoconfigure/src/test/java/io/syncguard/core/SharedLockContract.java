@@ -24,7 +24,7 @@ import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What every backend keeps of shared grants: they live beside each other and never beside an exclusive one. */
+/** What every backend guarantees for shared grants: they exist beside each other and never beside an exclusive one. */
 public abstract class SharedLockContract extends ContractFixture {
 
     @Test
@@ -106,10 +106,7 @@ public abstract class SharedLockContract extends ContractFixture {
         assertThat(store().storedFence(KEY)).as("a refusal draws no fence").isEqualTo(2);
     }
 
-    /**
-     * In distkit one owner may write twice at once. Here nobody is known by a name: each grant has a lock id of its
-     * own.
-     */
+    /** In distkit one owner may write twice at once. Here owners have no meaning: each grant has a separate lock id. */
     @Test
     void a_second_writer_of_the_same_owner_is_refused_and_so_is_a_reader() {
         held(writer());
@@ -154,8 +151,8 @@ public abstract class SharedLockContract extends ContractFixture {
     }
 
     /**
-     * In distkit the ttl of whoever asks decides which readers are over; here each has the end that it asked for
-     * itself.
+     * In distkit the ttl of the calling reader decides which other readers have ended; here each reader has the end
+     * that it requested.
      */
     @Test
     void every_reader_has_an_end_of_its_own() {
@@ -327,7 +324,7 @@ public abstract class SharedLockContract extends ContractFixture {
         granted(request("order:4", LockMode.SHARED, TTL));
     }
 
-    /** Neither field is synchronised: only the lock keeps them equal for those who read. */
+    /** Neither field is synchronised: readers see equal values only because of the lock. */
     @Test
     void many_threads_of_several_processes_read_and_write_an_unprotected_pair_and_see_it_whole() throws Exception {
         int[] pair = new int[2];

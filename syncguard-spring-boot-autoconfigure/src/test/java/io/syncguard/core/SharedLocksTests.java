@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Shared and exclusive handles of one process and others: who works beside whom, who waits, and how long a reader
+ * Shared and exclusive handles of one process and others: which run side by side, which wait, and how long a reader
  * holds.
  */
 @Timeout(60)

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 class ShutdownTests {
 
-    /** Those of other tests, which may be about to end. */
+    /** The threads of other tests, which may be about to end. */
     private final Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
 
     @RegisterExtension

@@ -4,22 +4,23 @@ import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 
 /**
- * A store whose clock stands still unless it is moved, so that what its backends answer depends on what they are asked
+ * A store whose clock stands still unless the test moves it, so that the answers of its backends depend on the requests
  * alone.
  */
 public interface StoppedStore extends AutoCloseable {
 
-    /** How long a queue entry is kept there. */
+    /** The ttl of a queue entry in this store. */
     Duration WAITER_TTL = Duration.ofMinutes(1);
 
-    /** A backend on this store, as one more process would have it. */
+    /** A backend on this store, as another process would have it. */
     LockBackend newBackend();
 
-    /** Has so much time pass, to the millisecond, and all end that ends in it. */
+    /** Moves the clock by this time, to the millisecond. Everything that ends meanwhile lapses. */
     void moveClock(Duration by);
 
     /**
-     * Clears away what of the key has been over for long, as a backend or its server does by itself sooner or later.
+     * Deletes leases and queue entries of the key that lapsed long ago, as a backend or its server does by itself
+     * sooner or later.
      */
     void sweep(String key);
 

@@ -22,9 +22,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 
-/**
- * Storage keys are what their rule says, for any prefix and limit: never too long, and different for different keys.
- */
+/** Storage keys follow their rule for any prefix and limit: never too long, and different for different keys. */
 class StorageKeyPropertyTests {
 
     @Property
@@ -114,7 +112,7 @@ class StorageKeyPropertyTests {
         return Arbitraries.oneOf(strange, plain, nearlyAtTheEnd);
     }
 
-    /** All that can be made of such prefixes, most of them short of room. */
+    /** All storage keys of such prefixes, most of which leave little room. */
     @Provide
     Arbitrary<StorageKeys> keys() {
         return Combinators.combine(
@@ -130,7 +128,7 @@ class StorageKeyPropertyTests {
         return Arbitraries.oneOf(Texts.codePoints(), Arbitraries.of(" ", ":", "\n", "\u0301"));
     }
 
-    /** The rule, word by word. */
+    /** The rule, step by step. */
     private static String rule(StorageKeys keys, String key) {
         String prefix = withoutColons(keys.prefix());
         String full = prefix.isEmpty() ? key : prefix + ":" + key;

@@ -23,12 +23,12 @@ class TransactionBoundaryTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");
 
-    /** What is to run before the commit and at the end of the transaction; the test ends it. */
+    /** The actions before the commit and at the end of the transaction. The test runs them. */
     private final List<Runnable> beforeCommit = new ArrayList<>();
 
     private final List<Runnable> atTheEnd = new ArrayList<>();
 
-    /** Whether the thread of the test is in a transaction; others never are. */
+    /** Whether the thread of the test is in a transaction. Other threads never are. */
     private boolean inTransaction = true;
 
     private final Thread thread = Thread.currentThread();

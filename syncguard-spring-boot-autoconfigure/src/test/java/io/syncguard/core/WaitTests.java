@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A caller who waits: what it is woken by, what it asks meanwhile, and when it gives up. */
+/** A waiting caller: what wakes it, what it requests meanwhile, and when it gives up. */
 class WaitTests {
 
     private static final LockRequest REQUEST = LockRequest.of("order:42");

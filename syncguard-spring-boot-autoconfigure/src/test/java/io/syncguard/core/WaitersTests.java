@@ -24,9 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Those of one process who wait: when they ask the server, what they make of its answers, and how they leave the queue.
- */
+/** The waiters of one process: when they send requests, how they use the answers, and how they leave the queue. */
 @Timeout(60)
 class WaitersTests {
 
@@ -132,7 +130,7 @@ class WaitersTests {
         eventually().until(() -> asleep() == 100);
 
         fixture.time.advance(Duration.ofMillis(1_200));
-        // Each has a moment of its own here. The first takes the others with it.
+        // Here each waiter has a different time for its poll. The first poll includes the others.
         fixture.advanceSlowly(Duration.ofMillis(500), Duration.ofMillis(50));
 
         assertThat(places).containsExactly(100);
@@ -295,14 +293,14 @@ class WaitersTests {
         assertThat(fixture.backend.keepStatements).hasValue(0);
     }
 
-    /** Has a caller wait for the key, and waits until it sleeps. */
+    /** Starts a caller that waits for the key, and waits until it sleeps. */
     private FutureTask<LockHandle> waiting() {
         FutureTask<LockHandle> waiter = startWaiter();
         eventually().until(() -> asleep() == 1);
         return waiter;
     }
 
-    /** Has one more caller wait for another key that is held, and waits until both sleep. */
+    /** Starts another caller that waits for another held key, and waits until both sleep. */
     private FutureTask<LockHandle> waitingFor(String key) {
         fixture.holdElsewhere(key, LONG);
         FutureTask<LockHandle> waiter = inAnotherThread(() -> locks.acquire(REQUEST.key(key)));
@@ -314,7 +312,7 @@ class WaitersTests {
         return inAnotherThread(() -> locks.acquire(REQUEST));
     }
 
-    /** How many callers have slept. */
+    /** The number of callers that have started to sleep. */
     private long asleep() {
         return fixture.time.looks().keySet().stream()
                 .filter(thread -> thread.getName().equals("another"))

@@ -15,7 +15,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A process believes a hand-over only with the secret of the waiter who is meant. */
+/** A process accepts a hand-over only with the secret of the addressed waiter. */
 class WakeUpMessagesTests {
 
     private final ManualTime time = new ManualTime();

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whom every backend wakes when something changes: those who can go on because of it, in whatever process, and nobody
- * else.
+ * Which waiters every backend wakes after a change: those that can be granted the key because of it, in all processes,
+ * and no others.
  */
 public abstract class WokenWaitersContract extends ContractFixture {
 
@@ -201,7 +201,10 @@ public abstract class WokenWaitersContract extends ContractFixture {
         assertWoken(first, second, next);
     }
 
-    /** The readers behind it are granted the key at once, so they never learn when the other lease is over. */
+    /**
+     * The readers behind the first writer are granted the key at once, so they do not learn when the shortened lease
+     * ends. The writer behind them has to.
+     */
     @Test
     void a_writer_who_leaves_has_the_writer_behind_readers_look_when_a_lease_is_over_that_was_shortened() {
         AcquireRequest shortened = held(reader());
@@ -232,7 +235,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
         assertWoken(reader, next);
     }
 
-    /** Those behind it only knew that it would look. It may have been told, and not they, that a lease ends earlier. */
+    /** Those behind the first waiter relied on its polls. It may know that a lease ends earlier, while they do not. */
     @Test
     void a_waiter_who_leaves_has_who_is_first_now_look_again_although_the_key_is_held() {
         AcquireRequest holder = held(writer());
@@ -335,7 +338,10 @@ public abstract class WokenWaitersContract extends ContractFixture {
         assertWoken(first, second);
     }
 
-    /** The writer, too: the readers may go on and be gone without a word before it would look by what it knows. */
+    /**
+     * The first writer is woken, too: the readers may be granted and released before its next poll, which is due at the
+     * former end of the lease.
+     */
     @Test
     void an_extension_that_shortens_has_those_who_are_first_and_the_first_writer_look_when_it_is_over() {
         AcquireRequest holder = held(writer());
@@ -436,7 +442,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
         return List.of(waiters).stream().map(AcquireRequest::waiter).toList();
     }
 
-    /** Wake-ups arrive in the order in which they were sent: one more for each process comes after all others. */
+    /** Wake-ups arrive in the order of sending: an additional one for each process arrives after all others. */
     private void awaitEverythingSentSoFar() {
         awaitOneMore(backend(), here);
         awaitOneMore(elsewhere(), there);
@@ -453,7 +459,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
         leave(waiter);
     }
 
-    /** Writes down who is woken. */
+    /** Records the woken waiters. */
     private static final class Heard implements WakeUpListener {
 
         private final List<Long> woken = new CopyOnWriteArrayList<>();

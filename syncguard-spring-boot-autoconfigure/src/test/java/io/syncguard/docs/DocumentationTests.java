@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What the documents show is what compiles, and what they name exists. */
+/** The samples in the documents compile, and everything that the documents name exists. */
 class DocumentationTests {
 
     private static final Path ROOT = Path.of("..");

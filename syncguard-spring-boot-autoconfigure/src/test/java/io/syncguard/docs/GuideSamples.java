@@ -28,7 +28,7 @@ import org.springframework.context.event.EventListener;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.scheduling.annotation.Scheduled;
 
-/** The samples of the documents, compiled. {@link DocumentationTests} sees to it that both are equal. */
+/** The samples of the documents, compiled. {@link DocumentationTests} checks that both are equal. */
 class GuideSamples {
 
     // sample: annotation

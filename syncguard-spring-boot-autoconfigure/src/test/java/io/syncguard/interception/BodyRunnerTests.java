@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A lock that is held for a future is released at its end, also where no thread can be made for that. */
+/** A lock that is held for a future is released at its end, even if no thread can be made for that. */
 @Timeout(60)
 class BodyRunnerTests {
 

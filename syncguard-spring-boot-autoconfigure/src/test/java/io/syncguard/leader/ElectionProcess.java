@@ -30,7 +30,7 @@ final class ElectionProcess {
     private final LeaderElection two = election("two", engine());
     private final AtomicReference<LockHandle> lost = new AtomicReference<>();
 
-    /** Of the thread that answers. */
+    /** Used only by the thread that answers. */
     private ThreadShortage shortage;
 
     public static void main(String[] arguments) throws IOException {

@@ -13,8 +13,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 
 /**
- * A service that others send work to, over HTTP, with a fence. It refuses a fence smaller than the largest that it has
- * seen, and nothing else.
+ * A service that receives work over HTTP, with a fence. It refuses a fence smaller than the largest that it has seen,
+ * and nothing else.
  */
 final class FencedDownstream implements AutoCloseable {
 

@@ -33,7 +33,7 @@ class LeaderErrorTests {
     @RegisterExtension
     private final LeaderFixture fixture = new LeaderFixture();
 
-    /** How often the lock of the leader is still to fail. */
+    /** The number of failures of the leader's lock that are still to come. */
     private final AtomicInteger failures = new AtomicInteger();
 
     @Test
@@ -151,7 +151,7 @@ class LeaderErrorTests {
         eventually().until(member::isLeader);
     }
 
-    /** Moves the clock until then: the pause begins when the campaign, or the release, has come to it. */
+    /** Moves the clock until then: the pause begins when the campaign or the release reaches it. */
     private void afterAPause(BooleanSupplier condition) {
         eventually().until(() -> {
             fixture.advance(Duration.ofMillis(500));
@@ -159,7 +159,7 @@ class LeaderErrorTests {
         });
     }
 
-    /** The locks of the fixture. In the hands of the campaign this method of each fails as often as the test wants. */
+    /** The locks of the fixture. This method of each handle fails for the campaign as often as the test wants. */
     private LockManager locksFailingIn(String method) {
         LockManager locks = fixture.process.engine;
         return proxy(

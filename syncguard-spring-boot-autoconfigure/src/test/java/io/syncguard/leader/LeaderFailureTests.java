@@ -12,7 +12,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A server that is away ends no campaign, fills no log, and is not asked without a rest. */
+/** An unavailable server ends no campaign and fills no log, and there are pauses between the attempts. */
 class LeaderFailureTests {
 
     @RegisterExtension
@@ -30,7 +30,7 @@ class LeaderFailureTests {
             fixture.advance(Duration.ofSeconds(9));
 
             eventually().until(member::isLeader);
-            // 1 + 6 with pauses of up to 8 s at most, then one in 4 to 8.5 s.
+            // 1 + 6 with pauses of up to 8 s at most, then one every 4 to 8.5 s.
             assertThat(asked).isBetween(8, 25);
             assertThat(log.messages())
                     .as("logged once")

@@ -31,21 +31,21 @@ final class LeaderFixture implements AfterEachCallback {
     static final Duration TTL = Duration.ofSeconds(15);
     static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(10);
 
-    /** One that keeps its fence for a whole term. */
+    /** Settings that keep the fence for a whole term. */
     static final LeaderSettings STEADY = LeaderSettings.of(TTL).fenceRotation(Duration.ZERO);
 
     final EngineFixture process = new EngineFixture();
 
-    /** Of the elections of this process. */
+    /** The settings of the elections of this process. */
     final ScarceThreads threads = new ScarceThreads();
 
     final LeaderElection election =
             new LeaderElection(process.engine, "node-1", SHUTDOWN_TIMEOUT, process.time, threads);
 
-    /** What listeners of all elections receive. */
+    /** The events that listeners of all elections receive. */
     final List<String> events = new CopyOnWriteArrayList<>();
 
-    /** Engines after the elections on them. */
+    /** The engines are closed after the elections on them. */
     private final List<AutoCloseable> others = new ArrayList<>();
 
     LeaderFixture() {
@@ -53,7 +53,10 @@ final class LeaderFixture implements AfterEachCallback {
         election.start();
     }
 
-    /** A member of another process that shares the store and the clock, and has heard of this test's releases. */
+    /**
+     * A member of another process that shares the store and the clock. Its engine is connected, so releases of this
+     * process wake it.
+     */
     LeaderMember another(String owner) {
         InterceptedBackend backend = new InterceptedBackend(new InMemoryLockBackend(process.store));
         LockEngine engine = process.time.engineOn(backend, new LockListener() {});
@@ -64,7 +67,7 @@ final class LeaderFixture implements AfterEachCallback {
         return another.define(NAME, STEADY, engine);
     }
 
-    /** Has it wait behind all others. */
+    /** Lets it wait behind all others. */
     LeaderMember queued(LeaderMember member) {
         int before = process.store.queue(KEY).size();
         member.join();
@@ -77,7 +80,8 @@ final class LeaderFixture implements AfterEachCallback {
     }
 
     /**
-     * It leads, and the event of its election was dispatched: a listener that is added now receives what comes next.
+     * Joins, and returns when the member leads and the event of its election was dispatched: a listener that is added
+     * now receives the next events.
      */
     LeaderMember elected(LeaderSettings settings) {
         LeaderMember member = election.join(NAME, settings);
@@ -85,12 +89,12 @@ final class LeaderFixture implements AfterEachCallback {
         return member;
     }
 
-    /** A member of another process leads, and is not heard of again. */
+    /** Lets a member of another process lead, and never renew its lease. */
     AcquireRequest electedElsewhere() {
         return process.holdElsewhere(KEY, TTL);
     }
 
-    /** Has a member of this process wait behind all others. */
+    /** Lets a member of this process wait behind all others. */
     LeaderMember queued() {
         return queued(election.define(NAME, STEADY, process.engine));
     }
@@ -127,7 +131,7 @@ final class LeaderFixture implements AfterEachCallback {
         };
     }
 
-    /** Waits in a body or a call that is to hang, whatever interrupts it. */
+    /** Waits in a body or a request that is to hang, whatever interrupts it. */
     static void hangUntil(CountDownLatch released) {
         boolean interrupted = false;
         while (true) {

@@ -16,7 +16,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** How one process gives the leadership to another: at once, and not before all that it did as the leader has ended. */
+/**
+ * How one process hands the leadership over to another: at once, and not before all its work as the leader has ended.
+ */
 class LeaderHandOverTests {
 
     @RegisterExtension
@@ -25,7 +27,7 @@ class LeaderHandOverTests {
     private final CountDownLatch end = new CountDownLatch(1);
     private final CountDownLatch running = new CountDownLatch(1);
 
-    /** What gives it up. */
+    /** The ways to give up the leadership. */
     private enum Way {
         RESIGN(LeaderMember::resign),
         PAUSE(LeaderMember::pause),

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What listeners receive, in which order, and what becomes of those that fail or block. */
+/** What listeners receive, in which order, and what happens if one fails or blocks. */
 class LeaderListenerTests {
 
     @RegisterExtension

@@ -21,7 +21,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** How a process comes to lead, how long it does, and under which fence. */
+/** How a process is elected, how long it leads, and under which fence. */
 class LeaderMemberTests {
 
     @RegisterExtension

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a member may ask for. */
+/** The settings that a member may have. */
 class LeaderSettingsTests {
 
     private static final Duration TTL = Duration.ofSeconds(30);

@@ -13,7 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Threads are made when a member joins or is given a task, and never for an election or its end. */
+/** Threads are made when a member joins or gets a task, and never for an election or its end. */
 class LeaderThreadsTests {
 
     @RegisterExtension

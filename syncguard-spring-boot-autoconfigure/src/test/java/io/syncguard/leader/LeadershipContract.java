@@ -19,8 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The scenarios of leadership on a real server: two processes, each with a clock of its own that the test moves, and a
- * downstream service that is sent fences. A backend's test gives the store, empty for each test.
+ * The scenarios of leadership on a real server: two processes, each with a separate clock that the test moves, and a
+ * downstream service that receives fences. A backend's test provides the store, empty for each test.
  */
 public abstract class LeadershipContract {
 
@@ -28,7 +28,9 @@ public abstract class LeadershipContract {
     private static final Duration TTL = Duration.ofSeconds(60);
     private static final Duration ROTATION = Duration.ofSeconds(20);
 
-    /** The seed's example: 60 s, a heartbeat every 10 s, a new fence every 20 s. Both nodes have one name. */
+    /**
+     * The example of the requirements: 60 s, a heartbeat every 10 s, a new fence every 20 s. Both nodes have one name.
+     */
     private static final LeaderSettings SETTINGS = LeaderSettings.of(TTL)
             .heartbeat(Duration.ofSeconds(10))
             .fenceRotation(ROTATION)
@@ -195,7 +197,7 @@ public abstract class LeadershipContract {
         eventually().until(member::isLeader);
     }
 
-    /** Has the other process wait for its turn, and hear when that comes. */
+    /** Lets the other process wait for its turn, and receive the wake-up. */
     private void queue(LeaderMember other) {
         CountDownLatch asked = new CountDownLatch(1);
         there.backend.afterAcquire = asked::countDown;
@@ -218,7 +220,7 @@ public abstract class LeadershipContract {
         return member.membership().term().lock().lockId();
     }
 
-    /** From now on no request of this process gets through. */
+    /** From now on all requests of this process fail. */
     private static void partition(EngineFixture process) {
         Runnable lost = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
         process.backend.beforeAcquire = lost;

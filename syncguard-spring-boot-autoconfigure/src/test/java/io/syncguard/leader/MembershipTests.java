@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A membership alone, with neither a campaign above it nor a server. */
+/** A membership alone, without a campaign above it and without a server. */
 class MembershipTests {
 
     private final EngineFixture process = new EngineFixture();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Locks and elections in a JVM that can make no thread: what the others of these tests play, in earnest. */
+/** Locks and elections in a JVM that can make no thread. The other tests of this package only simulate that. */
 class ThreadShortageTests {
 
     private final ChildJvm process = ChildJvm.start(ElectionProcess.class);

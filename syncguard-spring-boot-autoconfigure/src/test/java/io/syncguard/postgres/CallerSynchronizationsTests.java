@@ -20,7 +20,10 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A statement of ours keeps no connection for a transaction of the caller, which finds everything as it left it. */
+/**
+ * A statement of ours keeps no connection for a transaction of the caller, whose resources and synchronizations stay
+ * unchanged.
+ */
 class CallerSynchronizationsTests {
 
     private final HikariDataSource ours = pool();
@@ -211,7 +214,7 @@ class CallerSynchronizationsTests {
         return pool;
     }
 
-    /** Writes down when it is told of the end. */
+    /** Records its own completion. */
     private final class Named implements TransactionSynchronization, Ordered {
 
         private final String name;

@@ -11,14 +11,12 @@ import java.time.Duration;
 import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/**
- * One process on a database of its own, and how often it asked for a connection.
- */
+/** One process on a database of its own, and the number of connections that it asked for. */
 final class CountedPostgres implements AutoCloseable {
 
     private final HikariDataSource pool = new HikariDataSource();
 
-    /** A look into the database past the library. */
+    /** Access to the database without the library. */
     final JdbcTemplate jdbc = new JdbcTemplate(pool);
 
     final CountingDataSource connections = new CountingDataSource(pool);
@@ -48,7 +46,7 @@ final class CountedPostgres implements AutoCloseable {
                 () -> {});
     }
 
-    /** A manager of locks. What is held when it is closed is released at once. */
+    /** A lock manager. Locks that are held when it is closed are released at once. */
     LockEngine locks() {
         EngineSettings settings = new EngineSettings(
                 "test",

@@ -31,9 +31,7 @@ import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
-/**
- * Whatever duration a caller hands in, the server counts exactly that, or it is refused before anything is sent.
- */
+/** The server counts exactly the duration that a caller passes, or the library refuses it before it sends anything. */
 class DurationPropertyTests {
 
     private static final AtomicInteger NUMBER = new AtomicInteger();
@@ -150,7 +148,7 @@ class DurationPropertyTests {
         }
     }
 
-    /** To the millisecond, which is added where a part of one is left. */
+    /** To the millisecond, rounded up. */
     @Property
     void a_lock_that_is_given_back_early_stays_taken_for_the_rest_of_its_least_time(
             @ForAll("timesFromAMinute") Duration least) {
@@ -185,7 +183,7 @@ class DurationPropertyTests {
         return AcquireRequests.exclusive("key " + number, String.format("%022d", number), ttl, "test");
     }
 
-    /** A short ttl leaves the server little time to answer: what did not come in time shows nothing. */
+    /** Runs a call with a short ttl, which leaves the server little time to answer: a late answer proves nothing. */
     private static <T> T answer(Supplier<T> operation) {
         try {
             return operation.get();
@@ -195,7 +193,7 @@ class DurationPropertyTests {
         }
     }
 
-    /** The server's clock, past the script's reading of it. */
+    /** The server's clock, read without the function of the script. */
     private static Instant now() {
         return Instant.ofEpochMilli(postgres.jdbc.queryForObject(
                 "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint", Long.class));

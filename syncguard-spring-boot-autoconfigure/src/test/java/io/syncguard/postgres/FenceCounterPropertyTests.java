@@ -17,9 +17,7 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 
-/**
- * Wherever a counter stands, the next grant takes the next fence, and nothing is granted beyond the last.
- */
+/** Whatever the counter is, the next grant takes the next fence. After the last fence there are no grants. */
 class FenceCounterPropertyTests {
 
     private static CountedPostgres postgres;

@@ -35,8 +35,8 @@ import net.jqwik.api.lifecycle.AfterTry;
 import net.jqwik.api.lifecycle.BeforeContainer;
 
 /**
- * Whatever text a caller hands in as a key, it is one lock, the same for each of its spellings and for no other key, or
- * it is refused before anything is sent.
+ * Any text that a caller passes as a key is one lock, the same for each of its spellings and for no other key, or it is
+ * refused before anything is sent.
  */
 class KeyPropertyTests {
 
@@ -124,7 +124,7 @@ class KeyPropertyTests {
         assertThat(locks.tryAcquire(LockRequest.of(spellings.get2()))).isNull();
         assertThat(locks.lookup(spellings.get2())).isEqualTo(locks.lookupById(lock.lockId()));
         lock.release();
-        // With the next fence.
+        // The second grant has the next fence.
         grant(spellings.get2());
     }
 
@@ -208,7 +208,7 @@ class KeyPropertyTests {
                 .flatMap(bytes -> Texts.ofBytes(bytes).map(text -> Tuple.of(bytes, text)));
     }
 
-    /** Near 512 bytes before or after: some grow when they are normalised, most shrink. */
+    /** Texts of nearly 512 bytes before or after normalisation: some grow by it, most shrink. */
     @Provide
     Arbitrary<String> textsThatChangeTheirLength() {
         Arbitrary<String> unit = Arbitraries.of("e\u0301", "\u0958", "\u212b", "\u1112\u1161\u11ab", "\ud834\udd5e");
@@ -220,7 +220,7 @@ class KeyPropertyTests {
                 });
     }
 
-    /** The two keys, and what an eager store could take for the first of them; normalised. */
+    /** The two keys, and texts that a faulty store could confuse with the first; normalised. */
     private static Set<String> withRelatives(String key, String other) {
         return Stream.of(
                         key,
@@ -240,7 +240,7 @@ class KeyPropertyTests {
                 .collect(Collectors.toSet());
     }
 
-    /** Grants the key, which has to be free, and with the next fence of exactly this key. */
+    /** Grants the key, which has to be free, with the next fence of exactly this key. */
     private LockHandle grant(String key) {
         LockHandle lock = locks.tryAcquire(LockRequest.of(key));
         assertThat(lock).as("a free key").isNotNull();

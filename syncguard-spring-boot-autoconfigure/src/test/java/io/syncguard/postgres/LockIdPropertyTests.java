@@ -27,8 +27,8 @@ import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 
 /**
- * Whatever text a caller hands in as a lock id, it opens the one lock that it was made for, or nothing, or it is
- * refused before anything is sent and without being shown.
+ * Any text that a caller passes as a lock id either opens the one lock with that id, or opens nothing, or is refused
+ * before anything is sent. The message of a refusal does not show it.
  */
 class LockIdPropertyTests {
 
@@ -93,7 +93,7 @@ class LockIdPropertyTests {
         return Arbitraries.chars().with(ALPHABET.toCharArray());
     }
 
-    /** Well-formed ones, those that nearly are, and any other text. */
+    /** Well-formed lock ids, texts that look similar, and any other text. */
     @Provide
     Arbitrary<String> texts() {
         Arbitrary<String> wellFormed = characters().list().ofSize(22).map(LockIdPropertyTests::join);
@@ -132,7 +132,7 @@ class LockIdPropertyTests {
         return text.toString();
     }
 
-    /** The message is that of every other text of the same length: it tells nothing else. */
+    /** The message is the same for every text of the same length: it reveals nothing else. */
     private static void assertRefused(Throwable failure, String text) {
         LockException another =
                 catchThrowableOfType(LockException.class, () -> LockLimits.lockId("?".repeat(text.length())));

@@ -5,9 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/**
- * Connections as the backend opens them, for tests that have statements of their own run under the backend's settings.
- */
+/** Connections like those of the backend, for tests that run their own statements under the backend's settings. */
 public final class LockSessions {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(5);

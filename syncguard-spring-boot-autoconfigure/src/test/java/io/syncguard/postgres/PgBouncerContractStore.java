@@ -6,8 +6,8 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A database of its own whose backends reach it through a PgBouncer that pools transactions, until the tests of the
- * class end.
+ * A database of its own until the tests of the class end. Its backends reach it through a PgBouncer that pools
+ * transactions.
  */
 final class PgBouncerContractStore implements BeforeAllCallback, AfterAllCallback {
 

@@ -42,7 +42,7 @@ class PostgresAcquireRaceTests {
             List<Future<AcquireResult>> attempts = startClaims(own, 50);
             own.awaitBlocked(50);
 
-            // All fifty have looked, and stand in front of a row that turns out not to be there.
+            // All fifty have read that the key is free, and wait for a row that does not exist.
             own.inOther("DELETE FROM syncguard_fence_counters");
             own.commitOther();
 
@@ -139,7 +139,7 @@ class PostgresAcquireRaceTests {
         assertThat(race.grant(MINE).fence()).isEqualTo(new Fence(2));
     }
 
-    /** A guarded commit pins the row of its lock, and whoever takes the lock over must not get past the pin. */
+    /** A guarded commit pins the row of its lock. A takeover of the lock must wait for the pin. */
     @Test
     void a_pin_stands_in_the_way_of_another_lock_id_and_not_of_a_longer_lease() throws Exception {
         race.grant(THEIRS);
@@ -248,7 +248,7 @@ class PostgresAcquireRaceTests {
         return fences;
     }
 
-    /** Whether it is granted; otherwise it has to be refused, or told that there are no fences left. */
+    /** Whether it is granted; otherwise it has to be refused, or has to fail for lack of fences. */
     private static boolean isGranted(Future<AcquireResult> attempt) throws Exception {
         try {
             return attempt.get() instanceof AcquireResult.Granted;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A database of its own on the real server, until the tests of the class end. Places live long enough for a slow
+ * A database of its own on the real server, until the tests of the class end. Queue entries live long enough for a slow
  * machine.
  */
 final class PostgresContractStore implements ContractStore, AfterAllCallback, AutoCloseable {
@@ -28,7 +28,7 @@ final class PostgresContractStore implements ContractStore, AfterAllCallback, Au
         this(UnaryOperator.identity());
     }
 
-    /** @param detour the way that the operations of the backends take to the database of this URL */
+    /** @param detour maps the URL of the database to the URL for the operations of the backends */
     PostgresContractStore(UnaryOperator<String> detour) {
         url = PostgresServer.newDatabaseUrl();
         String way = detour.apply(url);
@@ -54,7 +54,7 @@ final class PostgresContractStore implements ContractStore, AfterAllCallback, Au
         return jdbc;
     }
 
-    /** What the sweeper does when it has found the key. */
+    /** Sweeps the key, as the sweeper does when it has found it. */
     void sweep(String key) {
         jdbc.queryForList("SELECT syncguard_locks_sweep(ARRAY[?])", key);
     }

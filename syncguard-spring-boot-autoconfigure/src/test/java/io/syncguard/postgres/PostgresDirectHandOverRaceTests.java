@@ -18,7 +18,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whoever is handed the key while it leaves, asks again or renews its queue entry: there is one holder, and it knows.
+ * A waiter is handed the key while it leaves, asks again or renews its queue entry: there is one holder, and that one
+ * knows it.
  */
 class PostgresDirectHandOverRaceTests {
 
@@ -37,7 +38,7 @@ class PostgresDirectHandOverRaceTests {
         race.close();
     }
 
-    /** The key is held, and one waits to be handed it. */
+    /** The key is held, and one waiter accepts a hand-over. */
     @BeforeEach
     void queueOne() throws Exception {
         race.reset();
@@ -197,7 +198,10 @@ class PostgresDirectHandOverRaceTests {
         assertThat(race.waiters()).isEmpty();
     }
 
-    /** The backend of the race hears nothing and would have its waiters request. */
+    /**
+     * Queues a waiter that accepts a hand-over. Without this, a release would only wake it, because the backend of the
+     * race receives no wake-ups.
+     */
     private static void queueForHandOver(String lockId, long waiter) {
         race.queue(request(lockId), waiter);
         race.jdbc.update("UPDATE syncguard_locks_waiters SET hand_over = true, channel = 'race'");

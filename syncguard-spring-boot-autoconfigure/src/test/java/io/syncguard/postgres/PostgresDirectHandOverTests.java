@@ -39,7 +39,7 @@ class PostgresDirectHandOverTests extends DirectHandOverContract {
 
     @Test
     void a_grant_by_a_release_is_durable_like_any_other() {
-        // What a transaction is set to when it commits.
+        // The triggers record the setting of a transaction at its commit.
         store.jdbc().execute("""
                 CREATE TABLE commits (setting TEXT);
                 CREATE FUNCTION note() RETURNS TRIGGER LANGUAGE plpgsql AS

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
-/** The code of each SQLSTATE, the exceptions of driver and pool that have none, and what the message says. */
+/** The code of each SQLSTATE, the exceptions of driver and pool without one, and the text of the message. */
 class PostgresErrorsTests {
 
     @ParameterizedTest

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** An extension that stalls at any of its steps revives nothing beside a new grant, and waits for nobody. */
+/** An extension that stalls at any of its steps revives nothing beside a new grant, and waits for no other session. */
 class PostgresExtendRaceTests {
 
     @RegisterExtension
@@ -94,7 +94,7 @@ class PostgresExtendRaceTests {
         Future<AcquireResult> takeover = race.startAcquire(request(THEIRS));
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Expired.class);
-        // Even where the clock makes the lease live again.
+        // This holds even if the clock makes the lease live again.
         race.moveClock(Duration.ofHours(-1));
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Busy.class);
         race.greenLight();
@@ -135,7 +135,7 @@ class PostgresExtendRaceTests {
                                 .containsExactly(extended.expiresAt().toEpochMilli()));
     }
 
-    /** Who waits has seen the later end, or is about to; it is told when the extension is asked again. */
+    /** A waiter has seen the later end, or is about to see it; the repeated extension wakes it. */
     @Test
     void a_stalled_extension_that_finds_its_lease_longer_than_it_was_is_busy() throws Exception {
         race.stopExtensionsBeforeTheyLook();

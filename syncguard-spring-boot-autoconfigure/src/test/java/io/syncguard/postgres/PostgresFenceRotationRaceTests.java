@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * A holder who takes the next fence stalls at any step: nobody else has that fence, nothing comes back, and it waits
- * for nobody.
+ * A holder that takes the next fence stalls at any step: no other holder has that fence, no lease is revived, and the
+ * rotation waits for no other session.
  */
 class PostgresFenceRotationRaceTests {
 
@@ -118,7 +118,7 @@ class PostgresFenceRotationRaceTests {
         Future<AcquireResult> takeover = race.startAcquire(request(THEIRS));
 
         assertThat(race.rotate(MINE)).isInstanceOf(ExtendResult.Expired.class);
-        // Even where the clock makes the lease live again.
+        // This holds even if the clock makes the lease live again.
         race.moveClock(PAST_THE_TTL.negated());
         assertThat(race.rotate(MINE)).isInstanceOf(ExtendResult.Busy.class);
         race.greenLight();

@@ -12,8 +12,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * The constants and formats of the script cost nothing: the planner puts them into the statements, index conditions
- * too.
+ * The constants and formats of the script cost nothing: the planner inlines them into the statements, including index
+ * conditions.
  */
 class PostgresInlinedFunctionsTests {
 

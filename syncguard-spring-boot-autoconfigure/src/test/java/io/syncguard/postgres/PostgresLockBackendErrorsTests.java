@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Errors that need connections which an application would never get from us. */
+/** Errors on connections that the library would never give to an application. */
 class PostgresLockBackendErrorsTests {
 
     private final String url = PostgresServer.newDatabaseUrl();

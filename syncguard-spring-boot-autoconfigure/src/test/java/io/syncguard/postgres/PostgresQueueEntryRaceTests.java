@@ -19,7 +19,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A queue entry that lapses while it is being kept is either kept and in front, or gone and the next one woken. */
+/**
+ * A queue entry that lapses during its renewal either is renewed and stays in front, or is gone and the next waiter is
+ * woken.
+ */
 class PostgresQueueEntryRaceTests {
 
     private static final String KEEP_FIRST = "SELECT syncguard_locks_renew_waiters(ARRAY['" + FIRST + "'])";
@@ -27,7 +30,7 @@ class PostgresQueueEntryRaceTests {
     @RegisterExtension
     private static final PostgresRace race = new PostgresRace();
 
-    /** The key is held, two wait, and the queue entry of the first is over in a second. */
+    /** The key is held, two callers wait, and the queue entry of the first ends in a second. */
     @BeforeEach
     void prepare() {
         race.grant(MINE);

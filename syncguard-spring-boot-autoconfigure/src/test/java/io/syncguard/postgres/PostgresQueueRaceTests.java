@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Whoever queues, leaves or keeps a queue entry while others release or request is granted or woken: no wake-up gets
- * lost between them.
+ * Callers queue, leave or renew a queue entry while others release or request, are granted or woken: no wake-up is lost
+ * between them.
  */
 class PostgresQueueRaceTests {
 
@@ -33,7 +33,7 @@ class PostgresQueueRaceTests {
     @RegisterExtension
     private static final PostgresRace race = new PostgresRace();
 
-    /** The key is held, and nobody waits. */
+    /** The key is held, and there are no waiters. */
     @BeforeEach
     void prepare() {
         race.grant(MINE);

@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Readers and writers that request, wait, keep, give up, shorten, release and are swept in batches that cross: nobody
- * runs into a deadlock, and a writer never has its row beside anybody else's.
+ * Readers and writers send random requests in batches that cross: they acquire, wait, renew, give up, shorten, release
+ * and are swept. There is no deadlock, and a writer never has its row beside another lease.
  */
 class PostgresQueueStressTests {
 
@@ -96,7 +96,7 @@ class PostgresQueueStressTests {
         }
     }
 
-    /** Also once more under the lock id of one who waits, now and then for the last time. */
+    /** Also repeats the request of a waiter under its lock id, now and then as the last attempt. */
     private void acquire(PostgresRace race, Random random) {
         String key = KEYS.get(random.nextInt(KEYS.size()));
         LockMode mode = random.nextInt(3) == 0 ? LockMode.EXCLUSIVE : LockMode.SHARED;
@@ -112,7 +112,7 @@ class PostgresQueueStressTests {
         }
     }
 
-    /** Leases and queue entries, in no order. */
+    /** Lock ids of leases and queue entries, in no order. */
     private List<String> some(Random random) {
         List<String> last;
         synchronized (recent) {

@@ -24,9 +24,9 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A database in which a test decides who comes first: another session holds rows, and an operation stops at a line of
- * its function until it is told to go on. Registered in a test class it is there for all its tests, one after the
- * other, and as new before each, with a clock that stands still.
+ * A database in which a test decides the order of events: another session holds rows, and an operation stops at a line
+ * of its function until the test lets it go on. Registered in a test class, it serves all its tests in turn. Before
+ * each of them it is reset, with a clock that stands still.
  */
 final class PostgresRace extends RaceDatabase implements BeforeEachCallback, AfterAllCallback {
 
@@ -44,7 +44,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         this(connections, Duration.ofSeconds(60));
     }
 
-    /** One whose backend waits for locks four tenths of a second. */
+    /** A race whose backend waits for locks for four tenths of a second. */
     static PostgresRace impatient() {
         return new PostgresRace(4, Duration.ofMillis(500));
     }
@@ -58,7 +58,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         } catch (SQLException ex) {
             throw new IllegalStateException("No session could be opened beside those of the backend", ex);
         }
-        // A lock of the session, not of a transaction: the other session may commit and the light stays red.
+        // A lock of the session, not of a transaction: the stopped function still waits when the other session commits.
         jdbc.execute("""
                 CREATE FUNCTION race_stop() RETURNS BIGINT LANGUAGE plpgsql COST 1 AS $$
                 BEGIN
@@ -74,7 +74,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         reset();
     }
 
-    /** All is as it was at first, but that the clock stands still. */
+    /** Resets everything, and stops the clock. */
     void reset() throws SQLException {
         other.rollback();
         greenLight();
@@ -85,22 +85,25 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         stopClock();
     }
 
-    /** Whoever looks at the key's grants or queue has to wait until the other session's transaction is over. */
+    /**
+     * Locks the serialising row: all grants, releases and queue operations of the key wait until the other session's
+     * transaction ends.
+     */
     void lockSerialisingRow() throws SQLException {
         inOther("SELECT FROM syncguard_fence_counters FOR UPDATE");
     }
 
-    /** As a guarded commit does it with an exclusive lease. */
+    /** Pins an exclusive lease, as a guarded commit does. */
     void pinWriter() throws SQLException {
         inOther("SELECT FROM syncguard_locks FOR KEY SHARE");
     }
 
-    /** As a guarded commit does it with shared leases. */
+    /** Pins shared leases, as a guarded commit does. */
     void pinReaders() throws SQLException {
         inOther("SELECT FROM syncguard_locks_shared FOR KEY SHARE");
     }
 
-    /** Runs in the transaction of the other session. */
+    /** Runs a statement in the transaction of the other session. */
     void inOther(String sql) throws SQLException {
         try (Statement statement = other.createStatement()) {
             statement.execute(sql);
@@ -115,25 +118,25 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         other.rollback();
     }
 
-    /** The function stops between two statements, before this comment or statement. */
+    /** Stops the function between two statements, before this comment or statement. */
     void stopBefore(String function, String line) throws SQLException {
         stop(function, line, "PERFORM race_stop();\n" + line);
     }
 
     /**
-     * The function stops inside a statement, whose snapshot is there: where it reads the number at the end of the first
+     * Stops the function inside a statement whose snapshot exists: where it reads the number at the end of the first
      * text.
      */
     void stopInside(String function, String upToNumber, String afterIt) throws SQLException {
         stop(function, upToNumber + afterIt, upToNumber + " + race_stop()" + afterIt);
     }
 
-    /** Extensions stop inside the statement that locks their rows: its snapshot is there, and no row is locked yet. */
+    /** Stops extensions inside the statement that locks their rows: its snapshot exists, and no row is locked yet. */
     void stopExtensionsBeforeTheyLook() throws SQLException {
         stop("extend", "v_locked := ", "v_locked := array_fill('none'::TEXT, ARRAY[race_stop()::INTEGER]) || ");
     }
 
-    /** Extensions stop when they have locked their rows of this table, and have not read the clock that judges them. */
+    /** Stops extensions after they lock their rows of this table and before they read the clock. */
     void stopExtensionsBeforeTheyJudge(String table) throws SQLException {
         stopInside("extend", """
                 UPDATE %s l SET expires_at_ms = syncguard_locks_now() + w.ttl_ms
@@ -142,7 +145,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
                             AND syncguard_locks_is_live(l.expires_at_ms""".formatted(table), ", syncguard_locks_now())");
     }
 
-    /** Extensions stop when they have locked their rows of this table and seen that they are live. */
+    /** Stops extensions after they lock their rows of this table and see that the leases are live. */
     void stopExtensionsBeforeTheyWrite(String table) throws SQLException {
         String write = "UPDATE " + table + " l SET expires_at_ms = ";
         stop("extend", write + "syncguard", write + "race_stop() + syncguard");
@@ -153,12 +156,12 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         inOther("SELECT pg_advisory_lock(" + RED_LIGHT + ")");
     }
 
-    /** Takes the stops out of the function. Who stands at one stays there. */
+    /** Removes the stops from the function. Sessions that have stopped stay there. */
     void restore(String function) {
         functions.restore(function);
     }
 
-    /** Lets everybody go on, and nobody stop any more. */
+    /** Lets all stopped sessions go on, and removes all stops. */
     void greenLight() throws SQLException {
         inOther("SELECT pg_advisory_unlock_all()");
         other.commit();
@@ -172,7 +175,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         return task;
     }
 
-    /** Starts it and waits until it stands in front of somebody's lock, beside those who do already. */
+    /** Starts the operation and waits until one more session waits for a lock. */
     <T> Future<T> startBlocked(Callable<T> work) {
         int before = blocked();
         Future<T> task = start(work);
@@ -196,7 +199,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         return startBlocked(() -> rotate(lockId));
     }
 
-    /** Waits until so many sessions wait for somebody's lock. */
+    /** Waits until this many sessions wait for a lock. */
     void awaitBlocked(int sessions) {
         Awaitility.await()
                 .atMost(Duration.ofSeconds(60))
@@ -216,7 +219,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         return notifications.woken();
     }
 
-    /** Refused for as long as it takes to see what becomes of a lapsed row that somebody has locked. */
+    /** The pause after a refusal by a lapsed row that another session has locked. */
     void assertRefusedForAMoment(AcquireRequest request) {
         assertThat(backend.acquire(request))
                 .isInstanceOfSatisfying(

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Many clients do at random what may meet, on a clock that goes on whenever somebody reads it: leases lapse in the
- * middle of everything. What the clients were told has to be what one honest server could tell.
+ * Many clients send random requests that may meet, on a clock that advances with each reading: leases lapse in the
+ * middle of everything. The answers must be possible for one server that keeps the contract.
  */
 class PostgresRaceStressTests {
 
@@ -58,7 +58,7 @@ class PostgresRaceStressTests {
         mixFor(75);
     }
 
-    /** Three at once of one lease that somebody pins: PostgreSQL waits for a row in spite of {@code SKIP LOCKED}. */
+    /** Three concurrent extensions of one pinned lease: PostgreSQL waits for a row in spite of {@code SKIP LOCKED}. */
     @Test
     void extensions_of_the_same_few_locks_beside_guarded_commits() throws Exception {
         race.tickingClock(Duration.ofMillis(1));
@@ -140,7 +140,7 @@ class PostgresRaceStressTests {
         }
     }
 
-    /** As a heartbeat does: several at once, in no order, also such that are released or taken over just now. */
+    /** As a heartbeat does: several at once, in no order, including leases that are being released or taken over. */
     private void extendSome(Random random) {
         List<RaceHistory.Lease> some = recent(random, 6);
         if (some.isEmpty()) {
@@ -164,7 +164,7 @@ class PostgresRaceStressTests {
         }
     }
 
-    /** As a guarded commit does: while the row is pinned, nobody else is granted the key. */
+    /** As a guarded commit does: while the row is pinned, the key is granted to no other caller. */
     private void pinOne(Random random) {
         for (RaceHistory.Lease lease : recent(random, 1)) {
             race.inTransaction(jdbc -> {
@@ -184,7 +184,7 @@ class PostgresRaceStressTests {
         }
     }
 
-    /** Some of the last grants: most of them are held, some are over. */
+    /** Some of the latest grants: most of them are held, some have ended. */
     private List<RaceHistory.Lease> recent(Random random, int most) {
         List<RaceHistory.Lease> last = history.last(12);
         Collections.shuffle(last, random);

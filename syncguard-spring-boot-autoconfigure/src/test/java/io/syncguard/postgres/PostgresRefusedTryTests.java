@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A try that is refused is a pure read: it writes nothing, locks no row and waits for none, whatever is in its way. */
+/** A refused try is a pure read, whatever refuses it: it writes nothing, locks no row and waits for none. */
 class PostgresRefusedTryTests {
 
     private static final String TRY = """
@@ -84,7 +84,7 @@ class PostgresRefusedTryTests {
                 .isInstanceOf(AcquireResult.Refused.class);
         race.commitOther();
 
-        // Whoever writes or locks a row has the number of a transaction.
+        // Every session that writes or locks a row has a transaction id.
         race.inTransaction(jdbc -> {
             Map<String, Object> answer = jdbc.queryForMap(TRY, shared);
             assertThat(answer.get("granted_fence")).isNull();

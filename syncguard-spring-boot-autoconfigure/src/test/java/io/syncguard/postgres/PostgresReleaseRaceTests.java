@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A release ends the lease of its own lock id once, and nobody else's, whatever happens while it waits or stalls. */
+/** A release ends the lease of its own lock id once, and no other lease, whatever happens while it waits or stalls. */
 class PostgresReleaseRaceTests {
 
     private static final String SERIALISING_ROW = "-- The serialising row first";
@@ -46,7 +46,7 @@ class PostgresReleaseRaceTests {
         assertThat(race.backend.lookupById(THEIRS)).isPresent();
     }
 
-    /** As a takeover by another version of the functions might do it. */
+    /** Another version of the functions might take the lease over in this way. */
     @Test
     void a_release_looks_at_the_lock_id_again_and_not_at_the_key() throws Exception {
         race.lockSerialisingRow();
@@ -98,7 +98,7 @@ class PostgresReleaseRaceTests {
                 .containsExactlyInAnyOrder(ReleaseResult.RELEASED, ReleaseResult.NOT_FOUND);
     }
 
-    /** The first one's answer was lost, and its client sends it again when the key is somebody else's. */
+    /** The answer to the first release was lost, and its client repeats it when the key has another holder. */
     @Test
     void a_release_that_is_repeated_after_the_next_grant_frees_nothing() throws Exception {
         Future<ReleaseResult> again = startReleaseThatStopsBefore(SERIALISING_ROW);

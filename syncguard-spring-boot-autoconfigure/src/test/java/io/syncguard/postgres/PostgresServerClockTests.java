@@ -28,7 +28,10 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The server's clock jumps: fences grow all the same, nobody believes in a lock that somebody else could have. */
+/**
+ * The server's clock jumps: fences grow all the same, and no holder relies on a lock that the server may have granted
+ * to another.
+ */
 class PostgresServerClockTests {
 
     private static final Duration HOUR = Duration.ofHours(1);
@@ -142,7 +145,7 @@ class PostgresServerClockTests {
         engine.close();
     }
 
-    /** It is in everybody's way and in nobody's hand. */
+    /** The lease blocks everybody and has no holder. */
     @Test
     void a_lease_that_a_step_back_makes_live_again_is_not_its_old_holders() {
         ManualTime time = new ManualTime();

@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/** A session of ours has our settings, whatever others would have it be. */
+/** A session of the library has the library's settings, whatever the defaults of the role and the database are. */
 class PostgresSessionsTests {
 
-    /** What a role could have as its defaults. */
+    /** Settings that a role could have as its defaults. */
     private static final String SPOILED = "&options=-c%20default_transaction_isolation=serializable"
             + "%20-c%20default_transaction_read_only=on%20-c%20synchronous_commit=off%20-c%20lock_timeout=1s";
 

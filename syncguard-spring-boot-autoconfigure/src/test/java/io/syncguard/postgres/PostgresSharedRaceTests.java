@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Readers and writers that meet at the rows of a key: a writer is alone, whoever stalls, lapses or pins at whatever
- * step.
+ * Readers and writers that meet at the rows of a key: a writer is alone, whichever session stalls, lapses or pins at
+ * whatever step.
  */
 class PostgresSharedRaceTests {
 
@@ -44,7 +44,7 @@ class PostgresSharedRaceTests {
         }
         race.awaitBlocked(50);
 
-        // All fifty have looked, and stand in front of a row that turns out not to be there.
+        // All fifty have read that the key is free, and wait for a row that does not exist.
         race.inOther("DELETE FROM syncguard_fence_counters");
         race.commitOther();
 
@@ -103,7 +103,7 @@ class PostgresSharedRaceTests {
         assertThat(race.counter()).isEqualTo(1);
     }
 
-    /** Where nothing was, the fence tells whether something has come. */
+    /** The fence shows whether the key was granted since it was seen free. */
     @Test
     void who_stalls_before_it_draws_its_fence_at_a_free_key_passes_nobody_who_came_meanwhile() throws Exception {
         race.grant(MINE);

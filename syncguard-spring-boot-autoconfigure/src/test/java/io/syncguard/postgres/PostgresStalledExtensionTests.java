@@ -18,10 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/**
- * An extension that is not committed yet when its lease lapses for everybody else: SyncGuard for TypeScript granted
- * twice.
- */
+/** An extension that is not committed when the tolerance of its lease ends: SyncGuard for TypeScript granted twice. */
 class PostgresStalledExtensionTests {
 
     private static final Duration TTL = Duration.ofSeconds(30);
@@ -90,7 +87,7 @@ class PostgresStalledExtensionTests {
         Awaitility.await("an extension in time").ignoreExceptions().until(() -> {
             other.rollback();
             other.jdbc().update("UPDATE syncguard_locks SET expires_at_ms = syncguard_locks_now() - 700");
-            // Fails when it comes too late.
+            // The extension fails if it comes too late.
             other.run("SELECT 1 / (SELECT count(*) FROM syncguard_locks_extend(ARRAY['" + MINE
                     + "'], ARRAY[30000]) WHERE outcome = 'extended')");
             return true;

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A sweep waits for nobody, takes nothing from anybody, and hides no free key from those who want it. */
+/** A sweep waits for no other session, deletes no live lease, and hides no free key from callers who want it. */
 class PostgresSweepRaceTests {
 
     private static final String SERIALISING_ROWS = "-- The serialising rows first";
@@ -33,7 +33,7 @@ class PostgresSweepRaceTests {
     @RegisterExtension
     private static final PostgresRace race = new PostgresRace();
 
-    /** There is a lease that has just lapsed for long enough. */
+    /** There is a lease that lapsed just long enough ago. */
     @BeforeEach
     void prepare() {
         race.grant(MINE);

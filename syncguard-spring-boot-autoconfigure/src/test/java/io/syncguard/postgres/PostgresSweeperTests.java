@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Leases that lapsed are swept from the table of the locks, in time, in batches, and nothing else is. */
+/** The sweeper deletes lapsed leases from the table of the locks, in time and in batches, and nothing else. */
 class PostgresSweeperTests {
 
     private static final Duration INTERVAL = Duration.ofMinutes(1);
@@ -131,7 +131,7 @@ class PostgresSweeperTests {
         assertNothingIsSwept();
     }
 
-    /** Other libraries keep the rows of keys that are never used again for ever. */
+    /** Other libraries keep the rows of keys that are never used again forever. */
     @BugOf("SyncGuard for TypeScript: lapsed rows of keys that are never used again stay for ever")
     @Test
     void of_many_keys_that_are_locked_once_only_the_counters_stay() {
@@ -227,7 +227,8 @@ class PostgresSweeperTests {
     }
 
     /**
-     * A scan that is forced is priced at 10000000000, for which a server with a JIT compiler compiles the statement.
+     * The planner prices a forced scan at 10000000000. At that price a server with a JIT compiler compiles the
+     * statement.
      */
     @ParameterizedTest
     @ValueSource(ints = {0, 5000})
@@ -257,7 +258,7 @@ class PostgresSweeperTests {
         }
     }
 
-    /** A renewal of a queue entry that touches no index leaves no garbage in any. */
+    /** A renewal of a queue entry that touches no index leaves no garbage in any index. */
     @Test
     void no_index_of_the_waiters_has_the_expiry() {
         open(Duration.ZERO, false);
@@ -283,7 +284,7 @@ class PostgresSweeperTests {
                 time);
     }
 
-    /** A lease as if it had been granted before, with its counter. */
+    /** Inserts a lease as if it had been granted before, with its counter. */
     private void lease(String key, long endsInMillis) {
         jdbc.update("INSERT INTO syncguard_fence_counters VALUES (?, 7, ?)", "fence:" + key, key);
         jdbc.update("""
@@ -296,7 +297,7 @@ class PostgresSweeperTests {
         return jdbc.queryForList("SELECT key FROM syncguard_locks ORDER BY key", String.class);
     }
 
-    /** The sweeping thread looks at the clock every millisecond: it has had its turn many times. */
+    /** Waits: the sweeping thread reads the clock every millisecond, so it has run many times by then. */
     private void assertNothingIsSwept() {
         List<String> before = leases();
         assertThat(before).isNotEmpty();

@@ -17,7 +17,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Whoever locks a whole table delays operations no longer than the lock timeout, and nothing is lost by it. */
+/**
+ * A session that locks a whole table delays operations no longer than the lock timeout, and no lease is lost by that.
+ */
 class PostgresTableLockTests {
 
     @RegisterExtension

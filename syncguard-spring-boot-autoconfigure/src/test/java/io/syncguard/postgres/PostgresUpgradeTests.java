@@ -33,15 +33,15 @@ import org.junit.jupiter.api.Test;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The script is replaced by a newer one, and by an older one again, while instances lock. */
+/** A newer version replaces the script, and then an older one again, while instances lock. */
 class PostgresUpgradeTests {
 
     private static final Duration TTL = Duration.ofMinutes(10);
     private static final String NEWER = read(PostgresSchema.LOCATION + "/R__syncguard_schema.sql");
 
     /**
-     * There is one version yet. The first that changes something keeps this one among the test resources, to be the
-     * older.
+     * So far there is one version. The first version with a change keeps this one among the test resources, as the
+     * older one.
      */
     private static final String OLDER = older(NEWER);
 
@@ -115,7 +115,7 @@ class PostgresUpgradeTests {
             awaitMore(rounds, instances);
             run(NEWER);
             awaitMore(rounds, instances);
-            // Somebody goes back to the older version, and newer instances start together.
+            // An administrator goes back to the older version, and newer instances start together.
             run(OLDER);
             awaitMore(rounds, instances);
             List<Future<Void>> starts = IntStream.range(0, 3)
@@ -144,7 +144,7 @@ class PostgresUpgradeTests {
                 .isEqualTo(4);
     }
 
-    /** Or until one of them has failed. */
+    /** Waits, or stops when one instance has failed. */
     private static void awaitMore(AtomicInteger rounds, List<Future<Void>> instances) {
         int before = rounds.get();
         Awaitility.await()
@@ -187,7 +187,7 @@ class PostgresUpgradeTests {
         return backend.release(lockId) == ReleaseResult.RELEASED;
     }
 
-    /** As Flyway and others do: the file as one statement. */
+    /** Runs the file as one statement, as Flyway and others do. */
     private void run(String script) {
         jdbc.execute(PostgresTables.DEFAULT.fill(script));
     }

@@ -24,7 +24,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Whoever makes waiters grantable wakes them, and nobody else: releases, extensions that shorten, sweeps. */
+/** A change that makes waiters grantable wakes them, and no others: releases, extensions that shorten, sweeps. */
 class PostgresWakeUpRaceTests {
 
     private static final Duration SHORTER = Duration.ofSeconds(1);

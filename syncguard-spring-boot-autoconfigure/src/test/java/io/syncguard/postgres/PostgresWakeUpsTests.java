@@ -32,8 +32,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * A process hears whom releases wake. Nobody asks the server again within an hour here, neither for a queue entry nor
- * while wake-ups do not arrive: who is granted a lock has been woken.
+ * A process receives the wake-ups of releases. Here the safety poll comes after more than an hour, and so does the next
+ * attempt while wake-ups do not arrive: a granted waiter was woken.
  */
 class PostgresWakeUpsTests {
 
@@ -44,7 +44,7 @@ class PostgresWakeUpsTests {
 
     private static String url;
 
-    /** Those that other tests in this JVM have not seen the end of. */
+    /** The threads that other tests in this JVM left running. */
     private final Set<Thread> threadsBefore = listenerThreads();
 
     private final HikariDataSource pool = new HikariDataSource();
@@ -187,7 +187,8 @@ class PostgresWakeUpsTests {
     }
 
     /**
-     * A pooler lends the session that listens to somebody else. Here it listens in a database where nobody notifies.
+     * A pooler lends the listening session to another client. The test plays this with a session that listens in
+     * another database, where no notification is sent.
      */
     @Test
     void where_no_notification_arrives_it_says_so_once_and_whoever_waits_asks() throws Exception {
@@ -211,7 +212,7 @@ class PostgresWakeUpsTests {
         }
     }
 
-    /** Nobody hands a key to who cannot hear it. */
+    /** No release hands the key over to a waiter that receives no wake-ups. */
     private void assertNotToBeTold(LockEngine asking) throws Exception {
         LockHandle lock = holder.acquire(REQUEST);
         FutureTask<LockHandle> waiting = waitingFor(asking);
@@ -222,7 +223,7 @@ class PostgresWakeUpsTests {
         granted(waiting);
     }
 
-    /** While wake-ups do not arrive it asks at once. */
+    /** An engine that polls at once while wake-ups do not arrive. */
     private static LockEngine asking(LockBackend backend) {
         EngineSettings settings = new EngineSettings(
                 "test", Duration.ofSeconds(30), HOURS, Duration.ofMillis(5), Duration.ofMillis(5), Duration.ZERO);
@@ -244,7 +245,7 @@ class PostgresWakeUpsTests {
                 () -> {});
     }
 
-    /** While wake-ups do not arrive it asks once an hour. */
+    /** An engine that polls every two hours while wake-ups do not arrive. */
     private static LockEngine engine(LockBackend backend) {
         EngineSettings settings = new EngineSettings(
                 "test", Duration.ofSeconds(30), HOURS, Duration.ofHours(2), Duration.ofHours(2), Duration.ZERO);

@@ -16,7 +16,7 @@ class PostgresWokenWaitersTests extends WokenWaitersContract {
         return store.emptied();
     }
 
-    /** Nobody in the queue may ask any more who could find out by itself that a queue entry in front has lapsed. */
+    /** The sweeper has to wake them: there may be no waiter left that would itself detect a lapsed entry in front. */
     @Test
     void the_sweeper_wakes_who_can_go_on_because_a_queue_entry_in_front_has_lapsed() {
         held(reader());

@@ -19,7 +19,7 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** What the socket of the listening connection adds to a plain one, and that it loses nothing. */
+/** What the socket of the listening connection adds to a plain one. It loses no data. */
 class PromptSocketFactoryTests {
 
     private final PromptSocketFactory factory = new PromptSocketFactory();

@@ -23,10 +23,10 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A database of its own with a backend, whose rows a test looks at and whose clock it sets by hand. */
+/** A database of its own with a backend. The test reads its rows and sets its clock by hand. */
 class RaceDatabase implements AutoCloseable {
 
-    /** Long, because a call may take a third of it. Leases end by the clock that the test moves. */
+    /** Long, because a request may take a third of it. Leases end by the clock that the test moves. */
     static final Duration TTL = Duration.ofMinutes(10);
 
     /** The time after which a lease of {@link #TTL} has lapsed. */
@@ -94,14 +94,14 @@ class RaceDatabase implements AutoCloseable {
         return (AcquireResult.Granted) attempt;
     }
 
-    /** Gives somebody a queue entry. */
+    /** Makes a queue entry for this request. */
     AcquireResult.Queued queue(AcquireRequest request, long waiter) {
         AcquireResult attempt = backend.acquire(request.waitingAs(waiter));
         assertThat(attempt).isInstanceOf(AcquireResult.Queued.class);
         return (AcquireResult.Queued) attempt;
     }
 
-    /** How long the refused have to wait, as far as the server knows. */
+    /** How long refused callers have to wait, as far as the server knows. */
     static Duration timeLeft(AcquireResult attempt) {
         return attempt instanceof AcquireResult.Queued queued
                 ? queued.nextLook()
@@ -159,7 +159,7 @@ class RaceDatabase implements AutoCloseable {
         return jdbc.queryForList("SELECT lock_id FROM syncguard_locks_shared ORDER BY fence", String.class);
     }
 
-    /** The lock ids of those who wait, in the order of their arrival. */
+    /** The lock ids of the waiters, in the order of their arrival. */
     List<String> waiters() {
         return jdbc.queryForList("SELECT lock_id FROM syncguard_locks_waiters ORDER BY arrival", String.class);
     }
@@ -181,12 +181,12 @@ class RaceDatabase implements AutoCloseable {
         functions.moveClock(by);
     }
 
-    /** What the server's clock says. */
+    /** The time of the server's clock. */
     long now() {
         return jdbc.queryForObject("SELECT syncguard_locks_now()", Long.class);
     }
 
-    /** What every operation says to a lease that has just been granted, by the time that passes. */
+    /** The answers of all operations for a lease that has just been granted, after each of these periods. */
     void assertLiveForASecondAfterItsEnd(String lockId) {
         moveClock(TTL.plusMillis(999));
         assertThat(backend.isLocked(KEY)).isTrue();
@@ -203,7 +203,7 @@ class RaceDatabase implements AutoCloseable {
         assertThat(backend.release(lockId)).isEqualTo(ReleaseResult.EXPIRED);
     }
 
-    /** Runs in a transaction of its own. */
+    /** Runs the statements in a separate transaction. */
     void inTransaction(Consumer<JdbcTemplate> work) {
         new TransactionTemplate(new DataSourceTransactionManager(dataSource))
                 .executeWithoutResult(status -> work.accept(jdbc));
@@ -219,7 +219,7 @@ class RaceDatabase implements AutoCloseable {
         return new JdbcTemplate(PostgresServer.dataSource(url));
     }
 
-    /** Closes all sessions, so that their numbers are there, and answers a number of {@code pg_stat_database}. */
+    /** Closes all sessions, so that their statistics are complete, and returns a number of {@code pg_stat_database}. */
     long closeAndCount(String column) throws SQLException {
         close();
         JdbcTemplate outside = outside();

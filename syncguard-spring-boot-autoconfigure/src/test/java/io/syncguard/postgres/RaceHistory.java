@@ -9,17 +9,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What many clients were told, and whether one server that keeps to the contract could have told it. Times are those of
- * the server's clock, which has to grow with each reading.
+ * The answers that many clients received, and a check that one server that keeps the contract could have given them.
+ * Times are those of the server's clock, which has to grow with each reading.
  */
 final class RaceHistory {
 
     private static final long TOLERANCE = 1000;
 
-    /** In the order in which they were told of. Guarded by itself. */
+    /** In the order in which the answers arrived. Guarded by itself. */
     private final List<Lease> inOrder = new ArrayList<>();
 
-    /** One grant and what became of it. Guarded by itself. */
+    /** One grant and its later extensions and releases. Guarded by itself. */
     static final class Lease {
 
         final String key;
@@ -66,7 +66,7 @@ final class RaceHistory {
         }
     }
 
-    /** The last ones that were told of, in no order. */
+    /** The leases of the latest answers, in no order. */
     List<Lease> last(int number) {
         synchronized (inOrder) {
             return new ArrayList<>(inOrder.subList(Math.max(0, inOrder.size() - number), inOrder.size()));
@@ -79,7 +79,7 @@ final class RaceHistory {
         }
     }
 
-    /** @param counters the fence counters in the end, by key */
+    /** @param counters the final fence counters by key */
     void check(Map<String, Long> counters) {
         counters.forEach((key, counter) -> {
             List<Lease> byFence = last(Integer.MAX_VALUE);

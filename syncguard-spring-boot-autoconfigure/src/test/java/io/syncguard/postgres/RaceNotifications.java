@@ -12,10 +12,10 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Hears whom the database wakes, on whichever channel they asked to be woken. */
+/** Receives the wake-ups of the database, on whichever channel a waiter listens. */
 final class RaceNotifications implements AutoCloseable {
 
-    /** Where waiters of all backends are woken. */
+    /** The channel of the waiters of all backends. */
     private static final String CHANNEL = "race";
 
     /** A number that no waiter has. */

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * The functions of the script, of which a test replaces some for a while. They are named without the name of the table.
+ * The functions of the script, some of which a test replaces for a while. They are named without the name of the table.
  */
 final class RewrittenFunctions {
 
@@ -21,8 +21,8 @@ final class RewrittenFunctions {
     }
 
     /**
-     * @param where a text that stands once in the function
-     * @param replacement the text to put there
+     * @param where a text that occurs once in the function
+     * @param replacement the text instead of it
      */
     void rewrite(String function, String where, String replacement) {
         String source = remember(function);
@@ -32,18 +32,18 @@ final class RewrittenFunctions {
         jdbc.execute(source.replace(where, replacement));
     }
 
-    /** From now on the server's clock stands still, but for {@link #moveClock}. */
+    /** From now on the server's clock stands still, except for {@link #moveClock}. */
     void stopClock() {
         replaceClock("SELECT last_value FROM test_clock");
     }
 
-    /** From now on the server's clock goes on by one step whenever it is read, and only then. */
+    /** From now on the server's clock advances by one step with each reading, and only then. */
     void tickingClock(Duration step) {
         replaceClock("SELECT nextval('test_clock')");
         jdbc.execute("ALTER SEQUENCE test_clock INCREMENT " + step.toMillis());
     }
 
-    /** A sequence is outside of transactions: everybody sees the new time at once. */
+    /** A sequence is outside of transactions: all sessions see the new time at once. */
     void moveClock(Duration by) {
         jdbc.queryForObject("SELECT setval('test_clock', last_value + ?) FROM test_clock", Long.class, by.toMillis());
     }

@@ -31,16 +31,13 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 
-/**
- * Whatever names somebody gives the tables, everything works under them, or they are refused before there is a
- * connection.
- */
+/** Under any legal names of the tables everything works. Illegal names are refused before there is a connection. */
 class TableNamesPropertyTests {
 
     private static final String LOCK_ID = "the_lock_id_of_a_grant";
     private static final String READER = "the_lock_id_of_another";
 
-    /** Words of SQL, PL/pgSQL and the script itself that are no reserved ones. */
+    /** Unreserved words of SQL, PL/pgSQL and the script itself. */
     private static final List<String> WORDS = List.of("""
             begin values time Row json strict execute loop set temp only_ new old excluded found free wanted extended outcome
             fence key lock_id l c s w e f q k o p_key v_now queue keys own front answer arrival position unnest PUBLIC syncguard_locks syncguard_fence_counters _ __
@@ -58,7 +55,7 @@ class TableNamesPropertyTests {
         postgres.close();
     }
 
-    /** Making tables takes its time: the number of tries is not that of the other properties. */
+    /** Creating tables takes time: fewer tries than in the other properties. */
     @Property(tries = 25)
     void locks_work_under_any_legal_names(@ForAll("legalNames") String locks, @ForAll("legalNames") String counters) {
         Assume.that(!mayMeet(locks, counters));
@@ -188,7 +185,7 @@ class TableNamesPropertyTests {
         return Stream.of("", "_shared", "_waiters").anyMatch(suffix -> mayBeOne(locks + suffix, counters));
     }
 
-    /** The same but for case, where both or only one of them says in which schema. */
+    /** Names that are equal except for case, of which both or only one have a schema. */
     private static boolean mayBeOne(String name, String other) {
         String[] one = name.toLowerCase(Locale.ROOT).split("\\.");
         String[] two = other.toLowerCase(Locale.ROOT).split("\\.");

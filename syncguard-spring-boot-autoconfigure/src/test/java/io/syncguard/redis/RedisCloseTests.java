@@ -26,7 +26,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Connections that are closed leave no thread behind, whatever they were doing, and long before a timeout would end it.
+ * Closed connections leave no thread behind, whatever they were doing. Each thread ends long before a timeout would end
+ * it.
  */
 class RedisCloseTests {
 
@@ -35,7 +36,7 @@ class RedisCloseTests {
 
     private static OwnRedis redis;
 
-    /** Those that other tests in this JVM have not seen the end of. */
+    /** The threads that other tests in this JVM left running. */
     private final Set<Thread> threadsBefore = threads();
 
     private final RedisConnections connections = new RedisConnections(RedisServer.connections(redis.url()), SETTINGS);
@@ -161,7 +162,7 @@ class RedisCloseTests {
         return Awaitility.await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(5));
     }
 
-    /** Hears nothing. */
+    /** Ignores everything. */
     private static final class Deaf implements WakeUpListener {
 
         @Override

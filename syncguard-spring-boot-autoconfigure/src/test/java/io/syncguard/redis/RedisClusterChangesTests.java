@@ -25,7 +25,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A cluster whose slots move or are missing: nobody gets a key that somebody holds, and the new node is found. */
+/**
+ * A cluster whose slots move or are missing: no key is granted while another holder has it, and the client finds the
+ * new node.
+ */
 class RedisClusterChangesTests {
 
     private static OwnRedisCluster cluster;

@@ -20,14 +20,14 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
 
-/** A node of a cluster is silent: its connection alone is ended, and nothing that was sent on it is left behind. */
+/** A node of a cluster is silent: only its connection ends, and nothing that was sent on it takes effect later. */
 class RedisClusterSilenceTests {
 
     private static final Duration TIMEOUT = Duration.ofMillis(500);
     private static final EngineSettings SETTINGS = new EngineSettings(
             "test", Duration.ofMinutes(10), Duration.ZERO, Duration.ofHours(1), Duration.ofHours(1), Duration.ZERO);
 
-    /** Their slots are of different nodes. */
+    /** Two prefixes whose slots are on different nodes. */
     private static final String HERE = "{syncguard}:";
 
     private static final String THERE = "{a}:";
@@ -74,7 +74,7 @@ class RedisClusterSilenceTests {
                 .until(() -> engine.acquire(LockRequest.of("first")).release());
     }
 
-    /** Those that are used for locks. */
+    /** The connections that are used for locks. */
     private static List<String> connectionsOf(OwnRedis node) {
         return node.commands()
                 .clientList()

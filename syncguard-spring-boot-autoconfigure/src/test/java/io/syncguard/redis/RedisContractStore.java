@@ -8,7 +8,10 @@ import java.util.List;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
-/** Keys of its own on the real server, under another prefix each time. Places live long enough for a slow machine. */
+/**
+ * Keys of its own on the real server, under another prefix each time. Queue entries live long enough for a slow
+ * machine.
+ */
 final class RedisContractStore implements ContractStore, AutoCloseable {
 
     private static final Duration WAITER_TTL = Duration.ofMinutes(1);
@@ -21,7 +24,7 @@ final class RedisContractStore implements ContractStore, AutoCloseable {
         this(RedisServer.connections(RedisServer.url()));
     }
 
-    /** On another server, or on a cluster. */
+    /** A store on another server, or on a cluster. */
     RedisContractStore(LettuceConnectionFactory connections) {
         this.connections = connections;
         connections.afterPropertiesSet();

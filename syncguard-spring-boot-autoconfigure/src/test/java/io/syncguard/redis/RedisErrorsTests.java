@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
-/** What an error of Redis or of its driver means, by the words of several versions of the server. */
+/** What an error of Redis or of its driver means, with the messages of several server versions. */
 class RedisErrorsTests {
 
     @ParameterizedTest

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The master is killed or stands still, and a replica takes over: locks go on there, as far as it has heard of them.
+ * The master is killed or stands still, and a replica takes over: locks go on there, as far as it has received them.
  */
 class RedisFailoverTests {
 
@@ -69,7 +69,7 @@ class RedisFailoverTests {
             assertThat(master.commands().waitForReplication(1, 30_000)).isEqualTo(1);
 
             master.kill();
-            // Not waiting for the others to agree, which takes 15 seconds.
+            // Forces the failover: an agreement of the other nodes would take 15 seconds.
             replica.clusterFailover(false, true);
 
             eventually().until(() -> isExtended(backend, held));
@@ -99,7 +99,7 @@ class RedisFailoverTests {
         }
     }
 
-    /** Until then it is unavailable, and nothing else. */
+    /** Whether the lease was extended. Until then the server may be unavailable; any other error fails the test. */
     private static boolean isExtended(LockBackend backend, AcquireRequest request) {
         try {
             List<ExtendResult> outcomes = backend.extend(List.of(new ExtendRequest(request.lockId(), TTL)));

@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** A fence counter that begins again is told by who had a larger fence, and by nobody else. */
+/** A fence counter that begins again is reported by a process that has seen a larger fence, and by no other. */
 class RedisFencesTests {
 
     private final AcquireRequest first = request("A");

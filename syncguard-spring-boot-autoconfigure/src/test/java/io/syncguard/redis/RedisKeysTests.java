@@ -28,12 +28,12 @@ import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.script.DefaultRedisScript;
 
 /**
- * What is in Redis: when each key expires, what is written and read, and how thousands that died are cleared away at
- * once.
+ * What is in Redis: when each key expires, what is written and read, and how one step clears away thousands of dead
+ * leases or waiters.
  */
 class RedisKeysTests extends ContractFixture {
 
-    /** Redis before version 7 does not tell when a key expires, only how long it has. */
+    /** Redis before version 7 cannot report when a key expires, only how much time is left. */
     private static final DefaultRedisScript<Long> EXPIRY = new DefaultRedisScript<>("""
             local time = redis.call('TIME')
             return time[1] * 1000 + math.floor(time[2] / 1000) + redis.call('PTTL', KEYS[1])
@@ -244,7 +244,7 @@ class RedisKeysTests extends ContractFixture {
         return backend().lookupById(request.lockId()).orElseThrow().expiresAt().toEpochMilli();
     }
 
-    /** Also those that scripts call. */
+    /** All commands, including those that scripts call. */
     private static Set<String> commandsOf(Runnable operation) {
         store.redis().execute((RedisCallback<?>) connection -> {
             connection.serverCommands().resetConfigStats();
@@ -256,7 +256,7 @@ class RedisKeysTests extends ContractFixture {
         return commands.stringPropertyNames();
     }
 
-    /** Whether the key expires then, give or take what passes between two looks at the clock. */
+    /** Whether the key expires at this time, except for the time that passes between two readings of the clock. */
     private static void assertExpiresAt(String key, long millis) {
         Long expiry = store.redis().execute(EXPIRY, List.of(key));
         assertThat(expiry).isCloseTo(millis, within(3L));
@@ -280,7 +280,7 @@ class RedisKeysTests extends ContractFixture {
         store.redis().execute(new DefaultRedisScript<>("for i = 1, " + count + " do " + what + " end"), all);
     }
 
-    /** How many changes the server has counted. */
+    /** The number of changes that the server has counted. */
     private static long changes() {
         Properties persistence =
                 store.redis().execute(connection -> connection.serverCommands().info("persistence"), false);

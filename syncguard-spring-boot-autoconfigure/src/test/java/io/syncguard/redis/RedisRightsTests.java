@@ -43,7 +43,8 @@ import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The rights that {@code docs/redis.md} asks for are enough for everything, and none of those in scripts is too many.
+ * The rights that {@code docs/redis.md} asks for are sufficient for every operation, and the scripts need each of their
+ * commands.
  */
 class RedisRightsTests {
 
@@ -53,7 +54,7 @@ class RedisRightsTests {
 
     private static final Pattern CLUSTER_RIGHTS = Pattern.compile("In a cluster also `([^`]+)`");
 
-    /** Those that are not for scripts, and those without which only more is asked or nobody is told. */
+    /** The rights that scripts do not need, and those without which waiters poll more often or receive no wake-up. */
     private static final List<String> OF_CONNECTIONS =
             List.of("+hello", "+ping", "+info", "+client|setname", "+evalsha", "+subscribe", "+publish");
 
@@ -172,7 +173,7 @@ class RedisRightsTests {
         assertThat(backend.release(reader.lockId())).isEqualTo(ReleaseResult.LEFT);
     }
 
-    /** What the manual has an administrator type, in words. */
+    /** The command of the manual that an administrator types, in words. */
     private static List<String> rights(Pattern pattern) throws IOException {
         Matcher line = pattern.matcher(Files.readString(Path.of("../docs/redis.md")));
         assertThat(line.find()).isTrue();

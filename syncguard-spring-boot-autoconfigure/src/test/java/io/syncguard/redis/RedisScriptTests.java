@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What becomes of the files of the scripts before the server gets them. */
+/** How the library prepares the script files before it sends them to the server. */
 class RedisScriptTests {
 
     private final RedisScript acquire = RedisScript.named("acquire");

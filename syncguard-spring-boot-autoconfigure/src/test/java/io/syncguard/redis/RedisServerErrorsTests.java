@@ -46,12 +46,12 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** What goes wrong at a real server, with which code it is told, and what is left of the locks. */
+/** Errors of a real server: the error code that the caller receives, and what is left of the locks. */
 class RedisServerErrorsTests {
 
     private static final Duration TTL = Duration.ofMinutes(1);
 
-    /** The prefix {syncguard}: is that of everything here. */
+    /** The prefix {syncguard}: of all keys and channels of these tests. */
     private static final String LOCK = "{syncguard}:lock:order:42";
 
     private static OwnRedis redis;
@@ -93,7 +93,7 @@ class RedisServerErrorsTests {
 
         LockBackend refused = open(redis.url("wrong", "wrong"));
 
-        // It connects each time anew, and the driver is not always quick enough to note why the server refuses.
+        // Each request connects again, and the driver does not always record in time why the server refuses.
         for (int i = 0; i < 300; i++) {
             assertFails(AUTH_FAILED, () -> refused.acquire(request));
         }
@@ -119,7 +119,7 @@ class RedisServerErrorsTests {
             RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("127.0.0.1", secret.port());
             server.setUsername("");
             server.setPassword("secret");
-            // In the newer protocol the driver itself takes it for none.
+            // In the newer protocol the driver itself takes an empty name for none.
             ClientOptions older = ClientOptions.builder()
                     .protocolVersion(ProtocolVersion.RESP2)
                     .build();
@@ -286,7 +286,7 @@ class RedisServerErrorsTests {
         }
     }
 
-    /** Granted by the first and refused by the second, it would be in its own way. */
+    /** A repeated request would be refused because of its own first grant. */
     @Test
     void an_acquisition_whose_connection_is_lost_is_told_at_once_and_not_sent_again() {
         backend.isLocked("order:42");
@@ -364,7 +364,7 @@ class RedisServerErrorsTests {
         return another;
     }
 
-    /** Hears nothing. */
+    /** Ignores everything. */
     private static final class Deaf implements WakeUpListener {
 
         @Override

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A connection on which the server is silent is ended, and nothing that was sent on it is left behind. */
+/** A connection on which the server is silent is ended, and nothing that was sent on it takes effect later. */
 class RedisSilenceTests {
 
     private static final Duration TIMEOUT = Duration.ofMillis(500);
@@ -81,7 +81,9 @@ class RedisSilenceTests {
         }
     }
 
-    /** What the system still has to send must not arrive after what is sent on the new one. */
+    /**
+     * The system still has data of the old connection to send. It must not arrive after what is sent on the new one.
+     */
     @Test
     void the_silent_connection_is_reset_and_not_closed() {
         proxy.loseWays();
@@ -126,7 +128,7 @@ class RedisSilenceTests {
     private void assertNothingStaysAfter(Runnable goOn) {
         try {
             assertFails(NETWORK_TIMEOUT, "order:42");
-            // This one is still sent on the connection that is about to be ended, its release is not any more.
+            // This request is still sent on the old connection. Its release is sent on the new one.
             codeOf("order:43");
             eventually().until(() -> codeOf("order:44") == SERVICE_UNAVAILABLE);
         } finally {

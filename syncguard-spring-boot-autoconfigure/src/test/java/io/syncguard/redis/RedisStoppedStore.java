@@ -49,8 +49,8 @@ public final class RedisStoppedStore implements StoppedStore {
             """, Void.class);
 
     /**
-     * The server does it when all of a set is over. A member of one in use stays until the next request, or the next
-     * wake-up.
+     * Removes lapsed members of sets, as the next request or wake-up does. The server itself only deletes a set all of
+     * whose members have lapsed.
      */
     private static final String SWEEP = """
             delete_lapsed_entries(ARGV[1])
@@ -104,7 +104,7 @@ public final class RedisStoppedStore implements StoppedStore {
         connections.destroy();
     }
 
-    /** Loads the backend once more, and gives it scripts with the other clock. */
+    /** Loads the backend's classes a second time, with scripts that read the other clock. */
     private static final class StoppedScripts extends ClassLoader {
 
         StoppedScripts() {

@@ -19,7 +19,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** One limit for all that an operation does: it connects, sends a digest, and sends a text. */
+/** One limit for all steps of an operation: connecting, sending a digest, and sending a text. */
 class RedisTimeoutTests {
 
     private static final Duration TIMEOUT = Duration.ofMinutes(1);
@@ -77,7 +77,7 @@ class RedisTimeoutTests {
                 new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL));
     }
 
-    /** A clock that goes on by a step whenever it is read. */
+    /** A clock that advances by a step with each reading. */
     private static final class Stepping implements Time {
 
         private final Duration step;

@@ -22,13 +22,13 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Servers that are there and serve no writes: they are unavailable, and locks work as soon as they serve again. */
+/** Servers that run and refuse writes: locks are unavailable, and work again as soon as the server accepts writes. */
 class RedisUnwillingServerTests {
 
-    /** They take five seconds to be read. */
+    /** The server reads this number of keys for five seconds. */
     private static final int KEYS = 16;
 
-    /** So often it looks at what it is asked while it reads. */
+    /** While the server reads, it answers requests each time it has read this number of bytes. */
     private static final int TWO_MEGABYTES = 1 << 21;
 
     private final AcquireRequest held =
@@ -117,7 +117,7 @@ class RedisUnwillingServerTests {
                 .satisfies(ex -> assertThat(ex).hasStackTraceContaining(word));
     }
 
-    /** Nothing was left of the acquisition that failed. */
+    /** The failed acquisition left nothing behind. */
     private void assertLocks(LockBackend backend) {
         assertThat(backend.acquire(request))
                 .isInstanceOfSatisfying(

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The connection on which wake-ups arrive: when it is made, lost and made again. */
+/** The connection on which wake-ups arrive: when it is opened, lost and opened again. */
 class RedisWakeUpsTests {
 
     private static final Duration TTL = Duration.ofMinutes(1);
@@ -147,7 +147,7 @@ class RedisWakeUpsTests {
         return Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(5));
     }
 
-    /** Writes down who is woken, and counts. */
+    /** Records the woken waiters, and counts the looks. */
     private static final class Heard implements WakeUpListener {
 
         private final List<Long> woken = new CopyOnWriteArrayList<>();

@@ -152,7 +152,7 @@ class WakeUpSubscriberTests {
         return Awaitility.await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(2));
     }
 
-    /** Does what the test says next, and blocks until it says something. */
+    /** Does what the test says next, and blocks until then. */
     private static final class Scripted implements WakeUpSubscriber.Subscription {
 
         private final BlockingQueue<String> script = new LinkedBlockingQueue<>();
@@ -204,7 +204,7 @@ class WakeUpSubscriberTests {
         }
     }
 
-    /** Writes down what it is told. */
+    /** Records the calls of the subscriber. */
     private static final class Heard implements WakeUpListener {
 
         private final List<String> events = new CopyOnWriteArrayList<>();

@@ -9,6 +9,6 @@ import java.lang.annotation.Target;
 @Target(ElementType.METHOD)
 public @interface BugOf {
 
-    /** Whose, and what it was. */
+    /** The library, and what the bug was. */
     String value();
 }

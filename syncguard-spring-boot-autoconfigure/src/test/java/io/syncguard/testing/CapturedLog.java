@@ -26,7 +26,7 @@ public final class CapturedLog implements AutoCloseable {
         this(Level.WARN);
     }
 
-    /** @param lowest what is captured, with all levels above */
+    /** @param lowest the lowest level that is captured */
     public CapturedLog(Level lowest) {
         appender.start();
         logger.addAppender(appender);

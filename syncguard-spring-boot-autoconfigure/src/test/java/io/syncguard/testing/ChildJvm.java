@@ -17,14 +17,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
 /**
- * Another process: a JVM that runs a main class of the test class path, is asked and answers in lines, and can be
- * paused and killed. It ends with this one, whatever happens: its input ends then.
+ * Another process: a JVM that runs a main class of the test class path, answers lines with lines, and can be paused and
+ * killed. It always ends with this process, because its input ends then.
  *
  * <p>One thread at a time may ask.
  */
 public final class ChildJvm implements AutoCloseable {
 
-    /** How long an answer may take, in seconds: that to the first question includes the start. */
+    /** The limit for an answer, in seconds. The answer to the first question includes the start. */
     private static final long PATIENCE_SECONDS = 60;
 
     private static final String END = "\0end";
@@ -45,16 +45,15 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts a class whose {@code main} calls {@link #serve}. */
     public static ChildJvm start(Class<?> main, String... arguments) {
-        // Surefire may have started this JVM on a jar that only names the class path.
+        // Surefire may have started this JVM with a jar that only names the class path.
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-Xmx128m",
-                // The JVM warns of each thread that it cannot start. By default it does so on the output of the
-                // answers,
-                // where a warning would be taken for the answer, and each answer for that to the next question.
+                // The JVM warns of each thread that it cannot start. By default it writes to the output of the answers,
+                // where the parent would take the warning for the answer, and each answer for the next one.
                 "-Xlog:disable",
                 "-Xlog:all=warning:stderr",
                 "-cp",
@@ -75,8 +74,7 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /**
-     * The child's side: answers one line to each line, until the parent closes or ends. What is printed goes to the
-     * log.
+     * The child's side: answers one line to each line, until the parent closes or ends. Printed output goes to the log.
      */
     public static void serve(UnaryOperator<String> answer) throws IOException {
         PrintStream answers = System.out;
@@ -107,13 +105,13 @@ public final class ChildJvm implements AutoCloseable {
         }
     }
 
-    /** Stops the process where it stands, as a virtual machine that is frozen. */
+    /** Stops the process wherever it is, like a frozen virtual machine. */
     public void pause() {
         signal("STOP");
     }
 
     /**
-     * The process can start no thread, until {@link #giveThreads}. It is asked to take part:
+     * From now on the process can start no thread, until {@link #giveThreads}. The process itself takes part:
      * {@link ThreadShortage#begin}.
      */
     public void takeThreads(String question) {
@@ -132,7 +130,7 @@ public final class ChildJvm implements AutoCloseable {
         signal("CONT");
     }
 
-    /** Ends the process without a word of its own, also a paused one. */
+    /** Ends the process without any clean-up, even if it is paused. */
     public void kill() {
         process.destroyForcibly();
         try {

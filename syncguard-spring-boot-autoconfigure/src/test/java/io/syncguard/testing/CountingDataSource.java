@@ -6,9 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/**
- * Counts how often somebody asks for a connection: while nobody does, nothing is sent.
- */
+/** Counts the requests for a connection: without one, no statement is sent. */
 public final class CountingDataSource extends DelegatingDataSource {
 
     private final AtomicLong asked = new AtomicLong();

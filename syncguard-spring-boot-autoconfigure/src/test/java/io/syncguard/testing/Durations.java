@@ -9,10 +9,7 @@ import net.jqwik.api.ArbitrarySupplier;
 import net.jqwik.api.Combinators;
 import net.jqwik.api.Tuple;
 
-/**
- * Durations that callers may hand in, and the rules of ttls and other times once more, said by other means than the
- * library's.
- */
+/** Durations that callers may pass, and a second, independent definition of the rules for ttls and other times. */
 public final class Durations {
 
     private static final Duration YEAR = Duration.ofDays(365);

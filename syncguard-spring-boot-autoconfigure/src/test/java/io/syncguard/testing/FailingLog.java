@@ -7,7 +7,9 @@ import ch.qos.logback.core.AppenderBase;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.LoggerFactory;
 
-/** While this is open, messages of the library that begin so cannot be logged: there is no memory for it. */
+/**
+ * While this is open, messages of the library that begin with this text cannot be logged, as if there were no memory.
+ */
 public final class FailingLog implements AutoCloseable {
 
     private final Logger logger = (Logger) LoggerFactory.getLogger("io.syncguard");
@@ -31,7 +33,7 @@ public final class FailingLog implements AutoCloseable {
         logger.setAdditive(false);
     }
 
-    /** How often one could not be logged. */
+    /** The number of messages that could not be logged. */
     public int failures() {
         return failures.get();
     }

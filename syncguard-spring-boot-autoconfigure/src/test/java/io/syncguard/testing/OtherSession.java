@@ -8,8 +8,8 @@ import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Somebody else at the database, with a transaction that stays open: it locks what a test wants to be locked. Also a
- * look past all transactions, and a way to end sessions.
+ * Another session at the database, with a transaction that stays open: it locks what a test wants locked. It also reads
+ * past all transactions, and ends sessions.
  */
 public final class OtherSession implements AutoCloseable {
 
@@ -40,7 +40,7 @@ public final class OtherSession implements AutoCloseable {
         }
     }
 
-    /** Ends the transaction, whose locks are gone then, and begins another. */
+    /** Ends the transaction, which releases its locks, and begins another. */
     public void rollback() {
         try {
             connection.rollback();
@@ -58,7 +58,7 @@ public final class OtherSession implements AutoCloseable {
         }
     }
 
-    /** Waits until a session waits for a lock that somebody has. */
+    /** Waits until a session waits for a lock. */
     public void awaitWaiter() {
         Awaitility.await("a session that waits for a lock")
                 .atMost(Duration.ofSeconds(10))
@@ -71,7 +71,7 @@ public final class OtherSession implements AutoCloseable {
         jdbc.queryForList("SELECT pg_terminate_backend(pid) FROM (" + WAITING + ") AS waiting");
     }
 
-    /** Statements of their own, outside of the open transaction. */
+    /** Statements in autocommit, outside of the open transaction. */
     public JdbcTemplate jdbc() {
         return jdbc;
     }

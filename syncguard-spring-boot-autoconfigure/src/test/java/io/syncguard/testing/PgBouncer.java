@@ -40,17 +40,17 @@ public final class PgBouncer implements AutoCloseable {
         this.process = process;
     }
 
-    /** One that lends a session for one transaction. */
+    /** A pooler that lends a session for one transaction. */
     public static PgBouncer poolingTransactions(String url, String... settings) {
         return start(url, "transaction", settings);
     }
 
-    /** One that lends a session for one statement. */
+    /** A pooler that lends a session for one statement. */
     public static PgBouncer poolingStatements(String url) {
         return start(url, "statement");
     }
 
-    /** One that lends a session until the client has gone. */
+    /** A pooler that lends a session until the client disconnects. */
     public static PgBouncer poolingSessions(String url) {
         return start(url, "session");
     }
@@ -63,7 +63,7 @@ public final class PgBouncer implements AutoCloseable {
                 program + " is no program: install PgBouncer, or name it in " + PROGRAM + ", to run these tests");
     }
 
-    /** The way to the same database through it. */
+    /** The URL of the same database through the pooler. */
     public String url(String url) {
         return url.replaceFirst("//[^/]+/", "//127.0.0.1:" + port + "/");
     }
@@ -116,7 +116,7 @@ public final class PgBouncer implements AutoCloseable {
         return "root".equals(System.getProperty("user.name"));
     }
 
-    /** Whoever connects is logged in at the server as the user of the URL. */
+    /** Every client is logged in at the server as the user of the URL. */
     private static List<String> configuration(String url, String mode, int port, String... settings) {
         Properties server = Objects.requireNonNull(Driver.parseURL(url, null), url);
         String password = server.getProperty("password", "");

@@ -14,11 +14,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /**
- * Stands between a client and the test server, counts round trips, can fall silent, be slow, lose one answer, keep one
- * request back, and shows what the client sends.
+ * Stands between a client and the test server. It counts round trips, can stop answering, delay answers, lose one
+ * answer or hold one request back, and shows what the client sends.
  *
- * <p>A round trip is one {@code ReadyForQuery} message of the server: with it, it gives the word back to the client.
- * Only connections without encryption are understood.
+ * <p>A round trip is one {@code ReadyForQuery} message of the server, after which the client may send again. The proxy
+ * understands only connections without encryption.
  */
 public final class PostgresProxy implements ServerProxy {
 
@@ -68,8 +68,8 @@ public final class PostgresProxy implements ServerProxy {
     }
 
     /**
-     * Lets the next statement through to its end that is sent as text with these words in it, and cuts its connection
-     * in place of the answer.
+     * Forwards the next statement whose text contains these words, and cuts its connection instead of forwarding the
+     * answer.
      */
     public void loseAnswerTo(String words) {
         nextToLose.set(new Loss(words, true));
@@ -81,20 +81,20 @@ public final class PostgresProxy implements ServerProxy {
     }
 
     /**
-     * Cuts the connection on which the server answers the next query, when it has done its work and before the client
-     * hears of it. What answers without a row, as a pool's look whether a connection lives, is no query; but a new
-     * connection asks some.
+     * Cuts the connection on which the server answers the next query: after the server has done its work, before the
+     * client receives the answer. An answer without a row, as to a pool's test of a connection, does not count; but a
+     * new connection sends some queries.
      */
     public void loseNextAnswer() {
         losesNextAnswer.set(true);
     }
 
-    /** Whether the answer that is to be lost is lost. */
+    /** Whether the answer to be lost was lost. */
     public boolean hasLostAnswer() {
         return !losesNextAnswer.get();
     }
 
-    /** Is shown the message that carries the parameters of a statement, byte by byte as characters. */
+    /** Receives the message with the parameters of a statement, byte by byte as characters. */
     public void watchParameters(Consumer<String> watcher) {
         parameterWatcher = watcher;
     }
@@ -124,7 +124,7 @@ public final class PostgresProxy implements ServerProxy {
         connections.close();
     }
 
-    /** The length of a message and what it counts: itself and the rest. */
+    /** The message from its length on; the length includes itself. */
     private static byte[] readBody(DataInputStream messages) throws IOException {
         int length = messages.readInt();
         byte[] rest = messages.readNBytes(length - Integer.BYTES);
@@ -194,11 +194,11 @@ public final class PostgresProxy implements ServerProxy {
                     connections.delay();
                     roundTrips.incrementAndGet();
                     if (loss != null && loss.cuts) {
-                        // Only now has the statement been committed.
+                        // Only now is the statement committed.
                         link.cut();
                     }
                 }
-                // Who misses one message must not see those after it.
+                // A client that misses one message must not receive the messages after it.
                 lost |= connections.isSilent() || loss != null;
                 if (!lost) {
                     write(link.client().getOutputStream(), type, body);

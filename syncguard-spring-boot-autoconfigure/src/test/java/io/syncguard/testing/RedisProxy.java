@@ -37,22 +37,22 @@ public final class RedisProxy implements ServerProxy {
         connections.speakAgain();
     }
 
-    /** Has the connections that there are lose what comes back from the server, while new ones are served. */
+    /** Existing connections lose the answers of the server from now on. New connections work. */
     public void loseWaysBack() {
         connections.loseWaysBack();
     }
 
-    /** The same for both directions: neither side hears of the other one again. */
+    /** The same for both directions: neither side receives anything more. */
     public void loseWays() {
         connections.loseWays();
     }
 
-    /** Does that when the server answers the next time: it has done what it was asked. */
+    /** Does that at the next answer of the server: the server has executed the request. */
     public void loseWaysAtNextAnswer() {
         losesNextAnswer.set(true);
     }
 
-    /** How many clients have reset a connection on which the way was lost, and not closed it. */
+    /** The number of clients that reset a broken connection instead of closing it. */
     public int resets() {
         return connections.resets();
     }
@@ -95,7 +95,7 @@ public final class RedisProxy implements ServerProxy {
             OutputStream out = link.upstream().getOutputStream();
             byte[] buffer = new byte[BUFFER];
             for (int read = requests.read(buffer); read >= 0; read = requests.read(buffer)) {
-                // A short request comes in one piece.
+                // A short request arrives in one read.
                 if (connections.isKeptBack(new String(buffer, 0, read, StandardCharsets.ISO_8859_1))) {
                     connections.awaitLetThrough(link);
                 }
@@ -116,7 +116,7 @@ public final class RedisProxy implements ServerProxy {
                 if (losesNextAnswer.compareAndSet(true, false)) {
                     connections.loseWays();
                 }
-                // Who misses a part must not see what comes after it.
+                // A client that misses a part must not receive what comes after it.
                 lost |= connections.isSilent() || link.losesAnswers();
                 if (!lost) {
                     out.write(buffer, 0, read);

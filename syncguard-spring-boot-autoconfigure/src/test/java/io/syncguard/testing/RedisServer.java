@@ -27,7 +27,7 @@ public final class RedisServer {
         return SERVER_URL;
     }
 
-    /** What an application has that connects to this server. Not started. */
+    /** The connection factory of an application that uses this server. Not started. */
     public static LettuceConnectionFactory connections(String url) {
         return new LettuceConnectionFactory(
                 (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(url));

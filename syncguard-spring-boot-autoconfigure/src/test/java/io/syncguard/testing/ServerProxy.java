@@ -2,28 +2,28 @@ package io.syncguard.testing;
 
 import java.time.Duration;
 
-/** Stands between a client and a test server, and does what networks do. */
+/** Stands between a client and a test server, and simulates faults of a network. */
 public interface ServerProxy extends AutoCloseable {
 
     /** The URL of the server as seen through this proxy. */
     String url();
 
-    /** Swallows all answers from now on, as a network does that has lost the way. Nobody is told. */
+    /** Swallows all answers from now on, like a network without a route. Neither side gets an error. */
     void fallSilent();
 
-    /** Ends the silence. What was swallowed stays lost, and so do the connections that waited for it. */
+    /** Ends the silence. The swallowed answers stay lost, and so do the connections that waited for them. */
     void speakAgain();
 
-    /** Has each answer be so late, from now on. */
+    /** Delays each answer by this time from now on. */
     void delayAnswers(Duration delay);
 
     /**
-     * Keeps the next request with these words in it back and cuts its client off, which is told so at once. The server
-     * is told nothing.
+     * Holds back the next request with these words in it and cuts off its client, which gets an error at once. The
+     * server receives nothing.
      */
     void keepBack(String words);
 
-    /** Has the server be sent what was kept back. */
+    /** Sends the request that was held back to the server. */
     void letThrough();
 
     /** Cuts all connections. */

@@ -16,8 +16,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Stands between clients and a server, whatever they talk: cuts and resets connections, swallows answers, makes them
- * and requests late. Who knows what they talk forwards it.
+ * Stands between clients and a server, for any protocol: cuts and resets connections, swallows answers, and delays
+ * answers and requests. A {@link Traffic} that knows the protocol forwards it.
  */
 final class TcpProxy implements AutoCloseable {
 
@@ -33,8 +33,7 @@ final class TcpProxy implements AutoCloseable {
     private final Semaphore letThrough = new Semaphore(0);
 
     /**
-     * What goes to and fro on one connection. Each direction has a thread, which ends with an error when the connection
-     * does.
+     * The traffic on one connection. Each direction has a thread, which ends with an error when the connection ends.
      */
     interface Traffic {
 
@@ -56,7 +55,7 @@ final class TcpProxy implements AutoCloseable {
         start("accept", this::accept);
     }
 
-    /** Where it listens, on the loopback address. */
+    /** The port on which it listens, on the loopback address. */
     int port() {
         return listener.getLocalPort();
     }
@@ -65,7 +64,7 @@ final class TcpProxy implements AutoCloseable {
         return silent;
     }
 
-    /** As long as answers are to be late. */
+    /** For as long as answers are to be delayed. */
     void delay() {
         LockSupport.parkNanos(delayNanos);
     }
@@ -75,23 +74,23 @@ final class TcpProxy implements AutoCloseable {
     }
 
     void speakAgain() {
-        // In this order: a connection that comes between the two is heard or cut, and never silent for good.
+        // In this order: a connection that begins between the two is forwarded or cut, and never silent forever.
         silent = false;
         cut();
     }
 
-    /** Has the connections that there are lose what comes back from the server, while new ones are served. */
+    /** Existing connections lose the answers of the server from now on. New connections work. */
     void loseWaysBack() {
         links.forEach(link -> link.losesAnswers = true);
     }
 
-    /** The same for both directions: neither side hears of the other one again. */
+    /** The same for both directions: neither side receives anything more. */
     void loseWays() {
         loseWaysBack();
         links.forEach(link -> link.losesRequests = true);
     }
 
-    /** How many clients have reset a connection on which the way was lost, and not closed it. */
+    /** The number of clients that reset a broken connection instead of closing it. */
     int resets() {
         return resets.get();
     }
@@ -104,13 +103,13 @@ final class TcpProxy implements AutoCloseable {
         nextToKeepBack.set(words);
     }
 
-    /** Whether that is the request to be kept back. */
+    /** Whether this is the request to hold back. */
     boolean isKeptBack(String request) {
         String words = nextToKeepBack.get();
         return words != null && request.contains(words) && nextToKeepBack.compareAndSet(words, null);
     }
 
-    /** Cuts the client off, all of whose request has been read, and waits until the server may be sent it. */
+    /** Cuts off the client, whose whole request has been read, and waits until the test lets the request through. */
     void awaitLetThrough(Link link) {
         closeQuietly(link.client);
         letThrough.acquireUninterruptibly();
@@ -143,7 +142,7 @@ final class TcpProxy implements AutoCloseable {
             try {
                 forward(new Link(client, new Socket(host, port)), traffics.get());
             } catch (IOException ex) {
-                // The server is away, and may come back; or the client is.
+                // The server is down and may come back, or the client is gone.
                 closeQuietly(client);
             }
         }
@@ -157,7 +156,7 @@ final class TcpProxy implements AutoCloseable {
         start("answers", () -> untilOneSideEnds(link, traffic::forwardAnswers));
     }
 
-    /** The other side is told, as a network does that has not lost the way. */
+    /** Closes the other side as well, as a working network does. */
     private void untilOneSideEnds(Link link, Forwarding forwarding) throws IOException {
         try {
             forwarding.forward(link);
@@ -205,7 +204,7 @@ final class TcpProxy implements AutoCloseable {
         }
     }
 
-    /** One connection of a client, and the one of ours behind it. */
+    /** One connection of a client, and the one to the server behind it. */
     static final class Link {
 
         private final Socket client;

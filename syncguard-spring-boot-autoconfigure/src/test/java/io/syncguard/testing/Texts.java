@@ -10,14 +10,12 @@ import net.jqwik.api.ArbitrarySupplier;
 import net.jqwik.api.Combinators;
 import net.jqwik.api.Tuple;
 
-/**
- * Texts that callers may hand in, and the rules of keys and lock ids once more, said by other means than the library's.
- */
+/** Texts that callers may pass, and a second, independent definition of the rules for keys and lock ids. */
 public final class Texts {
 
     private static final int MAX_KEY_BYTES = 512;
 
-    /** What has tripped up parsers, normalisers, databases and caches before. */
+    /** Characters that have broken parsers, normalisers, databases and caches before. */
     private static final List<String> AWKWARD = List.of(
             "",
             " ",
@@ -115,8 +113,8 @@ public final class Texts {
     }
 
     /**
-     * Texts of the given number of UTF-8 bytes, made of characters of one to four bytes, none of which is normalised
-     * away.
+     * Texts of the given number of UTF-8 bytes, made of characters of one to four bytes, none of which normalisation
+     * removes.
      */
     public static Arbitrary<String> ofBytes(int bytes) {
         Arbitrary<String> mixed = Arbitraries.of("x", "\u00e9", "\u20ac", "\ud83d\udd12")
@@ -137,7 +135,7 @@ public final class Texts {
                 .map(Character::toString);
     }
 
-    /** The JDK's encoder knows what is well-formed. */
+    /** The JDK's encoder knows which texts are well-formed. */
     public static boolean isWellFormed(String text) {
         return StandardCharsets.UTF_8.newEncoder().canEncode(text);
     }
@@ -167,7 +165,7 @@ public final class Texts {
         return text.getBytes(StandardCharsets.UTF_8).length;
     }
 
-    /** The text between its code points: a defect may be put in at each of these places. */
+    /** The indexes between the code points of the text, at each of which a defect may be inserted. */
     public static Stream<Integer> boundaries(String text) {
         return Stream.concat(
                 text.isEmpty()

@@ -21,12 +21,12 @@ public final class ThreadShortage {
 
     private static final long STACK_MEGABYTES = 256;
 
-    /** What the JVM itself may need meanwhile: it ends if it cannot map a page. Less than a stack. */
+    /** The memory that the JVM itself may need meanwhile: it ends if it cannot map a page. Less than a stack. */
     private static final long SPARE_MEGABYTES = 200;
 
     private static final Path PRLIMIT = Path.of("/usr/bin/prlimit");
 
-    /** In the child: those that were started to the end. */
+    /** In the child: the threads that were started and have ended. */
     private final List<Thread> last = new ArrayList<>();
 
     private final CountDownLatch enough = new CountDownLatch(1);
@@ -37,7 +37,7 @@ public final class ThreadShortage {
         return Files.isReadable(Path.of("/proc/self/status")) && Files.isExecutable(PRLIMIT);
     }
 
-    /** What starts the JVM of a child. Its first argument is the executable. */
+    /** The command that starts the JVM of a child. Its first argument is the executable. */
     public static ProcessBuilder newProcess(List<String> command) {
         List<String> arguments = new ArrayList<>(command);
         arguments.add(1, "-Xss" + STACK_MEGABYTES + "m");
@@ -48,8 +48,8 @@ public final class ThreadShortage {
     }
 
     /**
-     * From now on the process has no room for one more stack. Some that are over may be used again. The process stands
-     * still while its size is read: a thread that starts meanwhile would take all that is spared for the JVM.
+     * From now on the process has no room for one more stack. It may reuse stacks of ended threads. The process is
+     * stopped while its size is read: a thread that starts meanwhile would take all the room that is left for the JVM.
      */
     public static void limit(long pid) {
         run("kill", "-STOP", Long.toString(pid));
@@ -95,9 +95,7 @@ public final class ThreadShortage {
         }
     }
 
-    /**
-     * In the child, when it is limited: uses up the stacks that are left over. Returns when no thread can be started.
-     */
+    /** In the child, when it is limited: uses up the stacks that are left. Returns when no thread can be started. */
     public static ThreadShortage begin() {
         ThreadShortage shortage = new ThreadShortage();
         try {
@@ -126,7 +124,7 @@ public final class ThreadShortage {
         }
     }
 
-    /** In the child. The parent lifts the limit. */
+    /** In the child. The parent removes the limit. */
     public void end() {
         enough.countDown();
     }
@@ -135,7 +133,7 @@ public final class ThreadShortage {
         try {
             enough.await();
         } catch (InterruptedException ex) {
-            // It ends as well.
+            // This thread ends as well.
         }
     }
 }

@@ -19,7 +19,9 @@ final class LeaseHistory {
     /** The tolerance after the end of a lease. */
     static final long TOLERANCE_MILLIS = 1000;
 
-    /** With the settings of a worker the server ends a statement after 1.8 s; the rest is for a busy machine. */
+    /**
+     * With the settings of a worker the server ends a statement after 1.8 s; the remaining time is for a busy machine.
+     */
     static final long IN_DOUBT_NANOS = 5_000_000_000L;
 
     private static final String LIBRARY_THREADS = "syncguard-";

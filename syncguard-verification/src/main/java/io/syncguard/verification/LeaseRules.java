@@ -54,7 +54,7 @@ final class LeaseRules {
         message(lease);
     }
 
-    /** A lease that is live throughout has to be found. */
+    /** A lease that is live throughout a lookup has to be found. */
     void notMissed(LeaseHistory lease, HistoryEvent missed) {
         if (lease.isLiveThroughout(missed)) {
             report(Rule.NOTHING_VANISHES, "a live lease was not found", lease.acquire(), missed);

@@ -37,7 +37,7 @@ final class SimulatedServer {
         }
     }
 
-    /** @param acquire request the number of the acquire request that made or renewed it last */
+    /** @param acquire the number of the acquire request that made or renewed it last */
     record Entry(String lock, boolean shared, long ttl, long acquire, long expiresAt) {
 
         boolean mayBeHanded() {

@@ -50,7 +50,7 @@ final class SimulatedWaiter {
         if (time.random(100) < (waits ? 1 : 5)) {
             time.record(asked.answered((start + travels) * MILLI, Outcome.UNKNOWN));
             if (time.randomBoolean()) {
-                // It arrives long after its client has given up.
+                // The request arrives long after its client has given up.
                 time.later(start, travels + time.random(200), () -> wakeUps.acquire(asked, waits));
             }
             time.later(start, travels + time.random(300), () -> caller.release(lock, time.now()));

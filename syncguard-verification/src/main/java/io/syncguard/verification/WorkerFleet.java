@@ -77,7 +77,7 @@ final class WorkerFleet {
         return workers.get(index);
     }
 
-    /** Starts a new worker in the place of one that was killed. */
+    /** Starts a new worker instead of one that was killed. */
     void replace(int index, long end) throws Exception {
         String victim = workers.get(index).name();
         int incarnation = Integer.parseInt(victim.substring(victim.indexOf('.') + 1)) + 1;

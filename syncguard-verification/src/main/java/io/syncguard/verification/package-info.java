@@ -1,5 +1,6 @@
 /**
- * Several processes work and are disturbed at random; what they were told is written down and judged by a checker.
+ * Several processes use locks and are disturbed at random; their requests and answers are recorded, and a checker
+ * judges them.
  *
  * <p>Way to read: {@code StressContract}, {@code StressRun}, {@code StressWorker}, {@code HistoryEvent},
  * {@code HistoryChecker}.

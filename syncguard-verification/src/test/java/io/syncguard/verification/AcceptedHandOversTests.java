@@ -11,7 +11,7 @@ import static io.syncguard.verification.HistoryScript.script;
 import org.junit.jupiter.api.Test;
 
 /**
- * The checker accepts histories in which releases hand the key over, and all that may come between that and its holder.
+ * The checker accepts histories with hand-overs, and all events that may happen between a hand-over and its arrival.
  */
 class AcceptedHandOversTests {
 
@@ -263,7 +263,7 @@ class AcceptedHandOversTests {
                 .counter(4, 200));
     }
 
-    /** Somebody holds the key, one waits for it, and the holder has gone. */
+    /** One caller holds the key, another waits for it, and the holder releases. */
     private static HistoryScript released() {
         return script().grant("holder", 1, 0, 1000)
                 .by("b")
@@ -276,7 +276,9 @@ class AcceptedHandOversTests {
         return released().by("b").handed("waiter", 2, 30, 35);
     }
 
-    /** The waiter is handed the key as fence 2 and does nothing; the second gets it when that is over. */
+    /**
+     * The waiter is handed the key with fence 2 and does nothing; the second waiter gets it when that lease has ended.
+     */
     private static HistoryScript secondWaits() {
         return script().grant("holder", 1, 0, 20_000)
                 .by("b")

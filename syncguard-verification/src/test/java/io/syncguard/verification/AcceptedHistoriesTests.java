@@ -10,7 +10,7 @@ import static io.syncguard.verification.HistoryScript.script;
 
 import org.junit.jupiter.api.Test;
 
-/** The checker accepts histories that the contract allows, also where an outcome is unknown. */
+/** The checker accepts histories that the contract allows, including those with unknown outcomes. */
 class AcceptedHistoriesTests {
 
     @Test

@@ -13,8 +13,8 @@ import static io.syncguard.verification.HistoryScript.twoWait;
 import org.junit.jupiter.api.Test;
 
 /**
- * The checker accepts histories of readers, writers and those who wait that the contract allows, also where it is not
- * certain who came first.
+ * The checker accepts histories of readers, writers and waiters that the contract allows, even if the order of arrival
+ * is uncertain.
  */
 class AcceptedQueuesTests {
 

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * A process that is first in the queue and dies, or stands still, delays those behind it by its queue entry, which
- * lives for five seconds, and little more. Both happen at the same time, each to the queue of another key.
+ * A process that is first in the queue and dies, or stands still, delays the waiters behind it by little more than the
+ * five seconds for which its queue entry lives. Both happen at the same time, to the queues of two keys.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class DeadWaiterContract {

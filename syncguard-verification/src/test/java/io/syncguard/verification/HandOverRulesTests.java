@@ -10,8 +10,8 @@ import io.syncguard.verification.Violation.Rule;
 import org.junit.jupiter.api.Test;
 
 /**
- * The checker rejects each history in which a key is handed over to the wrong one or at the wrong time, or believed in
- * for too long.
+ * The checker rejects each history with a hand-over to the wrong waiter or at the wrong time, or with a deadline that
+ * is too late.
  */
 class HandOverRulesTests {
 
@@ -264,7 +264,7 @@ class HandOverRulesTests {
                         .release("waiter", 40, OK));
     }
 
-    /** Somebody holds the key, and one waits for it. */
+    /** One caller holds the key, and another waits for it. */
     private static HistoryScript waits() {
         return script().grant("holder", 1, 0, 1000).by("b").line("waiter", 10);
     }

@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A history of one key, written by hand. Times are milliseconds; a call takes one, in whose middle the server acts. The
- * server's clock is far ahead of the monotonic one.
+ * A history of one key, written by hand. Times are milliseconds. A call takes one millisecond, and the server acts in
+ * its middle. The server's clock is far ahead of the monotonic one.
  */
 final class HistoryScript {
 
@@ -31,12 +31,12 @@ final class HistoryScript {
         return new HistoryScript();
     }
 
-    /** Somebody holds the key. */
+    /** A caller holds the key. */
     static HistoryScript held() {
         return script().grant("holder", 1, 0, 1000);
     }
 
-    /** Two writers came one after the other, and the holder has gone. */
+    /** Two writers arrive one after the other, and the holder releases. */
     static HistoryScript twoWait() {
         return held().by("b")
                 .queue("first", 10)
@@ -50,7 +50,7 @@ final class HistoryScript {
         assertThat(script.check()).isEmpty();
     }
 
-    /** Rejected by this rule, with a message that names events of the history. */
+    /** Expects a violation of this rule, with a message that names events of the history. */
     static void rejects(Rule rule, String message, HistoryScript script) {
         assertThat(script.check()).anySatisfy(violation -> {
             assertThat(violation.rule()).isEqualTo(rule);
@@ -59,31 +59,31 @@ final class HistoryScript {
         });
     }
 
-    /** Whose calls follow. */
+    /** The client of the following calls. */
     HistoryScript by(String process) {
         this.process = process;
         return this;
     }
 
-    /** Which thread's calls follow. */
+    /** The thread of the following calls. */
     HistoryScript on(String client) {
         this.client = client;
         return this;
     }
 
-    /** How long the calls take that follow. */
+    /** The duration of the following calls. */
     HistoryScript taking(long millis) {
         this.took = millis;
         return this;
     }
 
-    /** The acquire requests that follow are to share. */
+    /** The following acquire requests are shared. */
     HistoryScript reading() {
         this.shared = true;
         return this;
     }
 
-    /** The acquire requests that follow are exclusive, as they are from the beginning. */
+    /** The following acquire requests are exclusive, which is the default. */
     HistoryScript writing() {
         this.shared = false;
         return this;
@@ -104,14 +104,14 @@ final class HistoryScript {
         return acquire(lock, at, 100, Outcome.QUEUED);
     }
 
-    /** Like that, by somebody who may be handed the key. */
+    /** The same for a caller that accepts a hand-over. */
     HistoryScript line(String lock, long at) {
         return acquire(lock, at, 6000, Outcome.QUEUED);
     }
 
     /**
-     * The message arrives that a release has granted the key, with a lease of five seconds, to whoever made the last
-     * acquire request.
+     * The message of a hand-over arrives: a release has granted the key, with a lease of five seconds, to the sender of
+     * the last acquire request.
      */
     HistoryScript handed(String lock, long fence, long grantedAt, long at) {
         return handed(lock, fence, grantedAt, WAITER_TTL, at);
@@ -128,7 +128,7 @@ final class HistoryScript {
                 .with(acquire));
     }
 
-    /** An acquire request is answered a grant that the queue entry has become before, which is extended. */
+    /** The answer to an acquire request is the grant that its queue entry had become, now extended. */
     HistoryScript foundOwn(String lock, long fence, long grantedAt, long at, long ttl) {
         return add(called(Kind.ACQUIRE, lock, at, Outcome.OK)
                 .with(new Lease(fence, ttl, SERVER_AHEAD + grantedAt, SERVER_AHEAD + at + ttl, false)));
@@ -138,7 +138,7 @@ final class HistoryScript {
         return add(called(Kind.RENEW, lock, at, Outcome.OK).with(5000));
     }
 
-    /** Asked and never answered: the process was killed. */
+    /** A request without an answer: the process was killed. */
     HistoryScript acquireWithoutAnswer(String lock, long at, long ttl) {
         return add(called(Kind.ACQUIRE, lock, at, Outcome.UNKNOWN)
                 .answered(HistoryEvent.NEVER, Outcome.UNKNOWN)
@@ -211,7 +211,7 @@ final class HistoryScript {
         return add(called(Kind.COUNTER, "", at, Outcome.OK).with(Lease.ofFence(fence)));
     }
 
-    /** An acquire request under this lock id was interrupted; FAILED if it did not say so. */
+    /** An acquire request under this lock id was interrupted; FAILED if it did not report that. */
     HistoryScript aborted(String lock, long at, Outcome outcome) {
         return add(called(Kind.ABORTED, lock, at, outcome));
     }

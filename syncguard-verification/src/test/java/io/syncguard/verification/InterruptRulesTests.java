@@ -16,8 +16,8 @@ import io.syncguard.verification.Violation.Rule;
 import org.junit.jupiter.api.Test;
 
 /**
- * The checker rejects each history in which an interrupt spoils what it must not, and accepts those that only look like
- * it.
+ * The checker rejects each history in which an interrupt has an effect that it must not have, and accepts those that
+ * only look like it.
  */
 class InterruptRulesTests {
 

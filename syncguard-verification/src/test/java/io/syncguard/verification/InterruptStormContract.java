@@ -16,8 +16,8 @@ import org.junit.jupiter.api.TestInstance;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * Threads are interrupted two hundred times in a second, also while they release: what is released is released, and who
- * was interrupted leaves nothing behind.
+ * Threads are interrupted two hundred times in a second, even while they release: a released lock is released, and an
+ * interrupted thread leaves nothing behind.
  *
  * <p>{@code -Dsyncguard.stress.seed} and {@code .seconds} change the run, which is short.
  */

@@ -11,8 +11,7 @@ import io.syncguard.verification.Violation.Rule;
 import org.junit.jupiter.api.Test;
 
 /**
- * The checker rejects each history in which one lease breaks the contract, by the rule that says so, and names the
- * events.
+ * The checker rejects each history in which one lease breaks the contract, by the rule for that, and names the events.
  */
 class LeaseRulesTests {
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * Who waits behind hundreds that are interrupted at once gets the key as if they had not been there.
+ * A waiter behind hundreds of others gets the key at once when all of them are interrupted.
  *
  * <p>{@code -Dsyncguard.stress.seconds} repeats it for that long.
  */
@@ -37,7 +37,7 @@ abstract class ManyLeaversContract {
     @BeforeAll
     void start() throws Exception {
         leavers = new ManyLeavers(server);
-        // The threads, and the code, are warm.
+        // Warms up the threads and the code.
         leavers.interruptAll(LEAVERS, 0);
     }
 

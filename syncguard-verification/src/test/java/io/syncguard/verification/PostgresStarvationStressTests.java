@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * What the library does by itself goes on whatever callers ask for and whichever of its sessions are terminated: locks
- * are extended, and who waits goes on waiting.
+ * The work of the library itself goes on, whatever callers request and whichever of its sessions are terminated: locks
+ * are extended, and waiters go on waiting.
  *
  * <p>{@code -Dsyncguard.stress.seconds} makes each run longer.
  */
@@ -44,7 +44,7 @@ class PostgresStarvationStressTests {
 
     private static final int HOLDERS = 50;
 
-    /** The first heartbeat comes after a third of that, and has the rest of the time to get through. */
+    /** The first heartbeat comes after a third of that, and has the other two thirds to succeed. */
     private static final Duration TTL = Duration.ofSeconds(3);
 
     private static final int CALLERS = 450;
@@ -52,15 +52,16 @@ class PostgresStarvationStressTests {
     private static final int WAITERS = 20;
 
     /**
-     * Who waits is looked at after a third of that. The pool takes a connection that was used so lately without a test.
+     * The safety poll of a waiter comes after a third of that. The pool does not test a connection that was used so
+     * recently.
      */
     private static final Duration WAITER_TTL = Duration.ofSeconds(1);
 
     private static final long BETWEEN_TERMINATIONS_NANOS = 250_000_000L;
 
     /**
-     * That which has asked for all who wait, if it has since the last one was terminated: one failure is repeated, not
-     * two.
+     * The session that has sent a safety poll since the last termination, if there is one: the library repeats one
+     * failure, not two.
      */
     private static final String TERMINATE = """
             SELECT pid, pg_terminate_backend(pid) FROM (
@@ -163,7 +164,7 @@ class PostgresStarvationStressTests {
         assertThat(lost).as("losses that were told").noneMatch(key -> key.startsWith("held-"));
     }
 
-    /** What is left of the time is the time by which the release extends it. */
+    /** A release sets the lease to end when its time to hold is over. */
     private void giveBackEarly(String key) {
         LockHandle lock = locks.tryAcquire(LockRequest.of(key).holdAtLeast(Duration.ofMillis(300)));
         if (lock != null) {

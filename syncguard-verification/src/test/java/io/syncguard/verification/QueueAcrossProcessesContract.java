@@ -23,20 +23,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * One queue for several processes: who came first is granted first, neighbouring readers enter together, and nobody
- * starves.
+ * One queue for several processes: the first to arrive is granted first, neighbouring readers enter together, and no
+ * waiter starves.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class QueueAcrossProcessesContract {
 
     private static final int PROCESSES = 3;
 
-    /** Of the streams, each in two processes. */
+    /** The number of callers of a stream in each of two processes. */
     private static final int THREADS = 4;
 
     private static final Duration BODY = Duration.ofMillis(20);
 
-    /** For a machine that is busy with something else. */
+    /** Enough time for a busy machine. */
     private static final Duration SLACK = Duration.ofSeconds(3);
 
     private final List<ChildJvm> children = new ArrayList<>();
@@ -83,7 +83,7 @@ abstract class QueueAcrossProcessesContract {
             Map<String, Long> held = held();
             assertThat(held.values()).as("fences of " + together).allMatch(fence -> fence > last);
             fences.putAll(held);
-            // The first of several first: who comes behind has to wait for the last.
+            // If several readers hold it, the waiters behind them have to wait for the last release.
             together.stream()
                     .sorted()
                     .forEach(name -> child(Integer.parseInt(name)).ask("release " + name));
@@ -121,7 +121,7 @@ abstract class QueueAcrossProcessesContract {
                 .isLessThan(allInFront());
     }
 
-    /** Everybody in the stream may hold the lock once, one after the other. */
+    /** The time in which all callers of the stream can hold the lock once, one after the other. */
     private static Duration allInFront() {
         return BODY.multipliedBy(2 * THREADS).plus(SLACK);
     }
@@ -159,7 +159,7 @@ abstract class QueueAcrossProcessesContract {
         eventually().until(() -> server.waiters(key) == count);
     }
 
-    /** Who holds it in any of the processes, with the fence. */
+    /** The holders in all processes, with their fences. */
     private Map<String, Long> held() {
         return IntStream.range(0, PROCESSES)
                 .mapToObj(i -> child(i).ask("held"))

@@ -12,8 +12,8 @@ import io.syncguard.verification.Violation.Rule;
 import org.junit.jupiter.api.Test;
 
 /**
- * The checker rejects each history in which somebody is granted out of turn, beside whom they must not be, or waits for
- * nothing.
+ * The checker rejects each history with a grant out of turn, a grant beside a conflicting lease, or a wait without a
+ * reason.
  */
 class QueueRulesTests {
 

@@ -17,14 +17,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A process that stood still for longer than a request may take goes on with the answer, which has been there all the
- * time.
+ * A process that stood still for longer than a request may take continues with the answer, which arrived during the
+ * pause.
  */
 class RedisPausedProcessTests {
 
     private static final String QUEUE = RedisSettings.KEY_PREFIX + "queue:order:42";
 
-    /** The queue entry was asked for again before that, and the answer to that may have come until then. */
+    /** The queue entry is renewed before that, and the answer to that may have arrived until then. */
     private static final long ASKED_IN_VAIN_MILLIS =
             RedisSettings.WAITER_TTL.toMillis() - 2 * RedisSettings.WAITER_TTL.toMillis() / 3 - 150;
 
@@ -47,7 +47,7 @@ class RedisPausedProcessTests {
         backend.acquire(AcquireRequests.exclusive("order:42", holder, Duration.ofMinutes(1), "test"));
         child.ask("queue waiter order:42 exclusive");
         eventually().until(() -> redis.commands().zcard(QUEUE) == 1);
-        // From now on it is asked for by the clock alone.
+        // From now on the renewals depend on the clock alone.
         eventually().until(() -> redis.commands().pttl(QUEUE) < RedisSettings.WAITER_TTL.toMillis() - 1000);
 
         redis.pauseWrites();

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The checker accepts what the model does at random, and rejects it with one event doctored. */
+/** The checker accepts random histories of the model, and rejects them when one event is falsified. */
 class SimulatedHistoriesTests {
 
     private static final int STEPS = 2500;
@@ -33,7 +33,7 @@ class SimulatedHistoriesTests {
         assertThat(check(HistorySimulator.simulate(seed, STEPS))).isEmpty();
     }
 
-    /** Where the first grants are of unknown outcome, too. */
+    /** The outcomes of some first grants are unknown, too. */
     @Test
     void what_the_model_does_with_many_new_keys_is_accepted() {
         assertThat(LongStream.rangeClosed(1, 20_000)
@@ -83,7 +83,7 @@ class SimulatedHistoriesTests {
         assertThat(check(events)).extracting(Violation::rule).contains(Rule.NOTHING_VANISHES);
     }
 
-    /** Which rule finds it, or one of which does. */
+    /** The rule that finds the bug, or the rules of which one does. */
     static Stream<Arguments> bugs() {
         return Stream.of(
                 arguments(Bug.READERS_PASS_WAITING_WRITERS, List.of(Rule.ORDER_OF_ARRIVAL, Rule.NEWCOMERS_YIELD)),
@@ -146,7 +146,7 @@ class SimulatedHistoriesTests {
                 .toList();
     }
 
-    /** The first grant that was released at once and without any doubt, with another one after it. */
+    /** The first grant that was certainly released at once, and that has another one after it. */
     private static HistoryEvent firstReleased(List<HistoryEvent> events) {
         List<HistoryEvent> grants = grants(events);
         return grants.subList(0, grants.size() - 1).stream()

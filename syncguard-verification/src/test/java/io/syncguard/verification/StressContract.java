@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * Several processes use locks at random while they and the server are disturbed, and what they were told fits the
+ * Several processes use locks at random while they and the server are disturbed. The answers that they received fit the
  * contract.
  *
  * <p>{@code -Dsyncguard.stress.seed}, {@code .seconds}, {@code .workers} and {@code .clients} change the run, which is

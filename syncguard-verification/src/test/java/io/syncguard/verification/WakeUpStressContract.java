@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * No wake-up and no hand-over is lost: processes that look by themselves once in an hour, and whose leases live for
+ * No wake-up and no hand-over is lost: processes whose safety poll comes once in an hour, and whose leases live for
  * hours, do all their work.
  *
  * <p>{@code -Dsyncguard.stress.seconds} makes each run longer, {@code .seed} repeats its choices.
@@ -24,7 +24,7 @@ abstract class WakeUpStressContract {
 
     private static final int PROCESSES = 8;
 
-    /** How much longer than it should a run may take on a machine that is busy, until it has shown enough. */
+    /** The extra time that a run may take on a busy machine until it has enough events. */
     private static final int LIMIT_SECONDS = 30;
 
     private static final long SECOND = 1_000_000_000L;
@@ -69,7 +69,7 @@ abstract class WakeUpStressContract {
 
     private WakeUpReport work(String name, int processes, int threads, int seconds, Runnable disturbance) {
         List<ChildJvm> workers = children.subList(0, processes);
-        // The first question is answered when a process is up.
+        // A process answers the first question when it has started.
         workers.forEach(worker -> worker.ask("progress"));
         Random random = new Random(SEED);
         for (ChildJvm worker : workers) {

@@ -134,13 +134,13 @@ final class LeadershipRun {
         fault.action.on(injector, leader);
     }
 
-    /** Ends whatever is left of it. */
+    /** Ends the processes and the server that still run. */
     void stop() throws IOException {
         group.close();
         server.close();
     }
 
-    /** Nobody needs the files of a run that found nothing. */
+    /** Deletes the files of a run without a violation. */
     void deleteFiles() throws IOException {
         FileSystemUtils.deleteRecursively(directory);
     }

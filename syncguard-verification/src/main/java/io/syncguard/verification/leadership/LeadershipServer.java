@@ -15,13 +15,13 @@ interface LeadershipServer extends AutoCloseable {
         LeadershipServer start(Path directory) throws IOException;
     }
 
-    /** One more way there. */
+    /** A separate URL of the server. */
     ServerProxy newProxy();
 
     /** How many live members wait to lead. */
     int waiters();
 
-    /** Ends it. It remembers what it has answered. */
+    /** Ends the server. It keeps everything that it has answered. */
     void stop();
 
     /** Starts it again. */

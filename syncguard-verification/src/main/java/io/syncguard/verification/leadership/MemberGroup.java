@@ -38,7 +38,7 @@ final class MemberGroup {
         members.forEach(MemberGroup::join);
     }
 
-    /** Starts a new member in the place of one that was killed, and waits for the next leader. */
+    /** Starts a new member instead of one that was killed, and waits for the next leader. */
     void replace(Member killed) {
         Member successor = startMember(killed.index());
         awaitSuccessor(killed);
@@ -96,13 +96,13 @@ final class MemberGroup {
         return leading.get(0);
     }
 
-    /** All but the leader wait for their turn. */
+    /** Waits until all members except the leader are in the queue. */
     void awaitQueue() {
         awaitLeader();
         eventually().until(() -> server.waiters() == members.size() - 1);
     }
 
-    /** A campaign may rest for seconds after errors. */
+    /** After errors a campaign may pause for seconds. */
     static ConditionFactory eventually() {
         return Awaitility.await().atMost(Duration.ofMinutes(1)).pollInterval(Duration.ofMillis(5));
     }

@@ -5,7 +5,7 @@ import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.ServerProxy;
 import java.io.IOException;
 
-/** A PostgreSQL of the run's own. */
+/** A separate PostgreSQL for the run. */
 final class PostgresLeadershipServer implements LeadershipServer {
 
     private final OwnPostgres server = new OwnPostgres();

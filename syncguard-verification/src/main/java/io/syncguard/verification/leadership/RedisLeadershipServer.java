@@ -10,10 +10,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A Redis of the run's own, which is killed: it has each grant on disk before it answers. */
+/** A separate Redis for the run, which is killed: it has each grant on disk before it answers. */
 final class RedisLeadershipServer implements LeadershipServer {
 
-    /** Those who wait, by the ends of their queue entries. The dead stay in it for a while. */
+    /** The waiters, by the ends of their queue entries. Dead waiters stay in it for a while. */
     private static final String WAITING = RedisSettings.KEY_PREFIX + "waiting_writers:leader:" + LeaderProcess.ELECTION;
 
     private final OwnRedis server;

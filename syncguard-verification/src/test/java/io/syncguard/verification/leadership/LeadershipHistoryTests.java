@@ -7,7 +7,10 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The judge of leadership histories finds what is planted there, and accepts what may have been right. */
+/**
+ * The checker of leadership histories finds the violations that are planted there, and accepts what may have been
+ * correct.
+ */
 class LeadershipHistoryTests {
 
     private final LeadershipHistory history = new LeadershipHistory();
