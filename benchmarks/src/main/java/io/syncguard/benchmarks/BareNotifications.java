@@ -21,13 +21,13 @@ final class BareNotifications {
     private final PGConnection listener;
     private final PreparedStatement notify;
 
-    private BareNotifications(String url, String hears, String says) throws SQLException {
+    private BareNotifications(String url, String listenChannel, String notifyChannel) throws SQLException {
         Connection listening = DriverManager.getConnection(url);
         try (Statement statement = listening.createStatement()) {
-            statement.execute("LISTEN " + hears);
+            statement.execute("LISTEN " + listenChannel);
         }
         this.listener = listening.unwrap(PGConnection.class);
-        this.notify = DriverManager.getConnection(url).prepareStatement("NOTIFY " + says);
+        this.notify = DriverManager.getConnection(url).prepareStatement("NOTIFY " + notifyChannel);
     }
 
     /** The partner who calls. */
@@ -47,7 +47,7 @@ final class BareNotifications {
     long call() throws SQLException {
         long began = System.nanoTime();
         notify.execute();
-        if (!hear()) {
+        if (!awaitNotification()) {
             throw new IllegalStateException("No echo");
         }
         return System.nanoTime() - began;
@@ -56,7 +56,7 @@ final class BareNotifications {
     private void answer() {
         try {
             while (true) {
-                if (hear()) {
+                if (awaitNotification()) {
                     notify.execute();
                 }
             }
@@ -65,8 +65,8 @@ final class BareNotifications {
         }
     }
 
-    private boolean hear() throws SQLException {
-        PGNotification[] heard = listener.getNotifications(PATIENCE_MILLIS);
-        return heard != null && heard.length > 0;
+    private boolean awaitNotification() throws SQLException {
+        PGNotification[] received = listener.getNotifications(PATIENCE_MILLIS);
+        return received != null && received.length > 0;
     }
 }

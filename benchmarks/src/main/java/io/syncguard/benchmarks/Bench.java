@@ -18,6 +18,13 @@ import org.springframework.context.annotation.Configuration;
 /** The common parts of the measurements: a durable server, an application on it, counting and printing. */
 final class Bench {
 
+    /** Before the names of auto-configurations that an application leaves out. */
+    static final String EXCLUDE = "spring.autoconfigure.exclude=";
+
+    static final String DATA_SOURCE = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration";
+
+    static final String REDIS = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration";
+
     private Bench() {}
 
     /** A PostgreSQL with durable settings. */
@@ -36,7 +43,7 @@ final class Bench {
     /** An application with the defaults of a user. */
     static ConfigurableApplicationContext application(String url) {
         return run(
-                "spring.autoconfigure.exclude=org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+                EXCLUDE + REDIS,
                 "spring.datasource.url=" + url,
                 // A slow, busy machine must not end the benchmark.
                 "syncguard.postgres.network-timeout=1m");
@@ -44,10 +51,7 @@ final class Bench {
 
     /** The same with its locks in Redis. */
     static ConfigurableApplicationContext redisApplication(String url) {
-        return run(
-                "spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
-                "spring.data.redis.url=" + url,
-                "syncguard.redis.network-timeout=1m");
+        return run(EXCLUDE + DATA_SOURCE, "spring.data.redis.url=" + url, "syncguard.redis.network-timeout=1m");
     }
 
     private static ConfigurableApplicationContext run(String... properties) {

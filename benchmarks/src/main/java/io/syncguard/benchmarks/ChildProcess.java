@@ -29,12 +29,12 @@ final class ChildProcess implements AutoCloseable {
 
     /** Sends a command and waits for the answer. */
     String ask(Object... words) {
-        tell(words);
+        send(words);
         return answer();
     }
 
     /** Sends a command. */
-    void tell(Object... words) {
+    void send(Object... words) {
         StringBuilder command = new StringBuilder();
         for (Object word : words) {
             command.append(command.isEmpty() ? "" : " ").append(word);

@@ -35,8 +35,7 @@ public class InterceptorBenchmark {
             .properties(
                     "spring.main.banner-mode=off",
                     "spring.main.web-application-type=none",
-                    "spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration,"
-                            + "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
+                    Bench.EXCLUDE + Bench.DATA_SOURCE + "," + Bench.REDIS)
             .run();
 
     private final Orders orders = context.getBean(Orders.class);

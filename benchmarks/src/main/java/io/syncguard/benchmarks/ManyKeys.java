@@ -123,7 +123,8 @@ public final class ManyKeys {
             TimeUnit.SECONDS.sleep(1);
         }
         System.out.printf(
-                "after the last sweep: leases %d, bytes of their table and indexes %d, counters %d, of them for the keys %d%n",
+                "after the last sweep: leases %d, bytes of their table and indexes %d, counters %d,"
+                        + " of them for the keys %d%n",
                 count("syncguard_locks"),
                 jdbc.queryForObject("SELECT pg_total_relation_size('syncguard_locks')", Long.class),
                 count("syncguard_fence_counters"),

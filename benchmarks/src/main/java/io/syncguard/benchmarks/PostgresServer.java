@@ -9,6 +9,9 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 /** A durable PostgreSQL with several databases, and its counters. */
 final class PostgresServer implements Server {
 
+    private static final String SESSIONS =
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = ? AND backend_type = 'client backend'";
+
     private final EmbeddedPostgres postgres;
     private final JdbcTemplate jdbc;
 
@@ -71,12 +74,7 @@ final class PostgresServer implements Server {
 
     /** Waits until a database has no sessions. */
     void awaitEndOfSessions(String database) throws InterruptedException {
-        for (int look = 0;
-                number(
-                                "SELECT count(*) FROM pg_stat_activity WHERE datname = ? AND backend_type = 'client backend'",
-                                database)
-                        > 0;
-                look++) {
+        for (int look = 0; number(SESSIONS, database) > 0; look++) {
             if (look == 3000) {
                 throw new IllegalStateException("There are still sessions in database " + database);
             }

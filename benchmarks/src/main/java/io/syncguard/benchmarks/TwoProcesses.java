@@ -33,8 +33,8 @@ final class TwoProcesses implements AutoCloseable {
         this.one = new ChildProcess();
         this.other = new ChildProcess();
         for (Peer peer : peers()) {
-            one.tell("open", peer, arena.url(peer));
-            other.tell("open", peer, arena.url(peer));
+            one.send("open", peer, arena.url(peer));
+            other.send("open", peer, arena.url(peer));
             one.answer();
             other.answer();
         }
@@ -52,8 +52,8 @@ final class TwoProcesses implements AutoCloseable {
 
     /** Lets threads of both contend for one key. */
     HandOvers contend(Peer peer, int threadsOfEach, Duration duration) {
-        one.tell("contend", peer, threadsOfEach, duration.toMillis());
-        other.tell("contend", peer, threadsOfEach, duration.toMillis());
+        one.send("contend", peer, threadsOfEach, duration.toMillis());
+        other.send("contend", peer, threadsOfEach, duration.toMillis());
         return HandOvers.of(Body.parse(one.answer()), Body.parse(other.answer()));
     }
 

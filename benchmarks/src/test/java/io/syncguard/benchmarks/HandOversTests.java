@@ -36,7 +36,7 @@ class HandOversTests {
     }
 
     @Test
-    void a_body_that_was_told_is_read_as_it_was() {
+    void a_body_is_read_as_it_was_written() {
         Body body = new Body(3, -7, 12);
 
         assertThat(Body.parse(body + " " + body)).containsExactly(body, body);
