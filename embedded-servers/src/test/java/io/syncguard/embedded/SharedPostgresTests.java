@@ -33,11 +33,11 @@ class SharedPostgresTests {
 
     @Test
     void aServerOfSomebodyElseIsNeitherUsedNorStopped() throws Exception {
-        try (OwnPostgres stranger = new OwnPostgres()) {
+        try (OwnPostgres foreignServer = new OwnPostgres()) {
             assertThatIllegalStateException()
-                    .isThrownBy(() -> join(port(stranger.url())))
+                    .isThrownBy(() -> join(port(foreignServer.url())))
                     .withMessageContaining("set the port");
-            assertThat(stranger.jdbc().queryForObject("SELECT 1", Integer.class))
+            assertThat(foreignServer.jdbc().queryForObject("SELECT 1", Integer.class))
                     .isEqualTo(1);
         }
     }

@@ -30,8 +30,8 @@ class SharedRedisTests {
 
     @Test
     void aServerOfSomebodyElseIsNeitherUsedNorStopped() {
-        try (OwnRedis stranger = new OwnRedis()) {
-            int port = stranger.port();
+        try (OwnRedis foreignServer = new OwnRedis()) {
+            int port = foreignServer.port();
 
             assertThatIllegalStateException().isThrownBy(() -> join(port)).withMessageContaining("set the port");
             assertThat(isThere(port)).isTrue();

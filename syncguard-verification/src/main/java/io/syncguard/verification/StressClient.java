@@ -38,7 +38,7 @@ final class StressClient implements Runnable {
     private final LockTemplate template;
     private final LockManager locks;
     private final TransactionTemplate transactions;
-    private final StressForeignLocks stranger;
+    private final StressForeignLocks foreignLocks;
     private final HandleRecorder handles;
     private final Random random;
     private final long end;
@@ -55,7 +55,7 @@ final class StressClient implements Runnable {
         this.template = template;
         this.locks = template.manager();
         this.transactions = transactions;
-        this.stranger = new StressForeignLocks(template.manager(), store, recorder, known, random);
+        this.foreignLocks = new StressForeignLocks(template.manager(), store, recorder, known, random);
         this.handles = new HandleRecorder(template.manager(), database, recorder);
         this.random = random;
         this.end = end;
@@ -113,7 +113,7 @@ final class StressClient implements Runnable {
         } else if (what < 73) {
             abandon();
         } else if (what < 97) {
-            stranger.next();
+            foreignLocks.next();
         } else {
             template.tryExecute(request(), lock -> {
                 use(lock);

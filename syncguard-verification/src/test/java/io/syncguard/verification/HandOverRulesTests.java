@@ -29,7 +29,7 @@ class HandOverRulesTests {
     }
 
     @Test
-    void message_that_is_accepted_although_it_is_older_than_the_queue_entry() {
+    void a_message_that_is_accepted_although_it_is_older_than_the_queue_entry() {
         rejects(
                 Rule.DEADLINE,
                 "longer than its ttl",

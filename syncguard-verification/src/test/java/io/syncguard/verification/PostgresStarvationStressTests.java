@@ -161,7 +161,7 @@ class PostgresStarvationStressTests {
         held.forEach(LockHandle::release);
         assertThat(made).as("calls").hasPositiveValue();
         assertThat(notHeld).as("locks that their holders lost").isEmpty();
-        assertThat(lost).as("losses that were told").noneMatch(key -> key.startsWith("held-"));
+        assertThat(lost).as("reported losses").noneMatch(key -> key.startsWith("held-"));
     }
 
     /** A release sets the lease to end when its time to hold is over. */

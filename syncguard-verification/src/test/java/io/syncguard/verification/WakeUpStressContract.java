@@ -64,7 +64,7 @@ abstract class WakeUpStressContract {
 
     @Test
     void processes_whose_listening_connections_are_terminated_again_and_again_do_all_their_work() {
-        assertDone(work("deaf", 2, 8, 2, server::endListener));
+        assertDone(work("terminated", 2, 8, 2, server::endListener));
     }
 
     private WakeUpReport work(String name, int processes, int threads, int seconds, Runnable disturbance) {
@@ -103,7 +103,7 @@ abstract class WakeUpStressContract {
         assertThat(report.failed()).as("calls that failed").isZero();
         assertThat(report.longestWaitMillis()).as("the longest wait").isLessThan(WakeUpWorker.PATIENCE.toMillis());
         assertThat(report.isEnough())
-                .as("hand-overs, and some of everything else: " + report)
+                .as("hand-overs, and at least one of each other kind: " + report)
                 .isTrue();
     }
 }
