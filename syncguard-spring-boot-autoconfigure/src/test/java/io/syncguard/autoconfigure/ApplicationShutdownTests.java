@@ -42,7 +42,7 @@ class ApplicationShutdownTests {
     private static final TestDatabase database = applications.database;
 
     @Test
-    void a_running_body_ends_with_its_lock_held_by_heartbeats_and_nobody_is_granted_another() {
+    void a_running_body_ends_with_its_lock_held_by_heartbeats_and_no_other_lock_is_granted() {
         applications.run(
                 application -> {
                     LockManager locks = application.getBean(LockManager.class);
@@ -74,7 +74,7 @@ class ApplicationShutdownTests {
     }
 
     @Test
-    void what_is_still_held_when_the_time_is_over_is_released_and_its_holder_told() {
+    void a_lock_that_is_still_held_when_the_time_is_over_is_released_and_its_holder_notified() {
         applications.run(
                 application -> {
                     LockHandle lock = application.getBean(LockManager.class).acquire(ORDER);

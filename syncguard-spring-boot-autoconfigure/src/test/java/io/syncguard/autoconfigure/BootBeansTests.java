@@ -92,7 +92,7 @@ class BootBeansTests {
     }
 
     @Test
-    void a_lock_manager_of_the_application_takes_the_place_of_ours() {
+    void a_lock_manager_of_the_application_replaces_ours() {
         runner().withUserConfiguration(OwnManager.class).run(application -> {
             assertThat(application).hasNotFailed();
             assertThat(application.getBean(LockTemplate.class).manager()).isSameAs(application.getBean("ownManager"));

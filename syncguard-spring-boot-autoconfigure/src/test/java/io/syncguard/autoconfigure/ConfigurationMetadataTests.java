@@ -51,7 +51,7 @@ class ConfigurationMetadataTests {
     }
 
     @Test
-    void defaults_are_told_where_there_are_some() {
+    void defaults_are_documented_where_there_are_some() {
         assertThat(properties)
                 .filteredOn(property -> !property.containsKey("defaultValue"))
                 .extracting(property -> property.get("name"))

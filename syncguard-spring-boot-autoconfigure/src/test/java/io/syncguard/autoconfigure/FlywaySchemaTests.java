@@ -142,7 +142,7 @@ class FlywaySchemaTests {
     }
 
     @Test
-    void flyway_with_a_default_schema_that_the_table_names_lack_is_told_what_to_do() {
+    void flyway_with_a_default_schema_that_the_table_names_lack_fails_with_advice() {
         onDatabase()
                 .withPropertyValues("spring.flyway.default-schema=shop")
                 .run(application -> assertThat(application)
@@ -171,7 +171,7 @@ class FlywaySchemaTests {
     }
 
     @Test
-    void a_migration_strategy_that_migrates_nothing_is_told_what_is_missing() {
+    void a_migration_strategy_that_migrates_nothing_fails_and_the_message_names_what_is_missing() {
         onDatabase()
                 .withBean(FlywayMigrationStrategy.class, () -> flyway -> {})
                 .run(application -> assertSchemaMissing(application.getStartupFailure()));
@@ -187,14 +187,14 @@ class FlywaySchemaTests {
     }
 
     @Test
-    void a_flyway_of_the_application_that_lacks_the_location_is_told_what_to_do() {
+    void a_flyway_of_the_application_that_lacks_the_location_fails_with_advice() {
         onDatabase()
                 .withUserConfiguration(OwnFlywayWithoutLocation.class)
                 .run(application -> assertSchemaMissing(application.getStartupFailure()));
     }
 
     @Test
-    void flyway_without_placeholders_is_told_what_to_do() {
+    void flyway_without_placeholders_fails_with_advice() {
         onDatabase()
                 .withPropertyValues("spring.flyway.placeholder-replacement=false")
                 .run(application -> assertThat(application)
@@ -205,7 +205,7 @@ class FlywaySchemaTests {
     }
 
     @Test
-    void flyway_with_another_placeholder_prefix_is_told_what_to_do() {
+    void flyway_with_another_placeholder_prefix_fails_with_advice() {
         onDatabase()
                 .withPropertyValues("spring.flyway.placeholder-prefix=@{")
                 .run(application -> assertThat(application)

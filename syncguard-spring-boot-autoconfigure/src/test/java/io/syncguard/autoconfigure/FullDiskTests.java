@@ -54,7 +54,7 @@ class FullDiskTests {
     }
 
     @Test
-    void a_full_disk_is_told_and_nothing_is_acquired_until_there_is_room() {
+    void a_full_disk_is_reported_and_nothing_is_acquired_until_there_is_room() {
         database.jdbc().execute("ALTER TABLE syncguard_locks SET TABLESPACE " + tablespace);
         Applications.on(database.url()).run(application -> {
             LockManager locks = application.getBean(LockManager.class);

@@ -125,7 +125,7 @@ class InDoubtTests {
                             LockBackendException.class,
                             ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE))
                     .hasMessageContaining("'order:1'");
-            assertThat(operations()).as("the server did it").isEqualTo("INSERT,UPDATE");
+            assertThat(operations()).as("operations at the server").isEqualTo("INSERT,UPDATE");
             assertThat(lock.remaining()).isBetween(Duration.ofMillis(1), Duration.ofSeconds(10));
             assertThat(lock.release()).isTrue();
             awaitOperations("INSERT", "UPDATE", "DELETE");
@@ -140,7 +140,7 @@ class InDoubtTests {
 
             assertFails(lock::rotateFence, LockErrorCode.SERVICE_UNAVAILABLE);
 
-            assertThat(operations()).as("the server did it").isEqualTo("INSERT,UPDATE");
+            assertThat(operations()).as("operations at the server").isEqualTo("INSERT,UPDATE");
             assertThat(lock.isHeld()).isTrue();
             assertThat(lock.fence().value()).isEqualTo(1);
             assertThat(lock.rotateFence().value()).isEqualTo(3);

@@ -105,7 +105,7 @@ class LockDataSourceTests {
     }
 
     @Test
-    void a_data_source_that_tells_nothing_lends_its_connections() {
+    void a_data_source_that_does_not_reveal_its_url_lends_its_connections() {
         AbstractRoutingDataSource dataSource = new AbstractRoutingDataSource() {
             @Override
             protected Object determineCurrentLookupKey() {

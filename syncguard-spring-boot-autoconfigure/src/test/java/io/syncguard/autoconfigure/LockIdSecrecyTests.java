@@ -64,7 +64,7 @@ class LockIdSecrecyTests {
     private final TestDatabase database = TestDatabase.withSchema();
     private final PostgresProxy proxy = new PostgresProxy(database.url());
     private final Set<String> lockIds = ConcurrentHashMap.newKeySet();
-    private final VisibleTexts told = new VisibleTexts();
+    private final VisibleTexts visible = new VisibleTexts();
     private String role;
 
     @BeforeEach
@@ -82,17 +82,17 @@ class LockIdSecrecyTests {
                 .map(MatchResult::group)
                 .filter(each -> !each.equals(PostgresTables.DEFAULT.shared()))
                 .forEach(lockIds::add));
-        told.listen();
+        visible.listen();
     }
 
     @AfterEach
     void close() {
-        told.close();
+        visible.close();
         proxy.close();
     }
 
     @Test
-    void a_life_of_everything_tells_no_lock_id() {
+    void no_operation_reveals_a_lock_id() {
         runner().run(application -> {
             LockManager locks = application.getBean(LockManager.class);
             loseAnAnswer(locks);
@@ -102,17 +102,17 @@ class LockIdSecrecyTests {
             meetAnEndOfTheSession(locks);
             lose(locks);
             failToRelease(locks);
-            told.tell(locks.acquire(ORDER.key("held to the end")));
-            application.getBean(MeterRegistry.class).getMeters().forEach(meter -> told.tell(meter.getId()));
-            Thread.getAllStackTraces().keySet().forEach(told::tell);
+            visible.add(locks.acquire(ORDER.key("held to the end")));
+            application.getBean(MeterRegistry.class).getMeters().forEach(meter -> visible.add(meter.getId()));
+            Thread.getAllStackTraces().keySet().forEach(visible::add);
         });
 
         assertThat(lockIds).hasSizeGreaterThan(10);
-        assertNothingTold();
+        assertNoLockIdIsVisible();
     }
 
     @Test
-    void a_data_source_that_lends_its_connections_tells_none_either() {
+    void a_data_source_that_lends_its_connections_reveals_none_either() {
         AbstractRoutingDataSource lends = new AbstractRoutingDataSource() {
             @Override
             protected Object determineCurrentLookupKey() {
@@ -124,16 +124,16 @@ class LockIdSecrecyTests {
 
         Applications.withoutDatabase().withBean(DataSource.class, () -> lends).run(application -> {
             database.jdbc().execute(CHECK);
-            told.tell(
+            visible.add(
                     catchThrowable(() -> application.getBean(LockManager.class).acquire(ORDER)));
         });
 
         assertThat(lockIds).isNotEmpty();
-        assertNothingTold();
+        assertNoLockIdIsVisible();
     }
 
     @Test
-    void the_server_is_told_not_to_quote_parameters() {
+    void our_sessions_do_not_let_the_server_quote_parameters() {
         runner().run(application -> {
             database.jdbc().execute("ALTER TABLE syncguard_locks RENAME TO away");
             Throwable failure =
@@ -142,75 +142,75 @@ class LockIdSecrecyTests {
                     .cause()
                     .isInstanceOfSatisfying(
                             PSQLException.class,
-                            ex -> told.tell(ex.getServerErrorMessage().getWhere()));
+                            ex -> visible.add(ex.getServerErrorMessage().getWhere()));
         });
 
         assertThat(lockIds).isNotEmpty();
-        assertNothingTold();
+        assertNoLockIdIsVisible();
     }
 
     @Test
-    void what_is_sent_to_a_backend_shows_none() {
+    void the_text_of_a_request_shows_none() {
         String lockId = "lock-id---------------";
         lockIds.add(lockId);
-        told.tell(AcquireRequests.exclusive("order:1", lockId, Duration.ofSeconds(1), "test"));
-        told.tell(List.of(new ExtendRequest(lockId, Duration.ofSeconds(1))));
+        visible.add(AcquireRequests.exclusive("order:1", lockId, Duration.ofSeconds(1), "test"));
+        visible.add(List.of(new ExtendRequest(lockId, Duration.ofSeconds(1))));
 
-        assertNothingTold();
+        assertNoLockIdIsVisible();
     }
 
     private void loseAnAnswer(LockManager locks) {
         proxy.loseAnswerTo("syncguard_locks_acquire");
-        tellFailure(() -> locks.acquire(ORDER));
+        addFailure(() -> locks.acquire(ORDER));
         acquire(locks).release();
     }
 
     private void useByHandle(LockManager locks) {
         LockHandle lock = locks.acquire(ORDER);
         assertThat(lockIds).as("seen on the wire").contains(lock.lockId());
-        told.tell(lock);
-        told.tell(lock.request());
-        told.tell(locks.lookup("order:1"));
-        told.tell(locks.holders("order:1"));
-        tellFailure(() -> locks.acquire(ORDER));
-        told.tell(lock.extend(Duration.ofSeconds(20)));
-        told.tell(lock.rotateFence());
+        visible.add(lock);
+        visible.add(lock.request());
+        visible.add(locks.lookup("order:1"));
+        visible.add(locks.holders("order:1"));
+        addFailure(() -> locks.acquire(ORDER));
+        visible.add(lock.extend(Duration.ofSeconds(20)));
+        visible.add(lock.rotateFence());
         new LockTemplate(locks).execute(lock, held -> {
-            told.tell(locks.acquire(ORDER));
+            visible.add(locks.acquire(ORDER));
             return held;
         });
-        told.tell(lock);
+        visible.add(lock);
     }
 
     private void useById(LockManager locks) {
         LockHandle lock = locks.acquire(ORDER);
-        String stranger = "stranger--------------";
-        for (String lockId : List.of(lock.lockId(), stranger)) {
-            told.tell(locks.lookupById(lockId));
-            told.tell(locks.owns(lockId));
-            told.tell(locks.extend(lockId, Duration.ofSeconds(20)));
-            tellFailure(() -> locks.release(lockId + "x"));
-            tellFailure(() -> locks.extend(lockId + "x", Duration.ofSeconds(20)));
-            tellFailure(() -> locks.lookupById(lockId + "x"));
-            told.tell(locks.release(lockId));
+        String unknownLockId = "unknown---------------";
+        for (String lockId : List.of(lock.lockId(), unknownLockId)) {
+            visible.add(locks.lookupById(lockId));
+            visible.add(locks.owns(lockId));
+            visible.add(locks.extend(lockId, Duration.ofSeconds(20)));
+            addFailure(() -> locks.release(lockId + "x"));
+            addFailure(() -> locks.extend(lockId + "x", Duration.ofSeconds(20)));
+            addFailure(() -> locks.lookupById(lockId + "x"));
+            visible.add(locks.release(lockId));
         }
     }
 
     private void meetErrors(LockManager locks) {
         LockHandle lock = locks.acquire(ORDER.key("order:2"));
         database.jdbc().execute(CHECK);
-        tellFailure(() -> locks.acquire(ORDER));
-        tellFailure(() -> lock.extend(Duration.ofSeconds(20)));
-        tellFailure(() -> locks.extend(lock.lockId(), Duration.ofSeconds(20)));
-        tellFailure(lock::rotateFence);
+        addFailure(() -> locks.acquire(ORDER));
+        addFailure(() -> lock.extend(Duration.ofSeconds(20)));
+        addFailure(() -> locks.extend(lock.lockId(), Duration.ofSeconds(20)));
+        addFailure(lock::rotateFence);
         database.jdbc().execute("ALTER TABLE syncguard_locks DROP CONSTRAINT never");
         database.jdbc().execute(UNIQUE);
-        assertThat(tellFailure(() -> locks.acquire(ORDER))).hasStackTraceContaining("duplicate key");
+        assertThat(addFailure(() -> locks.acquire(ORDER))).hasStackTraceContaining("duplicate key");
         database.jdbc().execute("DROP FUNCTION twice CASCADE");
         database.jdbc().execute("ALTER TABLE syncguard_locks RENAME TO away");
-        tellFailure(() -> locks.acquire(ORDER));
-        tellFailure(() -> locks.lookupById(lock.lockId()));
-        tellFailure(() -> locks.release("stranger--------------"));
+        addFailure(() -> locks.acquire(ORDER));
+        addFailure(() -> locks.lookupById(lock.lockId()));
+        addFailure(() -> locks.release("unknown---------------"));
         database.jdbc().execute("ALTER TABLE away RENAME TO syncguard_locks");
         lock.release();
     }
@@ -229,10 +229,10 @@ class LockIdSecrecyTests {
                     .until(() -> !database.jdbc()
                             .queryForList("SELECT pg_terminate_backend(pid) " + waiting)
                             .isEmpty());
-            told.tell(failure.join());
+            visible.add(failure.join());
             database.jdbc()
                     .queryForList("SELECT query FROM pg_stat_activity WHERE datname = current_database()", String.class)
-                    .forEach(told::tell);
+                    .forEach(visible::add);
         }
     }
 
@@ -242,24 +242,24 @@ class LockIdSecrecyTests {
             throw new IllegalStateException("a callback that fails");
         });
         database.jdbc().execute("DELETE FROM syncguard_locks");
-        told.tell(lock.extend(Duration.ofSeconds(20)));
-        told.tell(lock);
-        tellFailure(lock::close);
+        visible.add(lock.extend(Duration.ofSeconds(20)));
+        visible.add(lock);
+        addFailure(lock::close);
     }
 
     private void failToRelease(LockManager locks) {
         LockHandle lock = acquire(locks);
         database.jdbc().execute("ALTER PROCEDURE syncguard_locks_hand_over RENAME TO away");
-        told.tell(lock.release());
-        told.tell(lock);
+        visible.add(lock.release());
+        visible.add(lock);
         database.jdbc().execute("ALTER PROCEDURE away RENAME TO syncguard_locks_hand_over");
         await().atMost(Duration.ofSeconds(10)).until(() -> database.lockedKeys().isEmpty());
     }
 
-    private Throwable tellFailure(ThrowingCallable operation) {
+    private Throwable addFailure(ThrowingCallable operation) {
         Throwable failure = catchThrowable(operation);
         assertThat(failure).isInstanceOf(LockException.class);
-        told.tell(failure);
+        visible.add(failure);
         return failure;
     }
 
@@ -270,9 +270,9 @@ class LockIdSecrecyTests {
                 .until(() -> locks.tryAcquire(ORDER), lock -> lock != null);
     }
 
-    private void assertNothingTold() {
-        assertThat(told.all()).isNotEmpty();
-        List<String> leaks = told.all().stream()
+    private void assertNoLockIdIsVisible() {
+        assertThat(visible.all()).isNotEmpty();
+        List<String> leaks = visible.all().stream()
                 .filter(text -> lockIds.stream().anyMatch(text::contains))
                 .map(this::withoutLockIds)
                 .toList();
@@ -292,6 +292,6 @@ class LockIdSecrecyTests {
                         "syncguard.postgres.network-timeout=4s",
                         "syncguard.shutdown-timeout=0s")
                 .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
-                .withBean(VisibleTexts.FailingListener.class, () -> new VisibleTexts.FailingListener(told));
+                .withBean(VisibleTexts.FailingListener.class, () -> new VisibleTexts.FailingListener(visible));
     }
 }

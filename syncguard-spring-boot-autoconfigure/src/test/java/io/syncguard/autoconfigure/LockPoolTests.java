@@ -43,7 +43,7 @@ class LockPoolTests {
     }
 
     @Test
-    void who_finds_no_free_connection_is_told_and_heartbeats_go_on() {
+    void a_caller_without_a_free_connection_gets_an_error_and_heartbeats_go_on() {
         Applications.on(database.url())
                 .withPropertyValues(
                         "syncguard.postgres.pool-size=1",

@@ -125,7 +125,7 @@ class MalformedAnswerTests {
                     .execute("CREATE PROCEDURE " + RELEASE + "(TEXT, INOUT outcome TEXT) LANGUAGE sql AS $$ " + answer
                             + " $$");
             try {
-                assertMakesNoSense(() -> locks.release("stranger--------------"));
+                assertMakesNoSense(() -> locks.release("unknown---------------"));
                 assertThat(lock.release()).isTrue();
                 assertThat(database.lockedKeys()).containsExactly("order:1");
             } finally {

@@ -48,15 +48,15 @@ class NotPostgresTests {
 
     @Test
     void a_pool_is_asked_for_its_product() {
-        assertToldOfH2(Applications.on(H2));
+        assertFailureNamesH2(Applications.on(H2));
     }
 
     @Test
-    void a_data_source_that_tells_no_url_is_asked_for_its_product() {
+    void a_data_source_that_does_not_reveal_its_url_is_asked_for_its_product() {
         JdbcDataSource h2 = new JdbcDataSource();
         h2.setUrl(H2);
 
-        assertToldOfH2(
+        assertFailureNamesH2(
                 Applications.withoutDatabase().withBean(DataSource.class, () -> new DelegatingDataSource(h2) {}));
     }
 
@@ -67,7 +67,7 @@ class NotPostgresTests {
                 .run(application -> assertThat(application).hasNotFailed());
     }
 
-    private static void assertToldOfH2(ApplicationContextRunner runner) {
+    private static void assertFailureNamesH2(ApplicationContextRunner runner) {
         runner.withPropertyValues("syncguard.postgres.network-timeout=500ms")
                 .run(application -> assertThat(application)
                         .getFailure()

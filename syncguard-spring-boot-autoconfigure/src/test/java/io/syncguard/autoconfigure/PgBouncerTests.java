@@ -99,11 +99,11 @@ class PgBouncerTests {
     }
 
     @Test
-    void a_stranger_behind_the_same_pooler_meets_no_setting_of_ours() {
+    void another_client_of_the_same_pooler_meets_no_setting_of_ours() {
         PgBouncer pooler = PgBouncer.poolingTransactions(url, "default_pool_size = 1");
         opened.add(pooler);
-        JdbcTemplate stranger = new JdbcTemplate(PostgresServer.dataSource(pooler.url(url)));
-        String before = stranger.queryForObject(SETTINGS, String.class);
+        JdbcTemplate otherClient = new JdbcTemplate(PostgresServer.dataSource(pooler.url(url)));
+        String before = otherClient.queryForObject(SETTINGS, String.class);
 
         on(pooler).run(application -> {
             LockManager locks = application.getBean(LockManager.class);
@@ -114,11 +114,11 @@ class PgBouncerTests {
             eventually().until(waiter::isDone);
             waiter.get().release();
 
-            assertThat(stranger.queryForObject(SETTINGS, String.class)).isEqualTo(before);
+            assertThat(otherClient.queryForObject(SETTINGS, String.class)).isEqualTo(before);
             eventually()
-                    .untilAsserted(() -> assertThat(stranger.queryForList("SELECT pg_listening_channels()"))
+                    .untilAsserted(() -> assertThat(otherClient.queryForList("SELECT pg_listening_channels()"))
                             .isEmpty());
-            assertThat(stranger.queryForList("SELECT name FROM pg_prepared_statements"))
+            assertThat(otherClient.queryForList("SELECT name FROM pg_prepared_statements"))
                     .isEmpty();
         });
     }

@@ -46,7 +46,7 @@ class QuietPoolsTests {
     }
 
     @Test
-    void a_start_and_a_stop_are_told_of_the_applications_pool_only() {
+    void a_start_and_a_stop_are_logged_for_the_applications_pool_only() {
         TestDatabase database = TestDatabase.empty();
 
         Applications.on(database.url())

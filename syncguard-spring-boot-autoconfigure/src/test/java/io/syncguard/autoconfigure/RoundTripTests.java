@@ -156,12 +156,8 @@ class RoundTripTests {
             releasesFlushed += walUnflushed() == 0 ? 1 : 0;
         }
 
-        assertThat(acquiresFlushed)
-                .as("but for what the server writes by itself")
-                .isGreaterThan(15);
-        assertThat(releasesFlushed)
-                .as("but for what the server flushes by itself")
-                .isLessThan(5);
+        assertThat(acquiresFlushed).as("except for the server's own writes").isGreaterThan(15);
+        assertThat(releasesFlushed).as("except for the server's own flushes").isLessThan(5);
     }
 
     @Test
@@ -201,7 +197,7 @@ class RoundTripTests {
         long tripsBefore = proxy.roundTrips();
         operation.run();
         assertThat(statements() - statementsBefore)
-                .as("statements, with the two before")
+                .as("statements, including the two before")
                 .isEqualTo(3);
         assertThat(proxy.roundTrips() - tripsBefore).as("round trips").isEqualTo(1);
     }

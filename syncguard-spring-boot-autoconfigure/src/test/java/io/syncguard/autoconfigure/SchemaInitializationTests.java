@@ -139,7 +139,7 @@ class SchemaInitializationTests {
     }
 
     @Test
-    void a_role_that_may_make_nothing_starts_where_they_are() {
+    void a_role_that_may_make_nothing_starts_where_they_exist() {
         Applications.on(database.url()).run(first -> assertThat(first).hasNotFailed());
         String role = database.newRole();
         database.jdbc().execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
@@ -161,7 +161,7 @@ class SchemaInitializationTests {
     }
 
     @Test
-    void a_role_that_may_make_nothing_is_told_so_where_they_are_not() {
+    void a_role_that_may_make_nothing_fails_with_the_reason_where_they_are_missing() {
         Applications.on(database.url())
                 .withPropertyValues(database.loginOf(database.newRole()))
                 .run(application -> assertThat(application)

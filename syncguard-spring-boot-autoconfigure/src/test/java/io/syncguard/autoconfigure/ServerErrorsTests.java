@@ -123,7 +123,7 @@ class ServerErrorsTests {
     void every_operation_says_what_is_wrong_and_names_the_key_where_it_has_one() {
         run(locks -> {
             LockHandle held = locks.acquire(ORDER);
-            String stranger = "stranger--------------";
+            String unknownLockId = "unknown---------------";
             Condition noTable = new Condition("no table of locks", "ALTER TABLE syncguard_locks RENAME TO away")
                     .heals("ALTER TABLE away RENAME TO syncguard_locks");
             noTable.begin(locks);
@@ -140,13 +140,13 @@ class ServerErrorsTests {
                         .forEach(operation -> assertFails(operation, SCHEMA_MISSING)
                                 .hasMessageContainingAll("'order:1'", "syncguard.postgres.schema-management"));
                 Stream.<ThrowingCallable>of(
-                                () -> locks.lookupById(stranger),
-                                () -> locks.owns(stranger),
-                                () -> locks.extend(stranger, Duration.ofSeconds(20)),
-                                () -> locks.release(stranger))
+                                () -> locks.lookupById(unknownLockId),
+                                () -> locks.owns(unknownLockId),
+                                () -> locks.extend(unknownLockId, Duration.ofSeconds(20)),
+                                () -> locks.release(unknownLockId))
                         .forEach(operation -> assertFails(operation, SCHEMA_MISSING)
                                 .hasMessageContaining("syncguard.postgres.schema-management")
-                                .hasMessageNotContaining(stranger));
+                                .hasMessageNotContaining(unknownLockId));
                 assertThat(held.isHeld()).isTrue();
             } finally {
                 noTable.end();

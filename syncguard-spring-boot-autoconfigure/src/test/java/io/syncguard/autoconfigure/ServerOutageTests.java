@@ -148,7 +148,7 @@ class ServerOutageTests {
     }
 
     @Test
-    void a_changed_password_is_told_until_it_is_the_old_one_again() {
+    void a_changed_password_is_reported_until_it_is_the_old_one_again() {
         run(
                 locks -> {
                     jdbc.execute("ALTER ROLE locker PASSWORD 'changed'");

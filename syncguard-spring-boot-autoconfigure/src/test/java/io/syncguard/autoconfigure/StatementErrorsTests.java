@@ -120,7 +120,7 @@ class StatementErrorsTests {
 
     @ParameterizedTest
     @EnumSource(Fault.class)
-    void the_caller_is_told_and_nothing_stays_behind(Fault fault) {
+    void the_caller_gets_the_error_and_nothing_stays_behind(Fault fault) {
         run(locks -> {
             CompletableFuture<Throwable> failure = failureOfAcquire(locks);
             awaitWaitingSession();
@@ -133,7 +133,7 @@ class StatementErrorsTests {
     }
 
     @Test
-    void a_deadlock_with_somebody_who_writes_into_the_tables_is_told() throws Exception {
+    void a_deadlock_with_another_session_that_writes_into_the_tables_is_reported() throws Exception {
         inOther("ROLLBACK");
         // The server looks for a deadlock after this time, and ends the session that looked.
         database.jdbc().execute("ALTER ROLE " + role + " SET deadlock_timeout = '1500ms'");

@@ -104,7 +104,7 @@ class TwoBackendsLocksTests {
     }
 
     @Test
-    void meters_tell_the_backends_apart() {
+    void meters_distinguish_the_backends() {
         both().withBean(MeterRegistry.class, SimpleMeterRegistry::new).run(application -> {
             application.getBean(Orders.class).onPostgres();
             application.getBean(Orders.class).onRedis();

@@ -109,7 +109,7 @@ class TwoBackendsTests {
     }
 
     @Test
-    void a_manager_of_the_application_takes_the_place_of_the_primary_one_alone() {
+    void a_manager_of_the_application_replaces_the_primary_one_alone() {
         servers.with("postgres,redis").withUserConfiguration(OwnManager.class).run(application -> {
             assertThat(application.getBean(LockTemplate.class).manager()).isSameAs(application.getBean("ownManager"));
             assertThat(keepers(qualified(application, "redis"), "order:6")).containsExactly("redis");

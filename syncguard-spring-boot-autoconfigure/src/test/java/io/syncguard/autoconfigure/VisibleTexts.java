@@ -39,7 +39,7 @@ final class VisibleTexts extends AppenderBase<ILoggingEvent> implements AutoClos
         }
     }
 
-    void tell(Object anything) {
+    void add(Object anything) {
         texts.add(String.valueOf(anything));
         if (anything instanceof Throwable failure) {
             StringWriter trace = new StringWriter();
@@ -71,10 +71,10 @@ final class VisibleTexts extends AppenderBase<ILoggingEvent> implements AutoClos
     /** Adds every event, and fails each time. */
     static final class FailingListener implements LockListener {
 
-        private final VisibleTexts told;
+        private final VisibleTexts visible;
 
-        FailingListener(VisibleTexts told) {
-            this.told = told;
+        FailingListener(VisibleTexts visible) {
+            this.visible = visible;
         }
 
         @Override
@@ -114,12 +114,12 @@ final class VisibleTexts extends AppenderBase<ILoggingEvent> implements AutoClos
 
         @Override
         public void failed(LockEvent event, LockOperation operation, LockException error) {
-            told.tell(error);
+            visible.add(error);
             tellAndFail(event);
         }
 
         private void tellAndFail(LockEvent event) {
-            told.tell(event);
+            visible.add(event);
             throw new IllegalStateException("a listener that fails: " + event);
         }
     }

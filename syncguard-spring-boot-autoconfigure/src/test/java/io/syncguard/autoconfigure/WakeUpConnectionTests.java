@@ -42,7 +42,7 @@ class WakeUpConnectionTests {
     }
 
     @Test
-    void behind_a_data_source_that_tells_nothing_and_gives_lazy_connections() {
+    void behind_a_data_source_that_does_not_reveal_its_url_and_gives_lazy_connections() {
         AbstractRoutingDataSource dataSource = new AbstractRoutingDataSource() {
             @Override
             protected Object determineCurrentLookupKey() {
@@ -101,7 +101,7 @@ class WakeUpConnectionTests {
         runner.run(application -> {
             LockManager locks = application.getBean(LockManager.class);
             LockHandle lock = locks.acquire(LockRequest.of("k"));
-            assertThat(listeners()).as("before anybody waits").isZero();
+            assertThat(listeners()).as("before a caller waits").isZero();
             FutureTask<LockHandle> waiting = waitingFor(locks);
             eventually().until(() -> application.getBean(LockBackend.class).isConnected());
             assertThat(listeners()).isEqualTo(1);

@@ -42,12 +42,12 @@ final class AnswerScript implements AutoCloseable {
     private Duration passed = Duration.ZERO;
     private final Set<String> queued = new HashSet<>();
     private final Map<Long, String> callers = new HashMap<>();
-    private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> received = new LinkedBlockingQueue<>();
 
     AnswerScript(StoppedStore store) {
         this.store = store;
         this.processes = List.of(store.newBackend(), store.newBackend());
-        processes.forEach(process -> process.connect(new Heard()));
+        processes.forEach(process -> process.connect(new WakeUpRecorder()));
         AcquireRequest clock = AcquireRequests.exclusive("clock", lockId("clock"), Duration.ofMinutes(1), "clock");
         began = ((AcquireResult.Granted) processes.get(0).acquire(clock)).acquiredAt();
     }
@@ -59,7 +59,7 @@ final class AnswerScript implements AutoCloseable {
 
     /** The wake-ups that arrived and that no operation asked for, sorted. */
     List<String> leftOver() {
-        return heard.stream().sorted().toList();
+        return received.stream().sorted().toList();
     }
 
     @Override
@@ -84,16 +84,16 @@ final class AnswerScript implements AutoCloseable {
             case "tries" -> attempt(words[0], request(words));
             case "waits" -> wait(words[0], request(words).waitingAs(number(words[0])));
             case "extend", "extends" -> extend(words[0].split(","), millis(words[2]));
-            case "keep", "keeps" -> keep(words[0].split(","));
+            case "renew", "renews" -> renew(words[0].split(","));
             case "releases" -> named(release(words));
             case "lease?" ->
                 process(words[0]).lookupById(lockId(words[0])).map(this::named).orElse("none");
             case "leases?" ->
                 processes.get(1).lookup(words[0]).stream().map(this::named).collect(Collectors.joining("; ", "", "."));
             case "locked?" -> processes.get(0).isLocked(words[0]) ? "yes" : "no";
-            case "heard" ->
+            case "received" ->
                 IntStream.range(0, Integer.parseInt(words[2]))
-                        .mapToObj(i -> nextHeard())
+                        .mapToObj(i -> nextReceived())
                         .sorted()
                         .collect(Collectors.joining("; "));
             case "passes" -> {
@@ -160,7 +160,7 @@ final class AnswerScript implements AutoCloseable {
         return process(callers[0]).extend(extensions).stream().map(this::named).collect(Collectors.joining("; "));
     }
 
-    private String keep(String[] callers) {
+    private String renew(String[] callers) {
         return process(callers[0])
                 .renewWaiters(Stream.of(callers).map(AnswerScript::lockId).toList())
                 .stream()
@@ -168,9 +168,9 @@ final class AnswerScript implements AutoCloseable {
                 .collect(Collectors.joining("; "));
     }
 
-    private String nextHeard() {
+    private String nextReceived() {
         try {
-            return String.valueOf(heard.poll(LISTENING_SECONDS, TimeUnit.SECONDS));
+            return String.valueOf(received.poll(LISTENING_SECONDS, TimeUnit.SECONDS));
         } catch (InterruptedException ex) {
             throw new IllegalStateException(ex);
         }
@@ -226,16 +226,16 @@ final class AnswerScript implements AutoCloseable {
     }
 
     /** Receives the wake-ups of either process. */
-    private final class Heard implements WakeUpListener {
+    private final class WakeUpRecorder implements WakeUpListener {
 
         @Override
         public void wake(long waiter) {
-            heard.add(callers.get(waiter) + " looks");
+            received.add(callers.get(waiter) + " looks");
         }
 
         @Override
         public void handOver(long waiter, AcquireResult.Granted grant) {
-            heard.add(callers.get(waiter) + " is " + named(grant));
+            received.add(callers.get(waiter) + " is " + named(grant));
         }
 
         @Override

@@ -24,27 +24,27 @@ class CatchUpTests {
     private final AcquireRequest held = fixture.holdElsewhere("order:42", Duration.ofHours(1));
 
     @Test
-    void a_caller_who_learns_just_then_that_it_is_queued_requests_once_more() throws Exception {
-        fixture.backend.afterAcquire = this::releaseUnheard;
+    void a_caller_who_is_just_being_queued_sends_one_more_request() throws Exception {
+        fixture.backend.afterAcquire = this::releaseUnnoticed;
 
         assertThat(wait(REQUEST).get(10, TimeUnit.SECONDS)).isNotNull();
     }
 
     @Test
-    void a_waiter_who_is_just_being_looked_at_is_looked_at_once_more() throws Exception {
+    void a_waiter_whose_entry_is_just_being_renewed_looks_once_more() throws Exception {
         FutureTask<LockHandle> waiter = wait(REQUEST);
         eventually().until(() -> !fixture.store.queue("order:42").isEmpty());
         fixture.settle();
-        fixture.backend.afterKeep = this::releaseUnheard;
+        fixture.backend.afterRenewal = this::releaseUnnoticed;
         fixture.time.advance(fixture.backend.waiterTtl().dividedBy(3));
 
         assertThat(waiter.get(10, TimeUnit.SECONDS)).isNotNull();
     }
 
-    private void releaseUnheard() {
+    private void releaseUnnoticed() {
         fixture.backend.afterAcquire = () -> {};
-        fixture.backend.afterKeep = () -> {};
-        fixture.releaseUnheard(held);
+        fixture.backend.afterRenewal = () -> {};
+        fixture.releaseUnnoticed(held);
     }
 
     private FutureTask<LockHandle> wait(LockRequest request) {

@@ -88,7 +88,7 @@ public abstract class ContractFixture {
         return new AcquireRequest(key, mode, lockIds.next(), ttl, "test", false, false, null);
     }
 
-    protected final String strangersLockId() {
+    protected final String newLockId() {
         return lockIds.next();
     }
 
@@ -168,8 +168,8 @@ public abstract class ContractFixture {
         store.expireLease(request.lockId());
     }
 
-    protected final void expirePlace(AcquireRequest request) {
-        store.endPlaceIn(request.lockId(), Duration.ZERO);
+    protected final void expireQueueEntry(AcquireRequest request) {
+        store.endQueueEntryIn(request.lockId(), Duration.ZERO);
     }
 
     protected final ExtendResult extend(AcquireRequest request, Duration ttl) {
@@ -180,7 +180,7 @@ public abstract class ContractFixture {
         return backend.rotate(new ExtendRequest(request.lockId(), ttl));
     }
 
-    protected final Duration keepPlace(AcquireRequest request) {
+    protected final Duration renewQueueEntry(AcquireRequest request) {
         return backend.renewWaiters(List.of(request.lockId())).get(0);
     }
 

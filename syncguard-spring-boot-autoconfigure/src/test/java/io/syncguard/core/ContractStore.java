@@ -13,7 +13,7 @@ public interface ContractStore {
     void expireLease(String lockId);
 
     /** Lets a queue entry end after this time. */
-    void endPlaceIn(String lockId, Duration left);
+    void endQueueEntryIn(String lockId, Duration left);
 
     /** Sets the counter as if this number of fences had been drawn for the key. */
     void drawnUpTo(String key, long fence);

@@ -19,22 +19,22 @@ import org.junit.jupiter.api.Test;
 /** A release grants the key to the first waiter, if that one is exclusive and accepts a hand-over. */
 public abstract class DirectHandOverContract extends ContractFixture {
 
-    private final Heard heard = new Heard();
+    private final RecordingWakeUpListener received = new RecordingWakeUpListener();
 
     @BeforeEach
     void connect() {
-        backend().connect(heard);
+        backend().connect(received);
     }
 
     @Test
-    void the_first_in_the_queue_is_told_its_grant() {
+    void the_first_in_the_queue_receives_its_grant() {
         AcquireRequest holder = held(writer());
         AcquireRequest first = queuedForHandOver();
         AcquireRequest second = queuedForHandOver();
 
         release(holder);
 
-        AcquireResult.Granted grant = heardBy(first);
+        AcquireResult.Granted grant = grantReceivedBy(first);
         assertThat(grant.fence().value()).isEqualTo(2);
         assertThat(store().storedFence(KEY)).isEqualTo(2);
         RawLockInfo info = onlyHolder();
@@ -53,7 +53,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         release(holder);
 
-        AcquireResult.Granted grant = heardBy(waiter);
+        AcquireResult.Granted grant = grantReceivedBy(waiter);
         assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt()))
                 .isEqualTo(backend().waiterTtl());
     }
@@ -81,7 +81,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     @Test
-    void who_has_claimed_again_is_known_by_its_last_number() {
+    void a_waiter_who_asked_again_is_known_by_its_last_number() {
         AcquireRequest holder = held(writer());
         AcquireRequest before = queuedForHandOver();
         AcquireRequest now = before.waitingAs(4711).fromQueue();
@@ -89,22 +89,22 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         release(holder);
 
-        assertThat(heardBy(now).fence().value()).isEqualTo(2);
-        assertThat(heard.grants).containsOnlyKeys(now.waiter());
+        assertThat(grantReceivedBy(now).fence().value()).isEqualTo(2);
+        assertThat(received.grants).containsOnlyKeys(now.waiter());
     }
 
     @Test
-    void who_has_been_handed_the_key_has_no_queue_entry_any_more() {
+    void a_waiter_who_was_handed_the_key_has_no_queue_entry_any_more() {
         AcquireRequest holder = held(writer());
         AcquireRequest waiter = queuedForHandOver();
         release(holder);
 
-        assertThat(keepPlace(waiter)).isZero();
-        assertThat(onlyHolder().expiresAt()).isEqualTo(heardBy(waiter).expiresAt());
+        assertThat(renewQueueEntry(waiter)).isZero();
+        assertThat(onlyHolder().expiresAt()).isEqualTo(grantReceivedBy(waiter).expiresAt());
     }
 
     @Test
-    void who_leaves_gives_back_a_grant_that_the_queue_entry_has_become() {
+    void a_waiter_who_leaves_gives_back_a_grant_that_the_queue_entry_has_become() {
         AcquireRequest holder = held(writer());
         AcquireRequest first = queuedForHandOver();
         AcquireRequest second = queuedForHandOver();
@@ -112,11 +112,11 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         release(first);
 
-        assertThat(heardBy(second).fence().value()).isEqualTo(3);
+        assertThat(grantReceivedBy(second).fence().value()).isEqualTo(3);
     }
 
     @Test
-    void a_grant_that_lapsed_unheard_is_lost_and_the_next_request_is_a_new_one() {
+    void a_grant_that_lapsed_before_it_was_received_is_lost_and_the_next_request_is_a_new_one() {
         AcquireRequest holder = held(writer());
         AcquireRequest waiter = queuedForHandOver();
         release(holder);
@@ -127,20 +127,20 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     @Test
-    void who_wants_to_request_is_woken_and_granted_nothing() {
+    void a_waiter_who_does_not_accept_a_hand_over_is_woken_and_granted_nothing() {
         AcquireRequest holder = held(writer());
         AcquireRequest waiter = queuedWriter();
         queuedForHandOver();
 
         release(holder);
 
-        eventually().until(() -> heard.woken.contains(waiter.waiter()));
+        eventually().until(() -> received.woken.contains(waiter.waiter()));
         assertThat(backend().isLocked(KEY)).isFalse();
         assertThat(granted(waiter.fromQueue()).fence().value()).isEqualTo(2);
     }
 
     @Test
-    void who_cannot_hear_is_granted_nothing() {
+    void a_waiter_without_wake_ups_is_granted_nothing() {
         AcquireRequest holder = held(writer());
         queued(elsewhere(), handedOver(waitingWriter()));
 
@@ -159,7 +159,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
         assertThat(backend().lookup(KEY)).extracting(RawLockInfo::lockId).containsExactly(other.lockId());
         release(other);
 
-        assertThat(heardBy(writer).fence().value()).isEqualTo(3);
+        assertThat(grantReceivedBy(writer).fence().value()).isEqualTo(3);
     }
 
     @Test
@@ -180,11 +180,12 @@ public abstract class DirectHandOverContract extends ContractFixture {
         AcquireRequest holder = held(writer());
         AcquireRequest first = queuedForHandOver();
         AcquireRequest second = queuedForHandOver();
-        expirePlace(first);
+        expireQueueEntry(first);
 
         release(holder);
 
-        eventually().until(() -> heard.woken.contains(second.waiter()) || heard.grants.containsKey(second.waiter()));
+        eventually()
+                .until(() -> received.woken.contains(second.waiter()) || received.grants.containsKey(second.waiter()));
         assertThat(granted(second.fromQueue()).fence().value()).isEqualTo(2);
         queued(first.fromQueue());
     }
@@ -197,16 +198,16 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         release(holder);
 
-        assertThat(heardBy(waiter).fence().value()).isEqualTo(3);
+        assertThat(grantReceivedBy(waiter).fence().value()).isEqualTo(3);
         assertThat(onlyHolder().fence().value()).isEqualTo(3);
     }
 
     @Test
-    void who_was_handed_the_key_takes_the_next_fence_for_a_whole_ttl() {
+    void a_waiter_who_was_handed_the_key_takes_the_next_fence_for_a_whole_ttl() {
         AcquireRequest holder = held(writer());
         AcquireRequest waiter = queuedForHandOver();
         release(holder);
-        AcquireResult.Granted grant = heardBy(waiter);
+        AcquireResult.Granted grant = grantReceivedBy(waiter);
 
         assertThat(rotate(waiter, TTL)).isInstanceOfSatisfying(ExtendResult.Rotated.class, rotated -> {
             assertThat(rotated.fence().value()).isEqualTo(3);
@@ -219,7 +220,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
         AcquireRequest holder = held(writer());
         AcquireRequest waiter = queuedForHandOver();
         release(holder);
-        heardBy(waiter);
+        grantReceivedBy(waiter);
 
         assertLeft(refused(writer()).timeLeft(), backend().waiterTtl().plus(TOLERANCE));
     }
@@ -231,7 +232,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         for (AcquireRequest waiter : waiters) {
             release(holder);
-            heardBy(waiter);
+            grantReceivedBy(waiter);
             holder = waiter;
         }
 
@@ -257,9 +258,9 @@ public abstract class DirectHandOverContract extends ContractFixture {
         return request;
     }
 
-    private AcquireResult.Granted heardBy(AcquireRequest waiter) {
-        eventually().until(() -> heard.grants.containsKey(waiter.waiter()));
-        return heard.grants.get(waiter.waiter());
+    private AcquireResult.Granted grantReceivedBy(AcquireRequest waiter) {
+        eventually().until(() -> received.grants.containsKey(waiter.waiter()));
+        return received.grants.get(waiter.waiter());
     }
 
     private RawLockInfo onlyHolder() {
@@ -269,7 +270,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
     }
 
     /** Records the wake-ups and hand-overs of each waiter. */
-    private static final class Heard implements WakeUpListener {
+    private static final class RecordingWakeUpListener implements WakeUpListener {
 
         private final List<Long> woken = new CopyOnWriteArrayList<>();
         private final Map<Long, AcquireResult.Granted> grants = new ConcurrentHashMap<>();

@@ -94,7 +94,7 @@ class DirectHandOverTests {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting(REQUEST);
         fixture.advanceSlowly(Duration.ofSeconds(20), Duration.ofMillis(100));
-        assertThat(fixture.backend.keepStatements).hasPositiveValue();
+        assertThat(fixture.backend.renewalStatements).hasPositiveValue();
 
         fixture.releaseElsewhere(other);
 
@@ -136,10 +136,10 @@ class DirectHandOverTests {
     }
 
     @Test
-    void a_grant_of_which_nobody_hears_is_found_by_the_next_look() throws Exception {
+    void a_grant_whose_message_is_lost_is_found_by_the_next_look() throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting(REQUEST);
-        fixture.deaf(true);
+        fixture.deliverWakeUps(false);
         fixture.releaseElsewhere(other);
 
         fixture.advanceSlowly(WAITER_TTL.dividedBy(2), Duration.ofMillis(100));
@@ -150,16 +150,16 @@ class DirectHandOverTests {
     }
 
     @Test
-    void who_hears_of_a_grant_when_nobody_may_rely_on_it_any_more_asks_for_it() throws Exception {
+    void a_waiter_who_receives_a_grant_too_late_to_rely_on_it_asks_for_it() throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         List<AcquireRequest> requests = new CopyOnWriteArrayList<>();
         fixture.backend.onAcquire = requests::add;
         FutureTask<LockHandle> waiter = waiting(REQUEST);
         fixture.time.advance(Duration.ofSeconds(1));
-        fixture.deaf(true);
+        fixture.deliverWakeUps(false);
         fixture.releaseElsewhere(other);
         CountDownLatch paused = new CountDownLatch(1);
-        fixture.backend.beforeKeep = () -> awaitEnd(paused);
+        fixture.backend.beforeRenewal = () -> awaitEnd(paused);
         fixture.time.advance(WAITER_TTL.minusMillis(500));
 
         fixture.backend.engine.handOver(
@@ -174,7 +174,7 @@ class DirectHandOverTests {
     }
 
     @Test
-    void news_of_a_grant_from_before_the_last_request_do_not_count() throws Exception {
+    void the_message_of_a_grant_from_before_the_last_request_does_not_count() throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         List<AcquireRequest> requests = new CopyOnWriteArrayList<>();
         fixture.backend.onAcquire = requests::add;
@@ -203,7 +203,7 @@ class DirectHandOverTests {
             return locks.acquire(REQUEST);
         });
         eventually().until(() -> fixture.store.queue(KEY).size() == 1);
-        fixture.deaf(true);
+        fixture.deliverWakeUps(false);
         fixture.releaseElsewhere(other);
 
         thread[0].interrupt();
@@ -230,7 +230,7 @@ class DirectHandOverTests {
     }
 
     @ParameterizedTest
-    @MethodSource("requestsThatClaim")
+    @MethodSource("requestsWithoutHandOver")
     void who_could_not_rely_on_a_short_lease_is_woken_and_requests(LockRequest request) throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting(request);
@@ -242,7 +242,7 @@ class DirectHandOverTests {
         assertThat(fixture.backend.acquires).hasValue(2);
     }
 
-    static Stream<LockRequest> requestsThatClaim() {
+    static Stream<LockRequest> requestsWithoutHandOver() {
         return Stream.of(REQUEST.noHeartbeat(), REQUEST.ttl(WAITER_TTL.minusMillis(1)), REQUEST.shared());
     }
 

@@ -75,9 +75,9 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         backend.engine.wakeUpsMissed();
     }
 
-    /** Whether wake-ups get lost without the engine noticing. */
-    void deaf(boolean deaf) {
-        ((InMemoryLockBackend) server).connected = !deaf;
+    /** Whether wake-ups arrive from now on. The engine is not notified of the change. */
+    void deliverWakeUps(boolean delivers) {
+        ((InMemoryLockBackend) server).connected = delivers;
     }
 
     /** Lets another process hold the key. */
@@ -115,7 +115,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     /** The same while wake-ups of this process get lost. Afterwards the engine is notified of that. */
-    void releaseUnheard(AcquireRequest request) {
+    void releaseUnnoticed(AcquireRequest request) {
         InMemoryLockBackend own = (InMemoryLockBackend) server;
         own.connected = false;
         server.release(request.lockId());

@@ -54,7 +54,7 @@ class ErrorTests {
     }
 
     @Test
-    void an_error_in_telling_a_loss_does_not_come_out_of_the_call_that_found_it() {
+    void an_error_in_reporting_a_loss_does_not_come_out_of_the_call_that_found_it() {
         try (FailingLog log = new FailingLog("Lost lock")) {
             AtomicInteger callbacks = new AtomicInteger();
             LockHandle lock = locks.acquire(REQUEST);
@@ -70,7 +70,7 @@ class ErrorTests {
     }
 
     @Test
-    void a_body_that_cannot_be_interrupted_hides_the_loss_from_nobody() throws Exception {
+    void a_body_that_cannot_be_interrupted_does_not_keep_the_loss_from_listeners() throws Exception {
         AtomicInteger callbacks = new AtomicInteger();
         FutureTask<Boolean> body = new FutureTask<>(() -> {
             LockHandle lock = locks.acquire(REQUEST);
@@ -92,7 +92,7 @@ class ErrorTests {
     }
 
     @Test
-    void an_error_in_telling_a_loss_rests_neither_the_heartbeat_of_the_others() {
+    void an_error_in_reporting_a_loss_does_not_stop_the_heartbeat_of_the_others() {
         acquire(20, "kept", each -> each);
         acquire(20, "lost", each -> each).forEach(lock -> fixture.store.expire(lock.key()));
         try (FailingLog log = new FailingLog("Lost lock")) {
@@ -104,7 +104,7 @@ class ErrorTests {
     }
 
     @Test
-    void nor_the_watch_over_the_deadlines_of_the_others() {
+    void nor_does_it_stop_the_watch_over_the_deadlines_of_the_others() {
         acquire(20, "lost", LockRequest::noHeartbeat);
         try (FailingLog log = new FailingLog("Lost lock")) {
             fixture.time.advance(EngineFixture.TTL);
@@ -134,7 +134,7 @@ class ErrorTests {
     }
 
     @Test
-    void an_error_of_the_heartbeat_is_told_as_any_other_failure() {
+    void an_error_of_the_heartbeat_is_reported_as_any_other_failure() {
         try (CapturedLog log = new CapturedLog()) {
             LockHandle lock = locks.acquire(REQUEST);
             fixture.backend.beforeExtend = () -> {
@@ -258,7 +258,7 @@ class ErrorTests {
     }
 
     @Test
-    void a_loss_that_ends_a_body_is_thrown_although_it_could_not_be_told() {
+    void a_loss_that_ends_a_body_is_thrown_although_it_could_not_be_logged() {
         try (FailingLog log = new FailingLog("Lost lock")) {
             assertThatThrownBy(() -> new LockTemplate(locks).executeWithoutResult(REQUEST, lock -> {
                         fixture.store.expire("order:42");

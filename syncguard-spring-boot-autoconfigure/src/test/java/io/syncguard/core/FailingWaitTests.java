@@ -57,7 +57,7 @@ class FailingWaitTests {
     void an_error_while_the_queue_entry_is_renewed_ends_the_wait_with_that_error_and_the_key(LockErrorCode code) {
         fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST);
-        fixture.backend.beforeKeep = InterceptedBackend.failing(code);
+        fixture.backend.beforeRenewal = InterceptedBackend.failing(code);
 
         advanceUntilDone(waiter);
 
@@ -72,14 +72,12 @@ class FailingWaitTests {
     void one_failed_look_is_repeated_and_ends_no_wait() throws Exception {
         AcquireRequest other = fixture.holdElsewhere("order:42", LONG);
         FutureTask<LockHandle> waiter = fixture.startWaiting(REQUEST.waitTime(LONG));
-        fixture.backend.beforeKeep = () -> {
-            fixture.backend.beforeKeep = () -> {};
+        fixture.backend.beforeRenewal = () -> {
+            fixture.backend.beforeRenewal = () -> {};
             throw InterceptedBackend.failure(LockErrorCode.SERVICE_UNAVAILABLE);
         };
         fixture.advanceSlowly(Duration.ofSeconds(6), Duration.ofMillis(500));
-        assertThat(fixture.store.queue("order:42"))
-                .as("the queue entry is kept")
-                .hasSize(1);
+        assertThat(fixture.store.queue("order:42")).as("the queue").hasSize(1);
 
         fixture.releaseElsewhere(other);
 
@@ -113,7 +111,7 @@ class FailingWaitTests {
 
         assertThatThrownBy(waiter::get).hasCauseInstanceOf(LockBackendException.class);
         assertThat(fixture.store.fence("order:42"))
-                .as("asked once, not repeated")
+                .as("fences, one for a request that is not repeated")
                 .isEqualTo(2);
         eventually().until(() -> !locks.isLocked("order:42"));
     }

@@ -83,8 +83,7 @@ public abstract class FenceRotationContract extends ContractFixture {
         RawLockInfo lease = holder();
 
         assertThat(rotate(before, TTL)).isInstanceOf(ExtendResult.NotFound.class);
-        assertThat(backend().rotate(new ExtendRequest(strangersLockId(), TTL)))
-                .isInstanceOf(ExtendResult.NotFound.class);
+        assertThat(backend().rotate(new ExtendRequest(newLockId(), TTL))).isInstanceOf(ExtendResult.NotFound.class);
 
         assertThat(holder()).isEqualTo(lease);
         assertThat(store().storedFence(KEY)).isEqualTo(2);

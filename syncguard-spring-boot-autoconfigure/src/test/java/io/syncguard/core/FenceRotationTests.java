@@ -183,7 +183,9 @@ class FenceRotationTests {
         assertThatExceptionOfType(LockBackendException.class).isThrownBy(lock::rotateFence);
         fixture.backend.afterExtend = () -> {};
 
-        assertThat(fixture.store.fence("order:42")).as("the server did it").isEqualTo(2);
+        assertThat(fixture.store.fence("order:42"))
+                .as("the fence at the server")
+                .isEqualTo(2);
         assertThat(lock.fence()).isEqualTo(new Fence(1));
         fixture.advanceSlowly(Duration.ofMinutes(1), Duration.ofSeconds(5));
         assertThat(lock.isHeld()).isTrue();

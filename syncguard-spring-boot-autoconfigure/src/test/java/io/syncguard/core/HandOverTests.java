@@ -77,7 +77,7 @@ class HandOverTests {
         assertThat(locks.owns(lockId)).isFalse();
         assertThat(locks.extend(lockId, Duration.ofMinutes(30))).isEmpty();
         assertThat(locks.isLocked("order:42")).isFalse();
-        assertThat(fixture.events).as("no handle, no event").isEmpty();
+        assertThat(fixture.events).as("events without a handle").isEmpty();
     }
 
     @Test
@@ -87,7 +87,7 @@ class HandOverTests {
         assertThat(child.ask("owns " + lock.lockId())).isEqualTo("true");
         assertThat(child.ask("fence " + lock.lockId())).isEqualTo("000000000000001");
         assertThat(child.ask("release " + lock.lockId())).isEqualTo("true");
-        assertThat(lock.isHeld()).as("nobody has told it yet").isTrue();
+        assertThat(lock.isHeld()).as("before its next heartbeat").isTrue();
         fixture.time.advance(Duration.ofSeconds(10));
 
         eventually().until(() -> fixture.events.contains("lost"));
@@ -97,7 +97,7 @@ class HandOverTests {
     }
 
     @Test
-    void a_handle_without_heartbeat_believes_to_its_own_deadline_whatever_another_process_extended() {
+    void a_handle_without_heartbeat_is_held_until_its_own_deadline_whatever_another_process_extended() {
         LockHandle lock = locks.acquire(REQUEST.noHeartbeat());
 
         assertThat(child.ask("extend " + lock.lockId() + " 3600000")).isEqualTo("true");
@@ -112,7 +112,7 @@ class HandOverTests {
 
     /** ShedLock identified the holder by the host's name: a stale holder's unlock freed the next holder's lock. */
     @Test
-    void a_lock_id_of_yesterday_reaches_nothing_in_another_process() {
+    void a_stale_lock_id_has_no_effect_in_another_process() {
         LockHandle stale = locks.acquire(REQUEST.noHeartbeat());
         other.jdbc().update("UPDATE syncguard_locks SET expires_at_ms = syncguard_locks_now() - 1000");
         AcquireRequest next = fixture.holdElsewhere("order:42", EngineFixture.TTL);

@@ -118,7 +118,7 @@ class HeartbeatTests {
     }
 
     @Test
-    void an_outage_is_told_once_and_its_end_too() {
+    void an_outage_is_logged_once_and_its_end_too() {
         locks.acquire(REQUEST);
         locks.acquire(LockRequest.of("short").ttl(Duration.ofSeconds(6)));
         try (CapturedLog log = new CapturedLog(Level.INFO)) {
@@ -152,18 +152,18 @@ class HeartbeatTests {
         }
     }
 
-    @BugOf("Spring Integration: a call that hangs keeps a belief alive")
+    @BugOf("Spring Integration: a holder whose call hangs is not notified that its lock is lost")
     @Test
-    void a_heartbeat_that_hangs_does_not_keep_the_loss_from_being_told() {
+    void a_heartbeat_that_hangs_does_not_keep_the_loss_from_being_reported() {
         CountDownLatch hanging = new CountDownLatch(1);
-        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch notified = new CountDownLatch(1);
         fixture.backend.beforeExtend = () -> awaitQuietly(hanging);
         LockHandle lock = locks.acquire(REQUEST);
-        lock.onLost(told::countDown);
+        lock.onLost(notified::countDown);
 
         fixture.time.advance(EngineFixture.TTL);
 
-        eventually().until(() -> told.getCount() == 0);
+        eventually().until(() -> notified.getCount() == 0);
         hanging.countDown();
     }
 

@@ -19,8 +19,8 @@ final class InMemoryContractStore implements ContractStore {
     }
 
     @Override
-    public void endPlaceIn(String lockId, Duration left) {
-        store.endPlaceIn(lockId, left);
+    public void endQueueEntryIn(String lockId, Duration left) {
+        store.endQueueEntryIn(lockId, left);
     }
 
     @Override

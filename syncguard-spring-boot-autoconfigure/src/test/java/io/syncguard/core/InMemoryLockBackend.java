@@ -70,9 +70,9 @@ public final class InMemoryLockBackend implements LockBackend {
             List<Long> leases = inTheWay.stream()
                     .map(lease -> lease.expiresAt + TOLERANCE_MILLIS)
                     .toList();
-            List<Long> places =
+            List<Long> entriesInFront =
                     store.inFront(own, request).map(entry -> entry.expiresAt).toList();
-            if (leases.isEmpty() && places.isEmpty()) {
+            if (leases.isEmpty() && entriesInFront.isEmpty()) {
                 store.waiters.remove(own);
                 return store.grant(request, request.ttl()).asGrant();
             }
@@ -81,7 +81,7 @@ public final class InMemoryLockBackend implements LockBackend {
                 if (own != null) {
                     store.leave(own);
                 }
-                long last = Stream.concat(leases.stream(), places.stream())
+                long last = Stream.concat(leases.stream(), entriesInFront.stream())
                         .mapToLong(Long::longValue)
                         .max()
                         .getAsLong();
@@ -93,7 +93,7 @@ public final class InMemoryLockBackend implements LockBackend {
             own.request = request;
             own.expiresAt = now + store.waiterTtl.toMillis();
             long next = LongStream.concat(
-                            LongStream.of(firstLease), places.stream().mapToLong(Long::longValue))
+                            LongStream.of(firstLease), entriesInFront.stream().mapToLong(Long::longValue))
                     .min()
                     .getAsLong();
             return new AcquireResult.Queued(Duration.ofMillis(next - now), holder(inTheWay));
@@ -162,11 +162,11 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public List<Duration> renewWaiters(List<String> lockIds) {
         synchronized (store) {
-            return lockIds.stream().map(this::keepPlace).toList();
+            return lockIds.stream().map(this::renewQueueEntry).toList();
         }
     }
 
-    private Duration keepPlace(String lockId) {
+    private Duration renewQueueEntry(String lockId) {
         QueueEntry own = store.entry(lockId);
         if (own == null) {
             return Duration.ZERO;
@@ -178,11 +178,11 @@ public final class InMemoryLockBackend implements LockBackend {
                 .mapToLong(lease -> lease.expiresAt + TOLERANCE_MILLIS)
                 .min()
                 .orElse(Long.MAX_VALUE);
-        long firstPlace = store.inFront(own, own.request)
+        long firstEntry = store.inFront(own, own.request)
                 .mapToLong(entry -> entry.expiresAt)
                 .min()
                 .orElse(Long.MAX_VALUE);
-        long next = Math.min(firstLease, firstPlace);
+        long next = Math.min(firstLease, firstEntry);
         return next == Long.MAX_VALUE ? Duration.ZERO : Duration.ofMillis(next - now);
     }
 
@@ -338,12 +338,12 @@ public final class InMemoryLockBackend implements LockBackend {
         }
 
         /** Ends the entry of the waiter now. */
-        public synchronized void expirePlace(String lockId) {
-            endPlaceIn(lockId, Duration.ZERO);
+        public synchronized void expireQueueEntry(String lockId) {
+            endQueueEntryIn(lockId, Duration.ZERO);
         }
 
         /** Lets the entry of the waiter end after this time. */
-        public synchronized void endPlaceIn(String lockId, Duration left) {
+        public synchronized void endQueueEntryIn(String lockId, Duration left) {
             waiters.stream()
                     .filter(entry -> entry.request.lockId().equals(lockId))
                     .forEach(entry -> entry.expiresAt = now() + left.toMillis());

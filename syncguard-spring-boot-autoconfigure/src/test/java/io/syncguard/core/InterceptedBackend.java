@@ -28,7 +28,7 @@ public final class InterceptedBackend implements LockBackend {
     public final AtomicInteger acquires = new AtomicInteger();
     public final AtomicInteger extendStatements = new AtomicInteger();
     public final AtomicInteger rotations = new AtomicInteger();
-    public final AtomicInteger keepStatements = new AtomicInteger();
+    public final AtomicInteger renewalStatements = new AtomicInteger();
     public final AtomicInteger releases = new AtomicInteger();
     public final AtomicInteger releaseAllStatements = new AtomicInteger();
 
@@ -42,8 +42,8 @@ public final class InterceptedBackend implements LockBackend {
     public volatile Runnable beforeRelease = NOTHING;
     public volatile Runnable afterRelease = NOTHING;
     public volatile Consumer<List<String>> onRenewal = lockIds -> {};
-    public volatile Runnable beforeKeep = NOTHING;
-    public volatile Runnable afterKeep = NOTHING;
+    public volatile Runnable beforeRenewal = NOTHING;
+    public volatile Runnable afterRenewal = NOTHING;
     public volatile boolean rowsArePinned;
 
     /** The engine that receives the wake-ups of the store. */
@@ -148,11 +148,11 @@ public final class InterceptedBackend implements LockBackend {
 
     @Override
     public List<Duration> renewWaiters(List<String> lockIds) {
-        keepStatements.incrementAndGet();
+        renewalStatements.incrementAndGet();
         onRenewal.accept(lockIds);
-        beforeKeep.run();
+        beforeRenewal.run();
         List<Duration> nextLooks = store.renewWaiters(lockIds);
-        afterKeep.run();
+        afterRenewal.run();
         return nextLooks;
     }
 

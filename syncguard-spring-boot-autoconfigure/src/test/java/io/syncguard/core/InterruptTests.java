@@ -64,7 +64,7 @@ class InterruptTests {
     }
 
     @Test
-    void one_that_the_body_leaves_unheard_reaches_the_caller_with_the_result() {
+    void one_that_the_body_ignores_reaches_the_caller_with_the_result() {
         String result = new LockTemplate(locks).execute(REQUEST, lock -> {
             Thread.currentThread().interrupt();
             return "done";
@@ -199,11 +199,11 @@ class InterruptTests {
             waiter.join(Duration.ofSeconds(10).toMillis());
         }
 
-        assertThat(waiters).as("nobody waits for the server").noneMatch(Thread::isAlive);
+        assertThat(waiters).as("threads that wait for the server").noneMatch(Thread::isAlive);
         serverAnswers.countDown();
         eventually().until(() -> fixture.store.queue("order:42").isEmpty());
         assertThat(fixture.backend.releaseAllStatements)
-                .as("the first to leave, and all others")
+                .as("one statement for the first waiter, one for all others")
                 .hasValueLessThanOrEqualTo(2);
         assertThat(fixture.backend.releases).hasValue(waiters.size());
     }

@@ -52,7 +52,7 @@ class InterruptedBodyTests {
     }
 
     @Test
-    void the_caller_of_a_body_that_the_loss_interrupts_is_told_of_the_loss() {
+    void the_caller_of_a_body_that_the_loss_interrupts_gets_the_loss() {
         Throwable thrown = thrownUnder(REQUEST, lock -> lostAndInterrupted());
 
         assertLoss(thrown, "order:42").cause().isInstanceOf(InterruptedException.class);
@@ -172,7 +172,7 @@ class InterruptedBodyTests {
     }
 
     @Test
-    void a_bound_task_that_the_loss_interrupts_tells_of_the_loss_on_its_thread() throws Exception {
+    void a_bound_task_that_the_loss_interrupts_throws_the_loss_on_its_thread() throws Exception {
         LockHandle lock = fixture.engine.acquire(REQUEST);
         Callable<LockHandle> bound = lock.bind(this::lostAndInterrupted);
 
@@ -207,7 +207,7 @@ class InterruptedBodyTests {
 
     /** Which of the bodies is interrupted first is random. */
     @RepeatedTest(20)
-    void a_loss_is_told_once_by_a_body_and_those_around_it_under_the_same_lock() {
+    void a_loss_is_thrown_once_by_a_body_and_those_around_it_under_the_same_lock() {
         Throwable thrown = thrownUnder(
                 REQUEST,
                 outer -> template.execute(REQUEST, middle -> {
@@ -221,7 +221,7 @@ class InterruptedBodyTests {
     }
 
     @Test
-    void so_is_one_whose_inner_body_only_wants_to_be_told() {
+    void so_is_one_whose_inner_body_only_wants_to_be_notified() {
         Throwable thrown = thrownUnder(
                 REQUEST, outer -> template.execute(REQUEST.onLost(OnLost.NOTIFY), inner -> lostAndInterrupted()));
 
@@ -230,7 +230,7 @@ class InterruptedBodyTests {
     }
 
     @Test
-    void so_is_one_that_a_handle_told_to_the_body() {
+    void so_is_one_that_a_handle_throws_in_the_body() {
         Throwable thrown = thrownUnder(REQUEST.onLost(OnLost.NOTIFY), lock -> {
             fixture.time.advance(EngineFixture.TTL);
             spinUntil(lock, LockHandle.State.LOST);

@@ -32,14 +32,14 @@ class ListenerTests {
     private static final String KEY = "order:42";
 
     /** The events with their reasons, such as {@code lost EXPIRED}. */
-    private final List<String> told = new CopyOnWriteArrayList<>();
+    private final List<String> events = new CopyOnWriteArrayList<>();
 
     /** Opened by the test for listeners that block. */
     private final CountDownLatch unblocked = new CountDownLatch(1);
 
     private final CapturedLog log = new CapturedLog();
 
-    private EngineFixture fixture = new EngineFixture(telling());
+    private EngineFixture fixture = new EngineFixture(recordingListener());
 
     @AfterEach
     void close() {
@@ -54,7 +54,7 @@ class ListenerTests {
 
         assertThat(fixture.engine.tryAcquire(LockRequest.of(KEY))).isNull();
 
-        assertThat(told).containsExactly("refused LOCKED");
+        assertThat(events).containsExactly("refused LOCKED");
     }
 
     @Test
@@ -63,7 +63,7 @@ class ListenerTests {
             lock.extend(TTL);
         }
 
-        assertThat(told).containsExactly("acquired null", "extended null", "released null");
+        assertThat(events).containsExactly("acquired null", "extended null", "released null");
     }
 
     @Test
@@ -72,7 +72,7 @@ class ListenerTests {
             lock.rotateFence();
         }
 
-        assertThat(told).containsExactly("acquired null", "extended null", "released null");
+        assertThat(events).containsExactly("acquired null", "extended null", "released null");
     }
 
     @Test
@@ -82,7 +82,7 @@ class ListenerTests {
         fixture.time.advance(TTL);
 
         assertThat(lock.isHeld()).isFalse();
-        eventually().until(() -> told.contains("lost EXPIRED"));
+        eventually().until(() -> events.contains("lost EXPIRED"));
     }
 
     @Test
@@ -92,7 +92,7 @@ class ListenerTests {
 
         fixture.time.advance(TTL.dividedBy(3));
 
-        eventually().until(() -> told.contains("lost EXPIRED"));
+        eventually().until(() -> events.contains("lost EXPIRED"));
         assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
     }
 
@@ -103,7 +103,7 @@ class ListenerTests {
 
         fixture.time.advance(TTL.dividedBy(3));
 
-        eventually().until(() -> told.contains("lost NOT_FOUND"));
+        eventually().until(() -> events.contains("lost NOT_FOUND"));
         assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
     }
 
@@ -114,7 +114,7 @@ class ListenerTests {
 
         assertThatThrownBy(lock::close).isInstanceOf(LockLostException.class);
 
-        eventually().until(() -> told.equals(List.of("acquired null", "lost EXPIRED")));
+        eventually().until(() -> events.equals(List.of("acquired null", "lost EXPIRED")));
     }
 
     @Test
@@ -125,7 +125,7 @@ class ListenerTests {
 
         assertThatThrownBy(lock::close).isInstanceOf(LockLostException.class);
 
-        eventually().until(() -> told.equals(List.of("acquired null", "lost NOT_FOUND")));
+        eventually().until(() -> events.equals(List.of("acquired null", "lost NOT_FOUND")));
     }
 
     @Test
@@ -134,16 +134,16 @@ class ListenerTests {
 
         fixture.close();
 
-        eventually().until(() -> told.contains("lost SHUTDOWN"));
+        eventually().until(() -> events.contains("lost SHUTDOWN"));
     }
 
     @Test
-    void an_acquire_that_throws_is_told_with_its_error() {
+    void an_acquire_that_throws_is_reported_with_its_error() {
         fixture.backend.beforeAcquire = failing(LockErrorCode.AUTH_FAILED);
 
         assertThatThrownBy(() -> fixture.engine.acquire(LockRequest.of(KEY))).isInstanceOf(LockBackendException.class);
 
-        assertThat(told).containsExactly("failed null ACQUIRE AUTH_FAILED");
+        assertThat(events).containsExactly("failed null ACQUIRE AUTH_FAILED");
     }
 
     @Test
@@ -152,30 +152,30 @@ class ListenerTests {
 
         assertThatThrownBy(() -> fixture.engine.acquire(LockRequest.of(KEY))).isInstanceOf(LockLostException.class);
 
-        assertThat(told).containsExactly("failed EXPIRED ACQUIRE LOST");
+        assertThat(events).containsExactly("failed EXPIRED ACQUIRE LOST");
     }
 
     @Test
-    void an_extension_by_hand_and_one_of_the_heartbeat_that_fail_are_told_with_their_error() {
+    void an_extension_by_hand_and_one_of_the_heartbeat_that_fail_are_reported_with_their_error() {
         LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY));
         fixture.backend.beforeExtend = failing(LockErrorCode.NETWORK_TIMEOUT);
 
         assertThatThrownBy(() -> lock.extend(TTL)).isInstanceOf(LockBackendException.class);
-        assertThat(told).containsExactly("acquired null", "failed null EXTEND NETWORK_TIMEOUT");
+        assertThat(events).containsExactly("acquired null", "failed null EXTEND NETWORK_TIMEOUT");
 
         fixture.time.advance(TTL.dividedBy(3));
-        eventually().until(() -> told.size() == 3);
-        assertThat(told.get(2)).isEqualTo("failed null EXTEND NETWORK_TIMEOUT");
+        eventually().until(() -> events.size() == 3);
+        assertThat(events.get(2)).isEqualTo("failed null EXTEND NETWORK_TIMEOUT");
     }
 
     @Test
-    void a_release_that_fails_is_told_with_its_error_and_ends_the_lock() {
+    void a_release_that_fails_is_reported_with_its_error_and_ends_the_lock() {
         LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY));
         fixture.backend.beforeRelease = failing(LockErrorCode.SERVICE_UNAVAILABLE);
 
         assertThat(lock.release()).isTrue();
 
-        assertThat(told).containsExactly("acquired null", "failed null RELEASE SERVICE_UNAVAILABLE", "released null");
+        assertThat(events).containsExactly("acquired null", "failed null RELEASE SERVICE_UNAVAILABLE", "released null");
     }
 
     @Test
@@ -201,7 +201,7 @@ class ListenerTests {
     }
 
     @Test
-    void a_listener_that_blocks_in_extensions_holds_up_neither_the_heartbeat_nor_the_news_of_a_loss() {
+    void a_listener_that_blocks_in_extensions_delays_neither_the_heartbeat_nor_the_report_of_a_loss() {
         blockIn("extended");
         LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY));
         LockHandle lost = fixture.engine.acquire(LockRequest.of("lost").noHeartbeat());
@@ -227,7 +227,7 @@ class ListenerTests {
     }
 
     @Test
-    void events_of_the_heartbeat_that_nobody_takes_are_left_out_with_a_warning() {
+    void events_of_the_heartbeat_that_a_listener_does_not_take_are_left_out_with_a_warning() {
         blockIn("extended");
         LockHandle lock = fixture.engine.acquire(LockRequest.of(KEY));
 
@@ -252,10 +252,10 @@ class ListenerTests {
         }));
     }
 
-    private LockListener telling() {
+    private LockListener recordingListener() {
         return listener((name, arguments) -> {
             LockReason reason = ((LockEvent) arguments[0]).reason();
-            told.add(
+            events.add(
                     arguments.length == 1
                             ? name + " " + reason
                             : name + " " + reason + " " + (LockOperation) arguments[1] + " "
@@ -264,7 +264,7 @@ class ListenerTests {
     }
 
     /** A listener all of whose methods call the handler. */
-    private static LockListener listener(Telling telling) {
+    private static LockListener listener(EventHandler handler) {
         return (LockListener) Proxy.newProxyInstance(
                 LockListener.class.getClassLoader(),
                 new Class<?>[] {LockListener.class},
@@ -272,13 +272,13 @@ class ListenerTests {
                     if (method.getDeclaringClass() == Object.class) {
                         return "a listener of the test";
                     }
-                    telling.told(method.getName(), arguments);
+                    handler.handle(method.getName(), arguments);
                     return null;
                 });
     }
 
     @FunctionalInterface
-    private interface Telling {
-        void told(String method, Object[] arguments) throws Exception;
+    private interface EventHandler {
+        void handle(String method, Object[] arguments) throws Exception;
     }
 }

@@ -108,14 +108,14 @@ class LossTests {
     }
 
     @Test
-    void a_body_that_only_wants_to_be_told_is_not_interrupted() {
-        CountDownLatch told = new CountDownLatch(1);
+    void a_body_that_only_wants_to_be_notified_is_not_interrupted() {
+        CountDownLatch notified = new CountDownLatch(1);
 
         assertThatThrownBy(() ->
                         template.executeWithoutResult(REQUEST.noHeartbeat().onLost(OnLost.NOTIFY), lock -> {
-                            lock.onLost(told::countDown);
+                            lock.onLost(notified::countDown);
                             fixture.time.advance(EngineFixture.TTL);
-                            eventually().until(() -> told.getCount() == 0);
+                            eventually().until(() -> notified.getCount() == 0);
                             assertThat(Thread.currentThread().isInterrupted()).isFalse();
                         }))
                 .isInstanceOf(LockLostException.class);

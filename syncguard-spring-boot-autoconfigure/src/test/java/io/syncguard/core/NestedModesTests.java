@@ -44,7 +44,7 @@ class NestedModesTests {
             assertThat(reading.isHeld()).isTrue();
         });
 
-        assertThat(fixture.backend.acquires).as("nobody asked the server").hasValue(1);
+        assertThat(fixture.backend.acquires).as("requests to the server").hasValue(1);
         assertThat(locks.isLocked("order:42")).isFalse();
     }
 
@@ -91,11 +91,13 @@ class NestedModesTests {
             assertThat(tried.release()).isTrue();
             assertThat(writing.isHeld()).isTrue();
             assertThat(inAnotherThread(() -> locks.tryAcquire(READ)).get())
-                    .as("a joined reader lets no other one in")
+                    .as("a joined reader admits no other reader")
                     .isNull();
         });
 
-        assertThat(fixture.backend.acquires).as("with that of the other thread").hasValue(2);
+        assertThat(fixture.backend.acquires)
+                .as("including that of the other thread")
+                .hasValue(2);
         assertThat(fixture.backend.releases).hasValue(1);
     }
 

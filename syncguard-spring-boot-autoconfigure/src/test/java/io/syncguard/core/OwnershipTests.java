@@ -122,7 +122,7 @@ class OwnershipTests {
         fixture.time.advance(Duration.ofSeconds(10));
         LockHandle beating = locks.acquire(LockRequest.of("order:46"));
         fixture.advanceSlowly(Duration.ofSeconds(15), Duration.ofSeconds(1));
-        assertThat(beating.remaining()).as("heartbeats go on beside them").isGreaterThan(Duration.ofSeconds(15));
+        assertThat(beating.remaining()).as("heartbeats go on meanwhile").isGreaterThan(Duration.ofSeconds(15));
         goOn.countDown();
     }
 

@@ -134,7 +134,7 @@ class PostgresInDoubtTests {
     }
 
     @Test
-    void a_heartbeat_whose_answer_was_cut_off_extends_no_belief_and_is_sent_again() {
+    void a_heartbeat_whose_answer_was_cut_off_does_not_move_the_deadline_and_is_sent_again() {
         LockHandle lock = locks.acquire(REQUEST);
         proxy.loseNextAnswer();
 

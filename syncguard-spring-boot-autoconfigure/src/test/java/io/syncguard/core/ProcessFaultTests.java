@@ -50,7 +50,7 @@ class ProcessFaultTests {
                 .isEqualTo("interrupted LOST, extend false, join LockLostException, template LockLostException,"
                         + " states [HELD, LOST], first look LOST");
         eventually().until(() -> child.ask("events").endsWith("lost"));
-        assertThat(child.ask("close")).as("with all its releases sent").isEqualTo("closed");
+        assertThat(child.ask("close")).as("after all its releases were sent").isEqualTo("closed");
         assertThat(child.ask("events")).containsOnlyOnce("lost").doesNotContain("released");
         assertThat(granted.fence().value()).isEqualTo(2);
         assertThat(locks.lookupById(next.lockId()).orElseThrow().fence()).isEqualTo(granted.fence());
@@ -74,7 +74,7 @@ class ProcessFaultTests {
                 .isBetween(LockBackend.TOLERANCE_MILLIS, LockBackend.TOLERANCE_MILLIS + 10_000);
         assertThat(next.release()).isTrue();
         assertThat(locks.extend(handedOver, Duration.ofMinutes(1)))
-                .as("whoever has its id goes on with the other lock of the dead")
+                .as("the other lock of the killed holder")
                 .isPresent();
         assertThat(locks.release(handedOver)).isTrue();
     }

@@ -43,8 +43,7 @@ public abstract class QueueContract extends ContractFixture {
         AcquireRequest writer = held(request("written", LockMode.EXCLUSIVE, TTL));
 
         List<ReleaseResult> outcomes = backend()
-                .releaseAll(List.of(
-                        waiting.lockId(), strangersLockId(), lapsed.lockId(), writer.lockId(), reader.lockId()));
+                .releaseAll(List.of(waiting.lockId(), newLockId(), lapsed.lockId(), writer.lockId(), reader.lockId()));
 
         assertThat(outcomes)
                 .containsExactly(
@@ -268,7 +267,7 @@ public abstract class QueueContract extends ContractFixture {
         release(holder);
         queued(next);
 
-        expirePlace(dead);
+        expireQueueEntry(dead);
 
         granted(next);
     }
@@ -278,7 +277,7 @@ public abstract class QueueContract extends ContractFixture {
         AcquireRequest holder = held(writer());
         AcquireRequest late = queuedWriter();
         AcquireRequest next = queuedWriter();
-        expirePlace(late);
+        expireQueueEntry(late);
 
         queued(late);
         release(holder);
@@ -298,7 +297,7 @@ public abstract class QueueContract extends ContractFixture {
         queued(waiting);
         release(other);
 
-        assertThat(keepPlace(waiting)).isZero();
+        assertThat(renewQueueEntry(waiting)).isZero();
         granted(waiting);
     }
 }

@@ -18,9 +18,9 @@ public abstract class QueueEntryContract extends ContractFixture {
     void renewing_does_not_bring_back_a_queue_entry_that_lapsed() {
         AcquireRequest holder = held(writer());
         AcquireRequest late = queuedWriter();
-        expirePlace(late);
+        expireQueueEntry(late);
 
-        assertThat(keepPlace(late)).isZero();
+        assertThat(renewQueueEntry(late)).isZero();
         release(holder);
 
         granted(writer());
@@ -31,10 +31,10 @@ public abstract class QueueEntryContract extends ContractFixture {
         held(writer());
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedWriter();
-        store().endPlaceIn(first.lockId(), tenths(4));
+        store().endQueueEntryIn(first.lockId(), tenths(4));
         assertLeft(queued(second).nextLook(), tenths(4));
 
-        keepPlace(first);
+        renewQueueEntry(first);
 
         assertLeft(queued(second).nextLook(), backend().waiterTtl());
     }
@@ -44,7 +44,7 @@ public abstract class QueueEntryContract extends ContractFixture {
         held(writer());
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedWriter();
-        store().endPlaceIn(first.lockId(), tenths(4));
+        store().endQueueEntryIn(first.lockId(), tenths(4));
 
         queued(first);
 
@@ -57,9 +57,9 @@ public abstract class QueueEntryContract extends ContractFixture {
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedWriter();
         AcquireRequest third = queuedWriter();
-        store().endPlaceIn(first.lockId(), tenths(4));
+        store().endQueueEntryIn(first.lockId(), tenths(4));
 
-        keepPlace(second);
+        renewQueueEntry(second);
 
         assertLeft(queued(third).nextLook(), tenths(4));
     }
@@ -78,7 +78,7 @@ public abstract class QueueEntryContract extends ContractFixture {
         release(holderOfB);
         held(writer());
         AcquireRequest lost = queuedWriter();
-        expirePlace(lost);
+        expireQueueEntry(lost);
         AcquireRequest last = queuedWriter();
 
         List<Duration> answers = backend()
@@ -87,7 +87,7 @@ public abstract class QueueEntryContract extends ContractFixture {
                         lost.lockId(),
                         thirdOnB.lockId(),
                         secondOnB.lockId(),
-                        strangersLockId(),
+                        newLockId(),
                         onA.lockId(),
                         firstOnB.lockId()));
 
@@ -96,7 +96,7 @@ public abstract class QueueEntryContract extends ContractFixture {
         assertThat(answers.get(1)).as("a lost queue entry").isZero();
         assertLeft(answers.get(2), backend().waiterTtl());
         assertThat(answers.get(3)).as("a reader behind a reader").isZero();
-        assertThat(answers.get(4)).as("a stranger").isZero();
+        assertThat(answers.get(4)).as("an unknown lock id").isZero();
         assertLeft(answers.get(5), lease.plus(TOLERANCE));
         assertThat(answers.get(6)).as("the first").isZero();
     }
@@ -113,7 +113,7 @@ public abstract class QueueEntryContract extends ContractFixture {
         AcquireRequest writer = waitingWriter();
 
         assertLeft(queued(writer).nextLook(), tenths(1).plus(TOLERANCE));
-        assertLeft(keepPlace(writer), tenths(1).plus(TOLERANCE));
+        assertLeft(renewQueueEntry(writer), tenths(1).plus(TOLERANCE));
     }
 
     @Test
@@ -122,12 +122,12 @@ public abstract class QueueEntryContract extends ContractFixture {
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedReader();
         AcquireRequest third = waitingWriter();
-        store().endPlaceIn(first.lockId(), tenths(6));
-        store().endPlaceIn(second.lockId(), tenths(4));
+        store().endQueueEntryIn(first.lockId(), tenths(6));
+        store().endQueueEntryIn(second.lockId(), tenths(4));
 
         assertLeft(queued(third).nextLook(), tenths(4));
-        assertLeft(keepPlace(third), tenths(4));
-        assertLeft(keepPlace(first), TTL.plus(TOLERANCE));
+        assertLeft(renewQueueEntry(third), tenths(4));
+        assertLeft(renewQueueEntry(first), TTL.plus(TOLERANCE));
     }
 
     @Test
@@ -137,7 +137,7 @@ public abstract class QueueEntryContract extends ContractFixture {
         AcquireRequest second = waitingWriter();
 
         assertLeft(queued(second).nextLook(), tenths(3).plus(TOLERANCE));
-        assertLeft(keepPlace(second), tenths(3).plus(TOLERANCE));
+        assertLeft(renewQueueEntry(second), tenths(3).plus(TOLERANCE));
     }
 
     @Test
@@ -146,10 +146,10 @@ public abstract class QueueEntryContract extends ContractFixture {
         AcquireRequest dead = queuedWriter();
         AcquireRequest next = waitingWriter();
         queued(next);
-        expirePlace(dead);
+        expireQueueEntry(dead);
 
         assertLeft(queued(next).nextLook(), TTL.plus(TOLERANCE));
-        assertLeft(keepPlace(next), TTL.plus(TOLERANCE));
+        assertLeft(renewQueueEntry(next), TTL.plus(TOLERANCE));
     }
 
     @Test
@@ -158,11 +158,11 @@ public abstract class QueueEntryContract extends ContractFixture {
         AcquireRequest writer = queuedWriter();
         AcquireRequest first = queuedReader();
         AcquireRequest second = waitingReader();
-        store().endPlaceIn(writer.lockId(), tenths(8));
-        store().endPlaceIn(first.lockId(), tenths(4));
+        store().endQueueEntryIn(writer.lockId(), tenths(8));
+        store().endQueueEntryIn(first.lockId(), tenths(4));
 
         assertLeft(queued(second).nextLook(), tenths(8));
-        assertLeft(keepPlace(second), tenths(8));
+        assertLeft(renewQueueEntry(second), tenths(8));
     }
 
     @Test
@@ -179,8 +179,8 @@ public abstract class QueueEntryContract extends ContractFixture {
         held(reader(tenths(1)));
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedWriter();
-        store().endPlaceIn(first.lockId(), tenths(8));
-        store().endPlaceIn(second.lockId(), tenths(6));
+        store().endQueueEntryIn(first.lockId(), tenths(8));
+        store().endQueueEntryIn(second.lockId(), tenths(6));
 
         assertLeft(refused(reader()).timeLeft(), tenths(8));
         assertLeft(refused(writer()).timeLeft(), tenths(8));

@@ -27,24 +27,24 @@ final class RandomOperations {
     String on(StoppedStore newStore, int operations) {
         try (StoppedStore store = newStore;
                 AnswerScript script = new AnswerScript(store)) {
-            StringBuilder said = new StringBuilder();
+            StringBuilder answered = new StringBuilder();
             for (int i = 0; i < operations; i++) {
                 String line = script.replayLine(next());
                 remember(line);
-                said.append(line).append('\n');
+                answered.append(line).append('\n');
                 if (line.startsWith("time passes")) {
                     // Deletes lapsed queue entries: a release that finds one in front may wake instead of handing over.
-                    said.append(script.replay("k swept\nm swept"));
+                    answered.append(script.replay("k swept\nm swept"));
                 }
             }
-            return said.toString();
+            return answered.toString();
         }
     }
 
     private String next() {
         int what = random.nextInt(100);
         if (what < 25 || callers < 3) {
-            return newClaim();
+            return newRequest();
         }
         if (what < 45 && !waiting.isEmpty()) {
             return requests.get(random.nextInt(requests.size()));
@@ -58,7 +58,7 @@ final class RandomOperations {
                     : oneOf(holding) + " releases" + (random.nextInt(4) == 0 ? " after " + millis() : "");
         }
         return switch (what % 5) {
-            case 0 -> oneOf(waiting) + "," + oneOf(waiting) + " keep";
+            case 0 -> oneOf(waiting) + "," + oneOf(waiting) + " renew";
             case 1 -> key() + " leases?";
             case 2 -> oneOf(holding) + " lease?";
             case 3 -> "time passes " + millis();
@@ -66,7 +66,7 @@ final class RandomOperations {
         };
     }
 
-    private String newClaim() {
+    private String newRequest() {
         String mode = random.nextInt(5) < 3 ? "exclusive" : "shared";
         boolean waits = random.nextInt(3) > 0;
         return "C" + ++callers + (waits ? " waits " : " tries ") + key() + " " + mode + " " + ttl()
@@ -88,10 +88,10 @@ final class RandomOperations {
     }
 
     private void forget(String caller) {
-        int place = waiting.indexOf(caller);
-        if (place >= 0) {
-            waiting.remove(place);
-            requests.remove(place);
+        int index = waiting.indexOf(caller);
+        if (index >= 0) {
+            waiting.remove(index);
+            requests.remove(index);
         }
     }
 

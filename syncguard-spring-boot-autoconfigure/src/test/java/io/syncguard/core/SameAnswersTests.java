@@ -40,7 +40,7 @@ class SameAnswersTests {
 
     /** The only difference between the backends. */
     @Test
-    void a_lease_that_is_over_is_told_from_one_that_never_was_until_it_is_swept_which_redis_does_at_once() {
+    void an_ended_lease_is_distinguished_from_an_unknown_one_until_it_is_swept_which_redis_does_at_once() {
         String over = "A tries k exclusive 600000\ntime passes 601001\nA extends 600000\nA releases\n";
 
         assertThat(answers(new PostgresStoppedStore(), over)).contains("= Expired", "= EXPIRED");

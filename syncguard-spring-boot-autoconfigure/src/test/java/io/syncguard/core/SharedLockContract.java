@@ -56,11 +56,10 @@ public abstract class SharedLockContract extends ContractFixture {
     }
 
     @Test
-    void a_writer_that_is_refused_is_told_of_the_reader_who_ends_last_and_that_there_are_others() {
-        held(AcquireRequests.shared(KEY, strangersLockId(), TTL, "first"));
-        AcquireResult.Granted last =
-                granted(AcquireRequests.shared(KEY, strangersLockId(), TTL.multipliedBy(3), "last"));
-        held(AcquireRequests.shared(KEY, strangersLockId(), TTL.multipliedBy(2), "second"));
+    void a_refused_writer_learns_of_the_reader_who_ends_last_and_that_there_are_others() {
+        held(AcquireRequests.shared(KEY, newLockId(), TTL, "first"));
+        AcquireResult.Granted last = granted(AcquireRequests.shared(KEY, newLockId(), TTL.multipliedBy(3), "last"));
+        held(AcquireRequests.shared(KEY, newLockId(), TTL.multipliedBy(2), "second"));
 
         AcquireResult.Holder expected = new AcquireResult.Holder("last", last.acquiredAt(), false);
         assertThat(refused(writer()).holder()).isEqualTo(expected);
@@ -68,7 +67,7 @@ public abstract class SharedLockContract extends ContractFixture {
     }
 
     @Test
-    void a_reader_that_lapsed_is_not_told_of() {
+    void a_reader_that_lapsed_is_not_reported() {
         AcquireRequest gone = held(reader());
         AcquireResult.Granted live = granted(reader());
         expireLease(gone);
@@ -145,7 +144,7 @@ public abstract class SharedLockContract extends ContractFixture {
     void a_shared_grant_is_released_once_and_by_its_holder_only() {
         AcquireRequest reader = held(reader());
 
-        assertThat(backend().release(strangersLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend().release(newLockId())).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(backend().release(reader.lockId())).isEqualTo(ReleaseResult.RELEASED);
         assertThat(backend().release(reader.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
     }

@@ -63,7 +63,7 @@ class TransactionBoundaryTests {
         endTransaction();
         assertThat(locks.isLocked("order:42")).isFalse();
         assertThat(locks.tryAcquire(REQUEST).fence().value())
-                .as("no join any more")
+                .as("the lock is no longer joined")
                 .isEqualTo(2);
     }
 
@@ -79,7 +79,7 @@ class TransactionBoundaryTests {
     }
 
     @Test
-    void a_lock_that_is_lost_before_the_transaction_ends_keeps_it_from_committing_and_is_told() {
+    void a_lock_that_is_lost_before_the_transaction_ends_keeps_it_from_committing_and_is_reported() {
         LockHandle lock = template.execute(REQUEST.noHeartbeat(), held -> held);
         fixture.time.advance(EngineFixture.TTL);
 
@@ -156,7 +156,7 @@ class TransactionBoundaryTests {
 
         locks.start();
         assertThat(locks.tryAcquire(REQUEST).fence().value())
-                .as("no join any more")
+                .as("the lock is no longer joined")
                 .isEqualTo(2);
     }
 

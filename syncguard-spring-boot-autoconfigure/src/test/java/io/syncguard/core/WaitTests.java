@@ -102,7 +102,7 @@ class WaitTests {
 
         eventually().until(waiter::isDone);
         assertThat(fixture.backend.acquires).hasValue(2);
-        assertThat(fixture.backend.keepStatements)
+        assertThat(fixture.backend.renewalStatements)
                 .as("one for each third of the queue entry's five seconds, or a quarter earlier")
                 .hasValueBetween(11, 16);
         assertThat(fixture.store.queue("order:42")).isEmpty();
@@ -117,7 +117,7 @@ class WaitTests {
         fixture.advanceSlowly(Duration.ofSeconds(5), Duration.ofMillis(50));
 
         eventually().until(waiter::isDone);
-        assertThat(fixture.backend.keepStatements).hasValueBetween(10, 40);
+        assertThat(fixture.backend.renewalStatements).hasValueBetween(10, 40);
         assertThat(fixture.backend.acquires).hasValue(2);
     }
 

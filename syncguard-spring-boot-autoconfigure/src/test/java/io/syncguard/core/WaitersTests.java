@@ -37,7 +37,7 @@ class WaitersTests {
 
     @AfterEach
     void close() {
-        fixture.backend.afterKeep = () -> {};
+        fixture.backend.afterRenewal = () -> {};
         fixture.close();
     }
 
@@ -81,17 +81,17 @@ class WaitersTests {
     }
 
     @Test
-    void an_answer_that_is_older_than_the_sleep_is_not_believed() throws Exception {
+    void an_answer_that_is_older_than_the_sleep_does_not_count() throws Exception {
         fixture.holdElsewhere(KEY, LONG);
         CountDownLatch answered = new CountDownLatch(1);
         CountDownLatch arrives = new CountDownLatch(1);
         waiting();
-        fixture.backend.afterKeep = () -> {
+        fixture.backend.afterRenewal = () -> {
             answered.countDown();
             await(arrives);
         };
         // The answer will be that the queue entry is lost.
-        fixture.store.expirePlace(fixture.store.queue(KEY).get(0));
+        fixture.store.expireQueueEntry(fixture.store.queue(KEY).get(0));
         fixture.time.advance(Duration.ofSeconds(2));
         await(answered);
 
@@ -102,7 +102,7 @@ class WaitersTests {
         fixture.settle();
 
         assertThat(fixture.backend.acquires)
-                .as("the first and that of the wake-up")
+                .as("the first request, and the one after the wake-up")
                 .hasValue(2);
     }
 
@@ -110,7 +110,7 @@ class WaitersTests {
     void who_has_lost_its_queue_entry_is_queued_again() throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting();
-        fixture.store.expirePlace(fixture.store.queue(KEY).get(0));
+        fixture.store.expireQueueEntry(fixture.store.queue(KEY).get(0));
 
         fixture.time.advance(Duration.ofSeconds(2));
         eventually().until(() -> fixture.store.queue(KEY).size() == 1);
@@ -121,10 +121,10 @@ class WaitersTests {
     }
 
     @Test
-    void a_hundred_waiters_are_kept_by_one_statement() {
+    void a_hundred_queue_entries_are_renewed_by_one_statement() {
         fixture.holdElsewhere(KEY, LONG);
-        List<Integer> places = new CopyOnWriteArrayList<>();
-        fixture.backend.onRenewal = lockIds -> places.add(lockIds.size());
+        List<Integer> renewed = new CopyOnWriteArrayList<>();
+        fixture.backend.onRenewal = lockIds -> renewed.add(lockIds.size());
         List<FutureTask<LockHandle>> waiters =
                 IntStream.range(0, 100).mapToObj(i -> startWaiter()).toList();
         eventually().until(() -> asleep() == 100);
@@ -133,7 +133,7 @@ class WaitersTests {
         // Here each waiter has a different time for its poll. The first poll includes the others.
         fixture.advanceSlowly(Duration.ofMillis(500), Duration.ofMillis(50));
 
-        assertThat(places).containsExactly(100);
+        assertThat(renewed).containsExactly(100);
         assertThat(fixture.backend.acquires).hasValue(100);
         assertThat(waiters).noneMatch(FutureTask::isDone);
         locks.stop();
@@ -143,13 +143,13 @@ class WaitersTests {
     void a_waiter_that_can_be_woken_asks_every_third_of_what_a_queue_entry_lives_and_keeps_it() {
         fixture.holdElsewhere(KEY, LONG);
         waiting();
-        String place = fixture.store.queue(KEY).get(0);
+        String entry = fixture.store.queue(KEY).get(0);
 
         fixture.advanceSlowly(Duration.ofSeconds(12), Duration.ofMillis(100));
 
-        assertThat(fixture.backend.keepStatements.get()).isBetween(6, 9);
+        assertThat(fixture.backend.renewalStatements.get()).isBetween(6, 9);
         assertThat(fixture.backend.acquires).hasValue(1);
-        assertThat(fixture.store.queue(KEY)).containsExactly(place);
+        assertThat(fixture.store.queue(KEY)).containsExactly(entry);
     }
 
     @Test
@@ -159,11 +159,11 @@ class WaitersTests {
         waiting();
 
         fixture.advanceSlowly(Duration.ofSeconds(1), Duration.ofMillis(20));
-        int first = fixture.backend.keepStatements.get();
+        int first = fixture.backend.renewalStatements.get();
         fixture.advanceSlowly(Duration.ofSeconds(4), Duration.ofMillis(50));
 
         assertThat(first).as("20, 40, 80, 160, 320, 500 ms, or half of that").isBetween(4, 12);
-        assertThat(fixture.backend.keepStatements.get() - first).isBetween(6, 17);
+        assertThat(fixture.backend.renewalStatements.get() - first).isBetween(6, 17);
         assertThat(fixture.backend.acquires).hasValue(1);
     }
 
@@ -186,13 +186,13 @@ class WaitersTests {
     }
 
     @Test
-    void everybody_is_looked_at_once_when_wake_ups_may_have_been_lost() throws Exception {
+    void all_waiters_look_once_when_wake_ups_may_have_been_lost() throws Exception {
         AcquireRequest other = fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> waiter = waiting();
         FutureTask<LockHandle> stillKept = waitingFor("order:43");
-        fixture.deaf(true);
+        fixture.deliverWakeUps(false);
         fixture.releaseElsewhere(other);
-        fixture.deaf(false);
+        fixture.deliverWakeUps(true);
         fixture.settle();
         assertThat(waiter.isDone()).isFalse();
 
@@ -200,7 +200,7 @@ class WaitersTests {
 
         eventually().until(waiter::isDone);
         assertThat(waiter.get().isHeld()).isTrue();
-        assertThat(fixture.backend.keepStatements).as("for both").hasValue(1);
+        assertThat(fixture.backend.renewalStatements).as("for both").hasValue(1);
         assertThat(stillKept.isDone()).isFalse();
     }
 
@@ -209,16 +209,16 @@ class WaitersTests {
         fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> first = waiting();
         FutureTask<LockHandle> second = waitingFor("order:43");
-        fixture.backend.beforeKeep = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        fixture.backend.beforeRenewal = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
 
         fixture.time.advance(Duration.ofSeconds(2));
 
         assertFailed(first, KEY);
         assertFailed(second, "order:43");
-        assertThat(fixture.backend.keepStatements)
-                .as("asked for both, and repeated once")
+        assertThat(fixture.backend.renewalStatements)
+                .as("one statement for both, repeated once")
                 .hasValue(2);
-        assertThat(fixture.backend.acquires).as("and nobody asks again").hasValue(2);
+        assertThat(fixture.backend.acquires).as("no further acquire requests").hasValue(2);
         eventually().until(() -> queuedAnywhere().isEmpty());
     }
 
@@ -251,7 +251,7 @@ class WaitersTests {
         eventually().until(waiter::isDone);
         assertThat(fixture.store.queue(KEY)).isEmpty();
         assertThat(fixture.backend.acquires).hasValue(2);
-        assertThat(fixture.backend.releases).as("no statement for that").hasValue(0);
+        assertThat(fixture.backend.releases).as("release statements").hasValue(0);
     }
 
     @Test
@@ -290,7 +290,7 @@ class WaitersTests {
         fixture.advanceSlowly(Duration.ofMinutes(1), Duration.ofSeconds(1));
 
         assertThat(waiter.get().isHeld()).isTrue();
-        assertThat(fixture.backend.keepStatements).hasValue(0);
+        assertThat(fixture.backend.renewalStatements).hasValue(0);
     }
 
     /** Starts a caller that waits for the key, and waits until it sleeps. */

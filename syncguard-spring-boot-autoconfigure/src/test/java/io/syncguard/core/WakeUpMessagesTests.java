@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 class WakeUpMessagesTests {
 
     private final ManualTime time = new ManualTime();
-    private final Heard heard = new Heard();
-    private final WakeUpMessages messages = new WakeUpMessages(heard, time);
+    private final RecordingWakeUpListener received = new RecordingWakeUpListener();
+    private final WakeUpMessages messages = new WakeUpMessages(received, time);
     private final CapturedLog log = new CapturedLog();
 
     @AfterEach
@@ -32,15 +32,15 @@ class WakeUpMessagesTests {
     void a_number_wakes_the_waiter() {
         messages.receive("17");
 
-        assertThat(heard.events).containsExactly("wake 17");
+        assertThat(received.events).containsExactly("wake 17");
         assertThat(log.messages()).isEmpty();
     }
 
     @Test
-    void a_hand_over_with_the_secret_of_the_waiter_is_believed() {
+    void a_hand_over_with_the_secret_of_the_waiter_is_accepted() {
         messages.receive("17 " + messages.secretOf(17) + " 42 1000 6000");
 
-        assertThat(heard.events)
+        assertThat(received.events)
                 .containsExactly("grant 17 "
                         + new AcquireResult.Granted(
                                 new Fence(42), Instant.ofEpochMilli(1000), Instant.ofEpochMilli(6000)));
@@ -50,9 +50,9 @@ class WakeUpMessagesTests {
     @Test
     void a_secret_of_another_waiter_or_of_another_process_is_refused() {
         messages.receive("17 " + messages.secretOf(18) + " 42 1000 6000");
-        messages.receive("17 " + new WakeUpMessages(heard, time).secretOf(17) + " 42 1000 6000");
+        messages.receive("17 " + new WakeUpMessages(received, time).secretOf(17) + " 42 1000 6000");
 
-        assertThat(heard.events).isEmpty();
+        assertThat(received.events).isEmpty();
     }
 
     @Test
@@ -68,7 +68,7 @@ class WakeUpMessagesTests {
     }
 
     @Test
-    void strangers_are_warned_of_once_a_minute_however_much_they_send_and_not_quoted() {
+    void forged_messages_are_logged_once_a_minute_however_many_arrive_and_not_quoted() {
         messages.receive("17 " + messages.secretOf(18) + " 42 1000 6000");
         messages.receive("nonsense");
         time.advance(Duration.ofMinutes(1).minusNanos(1));
@@ -83,7 +83,7 @@ class WakeUpMessagesTests {
         assertThat(log.messages()).hasSize(2);
     }
 
-    private static final class Heard implements WakeUpListener {
+    private static final class RecordingWakeUpListener implements WakeUpListener {
 
         private final List<String> events = new ArrayList<>();
 

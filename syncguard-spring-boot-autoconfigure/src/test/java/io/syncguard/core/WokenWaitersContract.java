@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
  */
 public abstract class WokenWaitersContract extends ContractFixture {
 
-    private final Heard here = new Heard();
-    private final Heard there = new Heard();
+    private final RecordingWakeUpListener here = new RecordingWakeUpListener();
+    private final RecordingWakeUpListener there = new RecordingWakeUpListener();
 
     @BeforeEach
     void listen() {
@@ -182,7 +182,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
         queuedWriter();
 
         backend().release(stale.lockId());
-        backend().release(strangersLockId());
+        backend().release(newLockId());
 
         assertNobodyIsWoken();
     }
@@ -318,7 +318,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
         AcquireRequest holder = held(writer());
         AcquireRequest dead = queuedWriter();
         AcquireRequest next = queuedWriter();
-        expirePlace(dead);
+        expireQueueEntry(dead);
 
         release(holder);
 
@@ -331,7 +331,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
         AcquireRequest first = queuedReader();
         AcquireRequest dead = queuedWriter();
         AcquireRequest second = queuedReader();
-        expirePlace(dead);
+        expireQueueEntry(dead);
 
         release(holder);
 
@@ -406,9 +406,9 @@ public abstract class WokenWaitersContract extends ContractFixture {
 
     @Test
     void who_cannot_be_woken_keeps_nobody_else_from_it() {
-        LockBackend deaf = open();
+        LockBackend disconnected = open();
         AcquireRequest holder = held(writer());
-        queued(deaf, waitingReader());
+        queued(disconnected, waitingReader());
         AcquireRequest reader = queuedReader();
 
         release(holder);
@@ -432,7 +432,7 @@ public abstract class WokenWaitersContract extends ContractFixture {
         assertWoken(there);
     }
 
-    private void assertWoken(Heard process, AcquireRequest... waiters) {
+    private void assertWoken(RecordingWakeUpListener process, AcquireRequest... waiters) {
         awaitEverythingSentSoFar();
         assertThat(process.woken).containsExactlyInAnyOrderElementsOf(numbers(waiters));
         process.woken.clear();
@@ -448,19 +448,19 @@ public abstract class WokenWaitersContract extends ContractFixture {
         awaitOneMore(elsewhere(), there);
     }
 
-    private void awaitOneMore(LockBackend process, Heard heard) {
+    private void awaitOneMore(LockBackend process, RecordingWakeUpListener listener) {
         AcquireRequest holder = request("one more", LockMode.EXCLUSIVE, TTL);
         AcquireRequest waiter = waiting(request("one more", LockMode.EXCLUSIVE, TTL));
         granted(process, holder);
         queued(process, waiter);
         eventually().until(process::isConnected);
         release(holder);
-        eventually().until(() -> heard.woken.remove(waiter.waiter()));
+        eventually().until(() -> listener.woken.remove(waiter.waiter()));
         leave(waiter);
     }
 
     /** Records the woken waiters. */
-    private static final class Heard implements WakeUpListener {
+    private static final class RecordingWakeUpListener implements WakeUpListener {
 
         private final List<Long> woken = new CopyOnWriteArrayList<>();
 

@@ -25,7 +25,7 @@ final class ElectionProcess {
     private final InMemoryLockBackend.Store store =
             new InMemoryLockBackend.Store(() -> Time.SYSTEM.nanoTime() / 1_000_000);
     private final LockEngine locks = engine();
-    private final List<String> news = new CopyOnWriteArrayList<>();
+    private final List<String> events = new CopyOnWriteArrayList<>();
     private final LeaderElection one = election("one", locks);
     private final LeaderElection two = election("two", engine());
     private final AtomicReference<LockHandle> lost = new AtomicReference<>();
@@ -41,13 +41,13 @@ final class ElectionProcess {
     private String answer(String question) {
         return switch (question) {
             case "join" -> {
-                one.join(NAME).runWhileLeader(term -> news.add("one works"));
+                one.join(NAME).runWhileLeader(term -> events.add("one works"));
                 while (!one.isLeader(NAME)) {
                     Thread.onSpinWait();
                 }
                 two.join(NAME);
                 lost.set(locks.acquire(LockRequest.of("lost").noHeartbeat()));
-                lost.get().onLost(() -> news.add("callback of a loss"));
+                lost.get().onLost(() -> events.add("callback of a loss"));
                 yield "joined";
             }
             case "exhaust" -> {
@@ -73,7 +73,7 @@ final class ElectionProcess {
                 shortage.end();
                 yield "recovers";
             }
-            case "news" -> news.stream().sorted().collect(Collectors.joining(", "));
+            case "events" -> events.stream().sorted().collect(Collectors.joining(", "));
             default -> throw new IllegalArgumentException(question);
         };
     }
@@ -99,12 +99,12 @@ final class ElectionProcess {
         election.addListener(new LeaderListener() {
             @Override
             public void elected(LeaderElectedEvent event) {
-                news.add(member + " elected " + event.fence().value());
+                events.add(member + " elected " + event.fence().value());
             }
 
             @Override
             public void revoked(LeaderRevokedEvent event) {
-                news.add(member + " revoked " + event.fence().value() + " " + event.reason());
+                events.add(member + " revoked " + event.fence().value() + " " + event.reason());
             }
         });
         election.start();

@@ -107,7 +107,7 @@ public abstract class LeadershipContract {
 
         eventually().until(other::isLeader);
         assertThat(there.time.nanoTime())
-                .as("what looks again by itself goes by this clock")
+                .as("the passed time of the clock that polls use")
                 .isZero();
     }
 
@@ -147,7 +147,7 @@ public abstract class LeadershipContract {
         expire(member);
         elect(other);
         assertThat(member.isLeader())
-                .as("by its own clock, which the test has cheated")
+                .as("by its own clock, which the test has not moved")
                 .isTrue();
 
         here.advanceSlowly(Duration.ofSeconds(11), Duration.ofSeconds(1));
@@ -170,10 +170,12 @@ public abstract class LeadershipContract {
         elect(other);
 
         assertThat(downstream.send(last))
-                .as("before the new leader has sent anything")
+                .as("before the first request of the new leader")
                 .isEqualTo(200);
         assertThat(downstream.send(other.fence().orElseThrow())).isEqualTo(200);
-        assertThat(downstream.send(last)).as("of the leader that does not know").isEqualTo(409);
+        assertThat(downstream.send(last))
+                .as("of the leader that has not detected its loss")
+                .isEqualTo(409);
         assertThat(downstream.send(old)).isEqualTo(409);
         assertThat(downstream.send(other.fence().orElseThrow())).isEqualTo(200);
     }
@@ -226,7 +228,7 @@ public abstract class LeadershipContract {
         process.backend.beforeAcquire = lost;
         process.backend.beforeExtend = lost;
         process.backend.beforeRelease = lost;
-        process.backend.beforeKeep = lost;
+        process.backend.beforeRenewal = lost;
     }
 
     private static void heal(EngineFixture process) {
@@ -234,7 +236,7 @@ public abstract class LeadershipContract {
         process.backend.beforeAcquire = nothing;
         process.backend.beforeExtend = nothing;
         process.backend.beforeRelease = nothing;
-        process.backend.beforeKeep = nothing;
+        process.backend.beforeRenewal = nothing;
     }
 
     private String leader() {

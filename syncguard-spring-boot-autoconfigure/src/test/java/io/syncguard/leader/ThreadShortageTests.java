@@ -20,7 +20,7 @@ class ThreadShortageTests {
     void exhaust() {
         assumeTrue(ThreadShortage.isPossible(), "Only Linux with prlimit can take the threads of a process");
         assertThat(process.ask("join")).isEqualTo("joined");
-        awaitNews("one elected 1", "one works");
+        awaitEvents("one elected 1", "one works");
         process.takeThreads("exhaust");
         assertThat(process.ask("make a thread")).isEqualTo("none can be made");
     }
@@ -31,11 +31,11 @@ class ThreadShortageTests {
     }
 
     @Test
-    void leadership_changes_hands_and_losses_are_told() {
+    void leadership_changes_hands_and_losses_are_reported() {
         process.ask("resign");
-        awaitNews("one elected 1", "one revoked 1 RESIGNED", "one works", "two elected 2");
+        awaitEvents("one elected 1", "one revoked 1 RESIGNED", "one works", "two elected 2");
         process.ask("resign");
-        awaitNews(
+        awaitEvents(
                 "one elected 1",
                 "one elected 3",
                 "one revoked 1 RESIGNED",
@@ -45,9 +45,9 @@ class ThreadShortageTests {
                 "two revoked 2 RESIGNED");
         assertThat(process.ask("lose")).isEqualTo("lost: true");
         await().atMost(Duration.ofSeconds(30))
-                .until(() -> process.ask("news").contains("callback of a loss, one")
-                        && process.ask("news").contains("one revoked 3 LOST")
-                        && process.ask("news").contains("two elected 4"));
+                .until(() -> process.ask("events").contains("callback of a loss, one")
+                        && process.ask("events").contains("one revoked 3 LOST")
+                        && process.ask("events").contains("two elected 4"));
         assertThat(process.ask("make a thread")).isEqualTo("none can be made");
     }
 
@@ -65,11 +65,11 @@ class ThreadShortageTests {
         await().atMost(Duration.ofSeconds(30))
                 .until(() -> process.ask("join another").equals("joined: true"));
         await().atMost(Duration.ofSeconds(30))
-                .until(() -> process.ask("news").contains("one elected 1, one elected 1"));
+                .until(() -> process.ask("events").contains("one elected 1, one elected 1"));
     }
 
-    private void awaitNews(String... expected) {
-        String news = String.join(", ", expected);
-        await().atMost(Duration.ofSeconds(30)).until(() -> process.ask("news").equals(news));
+    private void awaitEvents(String... expected) {
+        String events = String.join(", ", expected);
+        await().atMost(Duration.ofSeconds(30)).until(() -> process.ask("events").equals(events));
     }
 }

@@ -30,7 +30,7 @@ class CallerSynchronizationsTests {
     private final HikariDataSource theirs = pool();
     private final PostgresConnections connections = new PostgresConnections(ours, Duration.ofSeconds(5));
     private final TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(theirs));
-    private final List<String> told = new ArrayList<>();
+    private final List<String> events = new ArrayList<>();
 
     @BeforeEach
     void connect() {
@@ -82,7 +82,7 @@ class CallerSynchronizationsTests {
                     .isTrue();
             assertNothingKept();
         });
-        assertThat(told).containsExactly("first", "second", "last");
+        assertThat(events).containsExactly("first", "second", "last");
         assertThat(TransactionSynchronizationManager.isSynchronizationActive()).isFalse();
     }
 
@@ -97,11 +97,11 @@ class CallerSynchronizationsTests {
                 ask();
                 assertNothingKept();
             });
-            assertThat(told).containsExactly("inner");
+            assertThat(events).containsExactly("inner");
             ask();
             assertNothingKept();
         });
-        assertThat(told).containsExactly("inner", "outer");
+        assertThat(events).containsExactly("inner", "outer");
     }
 
     @Test
@@ -117,7 +117,7 @@ class CallerSynchronizationsTests {
             assertThat(outer.isRollbackOnly()).isFalse();
             assertNothingKept();
         });
-        assertThat(told).containsExactly("outer");
+        assertThat(events).containsExactly("outer");
     }
 
     @Test
@@ -136,7 +136,7 @@ class CallerSynchronizationsTests {
     }
 
     @Test
-    void a_synchronization_that_asks_and_registers_another_one_is_told_and_so_is_the_other() {
+    void a_synchronization_that_asks_and_registers_another_one_is_called_and_so_is_the_other() {
         transaction.executeWithoutResult(
                 status -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
                     @Override
@@ -149,11 +149,11 @@ class CallerSynchronizationsTests {
 
                     @Override
                     public void afterCompletion(int status) {
-                        told.add("completed");
+                        events.add("completed");
                         ask();
                     }
                 }));
-        assertThat(told).containsExactlyInAnyOrder("completed", "registered while committing");
+        assertThat(events).containsExactlyInAnyOrder("completed", "registered while committing");
         assertNothingKept();
     }
 
@@ -190,7 +190,7 @@ class CallerSynchronizationsTests {
             assertThat(TransactionSynchronizationManager.getSynchronizations()).hasSize(1);
             assertNothingKept();
         });
-        assertThat(told).containsExactly("caller");
+        assertThat(events).containsExactly("caller");
     }
 
     private void ask() {
@@ -232,7 +232,7 @@ class CallerSynchronizationsTests {
 
         @Override
         public void afterCompletion(int status) {
-            told.add(name);
+            events.add(name);
         }
 
         @Override

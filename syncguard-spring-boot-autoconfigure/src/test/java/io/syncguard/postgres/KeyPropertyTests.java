@@ -170,16 +170,16 @@ class KeyPropertyTests {
             @ForAll(supplier = Texts.LegalKey.class) String key,
             @ForAll("defects") String defect,
             @ForAll int anywhere) {
-        List<Integer> places = Texts.boundaries(key).toList();
-        int place = places.get(Math.floorMod(anywhere, places.size()));
-        String text = key.substring(0, place) + defect + key.substring(place);
+        List<Integer> boundaries = Texts.boundaries(key).toList();
+        int index = boundaries.get(Math.floorMod(anywhere, boundaries.size()));
+        String text = key.substring(0, index) + defect + key.substring(index);
         long before = postgres.connections.asked();
 
         for (Consumer<String> use : List.<Consumer<String>>of(this::grant, locks::isLocked, LockHandle::current)) {
             assertRefused(
                     catchThrowable(() -> use.accept(text)),
                     defect.equals("\u0000") ? "U+0000" : "surrogate",
-                    "index " + place);
+                    "index " + index);
         }
         assertThat(postgres.connections.asked()).isEqualTo(before);
     }

@@ -72,15 +72,15 @@ class LockIdPropertyTests {
 
     @Property
     void a_lock_id_with_one_other_character_opens_nothing(
-            @ForAll @IntRange(max = 21) int place, @ForAll("characters") char other) {
+            @ForAll @IntRange(max = 21) int index, @ForAll("characters") char other) {
         try (LockHandle lock = locks.acquire(LockRequest.of("order:42"))) {
             LockInfo info = locks.lookupById(lock.lockId()).orElseThrow();
-            char right = lock.lockId().charAt(place);
+            char right = lock.lockId().charAt(index);
             for (char wrong : new char[] {other, inOtherCase(right)}) {
                 if (wrong != right) {
-                    assertOpensNothing(lock.lockId().substring(0, place)
+                    assertOpensNothing(lock.lockId().substring(0, index)
                             + wrong
-                            + lock.lockId().substring(place + 1));
+                            + lock.lockId().substring(index + 1));
                 }
             }
 
@@ -101,7 +101,7 @@ class LockIdPropertyTests {
                 "\n", "\r", "\r\n", "\u0085", "\u2028", "\u2029", " ", "\u0000", "=", "==", "A", "\u200b");
         Arbitrary<String> lookAlike = Arbitraries.of(
                 "\u0410", "\uff21", "\u0663", "\u017f", "\u212a", "\u2013", "\u203f", "+", "/", ".", "\ud83d", "\n");
-        Arbitrary<Integer> place = Arbitraries.integers().between(0, 21);
+        Arbitrary<Integer> index = Arbitraries.integers().between(0, 21);
         return Arbitraries.frequencyOf(
                 Tuple.of(2, wellFormed),
                 Tuple.of(2, Combinators.combine(wellFormed, tooMuch).as((id, end) -> id + end)),
@@ -109,7 +109,7 @@ class LockIdPropertyTests {
                 Tuple.of(1, Combinators.combine(wellFormed, tooMuch).as((id, end) -> id.substring(end.length()) + end)),
                 Tuple.of(
                         2,
-                        Combinators.combine(wellFormed, lookAlike, place)
+                        Combinators.combine(wellFormed, lookAlike, index)
                                 .as((id, odd, at) -> id.substring(0, at) + odd + id.substring(at + 1))),
                 Tuple.of(1, characters().list().ofMaxSize(30).map(LockIdPropertyTests::join)),
                 Tuple.of(2, new Texts.Any().get()));

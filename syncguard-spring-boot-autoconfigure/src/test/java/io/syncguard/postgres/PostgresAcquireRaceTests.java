@@ -39,7 +39,7 @@ class PostgresAcquireRaceTests {
     void of_fifty_clients_who_meet_at_a_new_key_one_is_granted_and_the_server_logs_no_error() throws Exception {
         try (PostgresRace own = new PostgresRace(51)) {
             own.inOther("INSERT INTO syncguard_fence_counters VALUES ('fence:k', 0, 'k')");
-            List<Future<AcquireResult>> attempts = startClaims(own, 50);
+            List<Future<AcquireResult>> attempts = startAcquires(own, 50);
             own.awaitBlocked(50);
 
             // All fifty have read that the key is free, and wait for a row that does not exist.
@@ -58,7 +58,7 @@ class PostgresAcquireRaceTests {
         race.grant(THEIRS);
         race.moveClock(TTL.plusSeconds(1));
         race.lockSerialisingRow();
-        List<Future<AcquireResult>> attempts = startClaims(race, 20);
+        List<Future<AcquireResult>> attempts = startAcquires(race, 20);
         race.awaitBlocked(20);
 
         race.commitOther();
@@ -215,7 +215,7 @@ class PostgresAcquireRaceTests {
         race.backend.release(THEIRS);
         race.setCounters(899_999_999_999_999L);
         race.lockSerialisingRow();
-        List<Future<AcquireResult>> attempts = startClaims(race, 20);
+        List<Future<AcquireResult>> attempts = startAcquires(race, 20);
         race.awaitBlocked(20);
 
         race.commitOther();
@@ -229,7 +229,7 @@ class PostgresAcquireRaceTests {
         assertThat(race.leases()).hasSize(1);
     }
 
-    private static List<Future<AcquireResult>> startClaims(PostgresRace race, int clients) {
+    private static List<Future<AcquireResult>> startAcquires(PostgresRace race, int clients) {
         List<Future<AcquireResult>> attempts = new ArrayList<>();
         for (int i = 0; i < clients; i++) {
             AcquireRequest request = request("client " + i);

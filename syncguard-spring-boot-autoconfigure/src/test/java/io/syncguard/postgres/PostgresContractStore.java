@@ -78,7 +78,7 @@ final class PostgresContractStore implements ContractStore, AfterAllCallback, Au
     }
 
     @Override
-    public void endPlaceIn(String lockId, Duration left) {
+    public void endQueueEntryIn(String lockId, Duration left) {
         jdbc.update(
                 "UPDATE syncguard_locks_waiters SET expires_at_ms = syncguard_locks_now() + ? WHERE lock_id = ?",
                 left.toMillis(),

@@ -76,7 +76,7 @@ class PostgresDirectHandOverRaceTests {
     }
 
     @Test
-    void the_grant_is_committed_before_anybody_is_told() throws Exception {
+    void the_grant_is_committed_before_the_waiter_is_notified() throws Exception {
         race.stopBefore("hand_over", "PERFORM pg_notify");
         Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
         race.awaitBlocked(1);
@@ -139,16 +139,16 @@ class PostgresDirectHandOverRaceTests {
     }
 
     @Test
-    void a_stranger_who_comes_in_the_middle_is_refused() throws Exception {
+    void another_caller_who_comes_in_the_middle_is_refused() throws Exception {
         Future<ReleaseResult> release = startHandOver();
-        Future<AcquireResult> stranger =
+        Future<AcquireResult> otherCaller =
                 start(() -> race.backend.acquire(request(NEXT).waitingAs(2)));
         race.awaitBlocked(2);
 
         race.greenLight();
 
         assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
-        assertThat(stranger.get()).isInstanceOf(AcquireResult.Queued.class);
+        assertThat(otherCaller.get()).isInstanceOf(AcquireResult.Queued.class);
         assertThat(holders()).containsExactly(WAITER);
     }
 
@@ -169,7 +169,7 @@ class PostgresDirectHandOverRaceTests {
     @Test
     void a_grant_is_younger_than_the_last_confirmation_of_the_queue_entry() throws Exception {
         race.stopBefore("renew_waiters", "v_now := syncguard_locks_now();\n    RETURN QUERY");
-        Future<List<Duration>> kept = start(() -> race.backend.renewWaiters(List.of(WAITER)));
+        Future<List<Duration>> renewal = start(() -> race.backend.renewWaiters(List.of(WAITER)));
         race.awaitBlocked(1);
         Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
         race.awaitBlocked(2);
@@ -178,7 +178,7 @@ class PostgresDirectHandOverRaceTests {
 
         race.greenLight();
 
-        assertThat(kept.get()).hasSize(1);
+        assertThat(renewal.get()).hasSize(1);
         assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(race.backend.lookup("k").get(0).acquiredAt()).isEqualTo(keptAt.plusSeconds(2));
     }
@@ -186,14 +186,14 @@ class PostgresDirectHandOverRaceTests {
     @Test
     void a_queue_entry_that_is_being_renewed_becomes_a_lease_all_the_same() throws Exception {
         race.stopBefore("renew_waiters", "v_now := syncguard_locks_now();\n    RETURN QUERY");
-        Future<List<Duration>> kept = start(() -> race.backend.renewWaiters(List.of(WAITER)));
+        Future<List<Duration>> renewal = start(() -> race.backend.renewWaiters(List.of(WAITER)));
         race.awaitBlocked(1);
         Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
 
         race.greenLight();
 
         assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
-        assertThat(kept.get()).hasSize(1);
+        assertThat(renewal.get()).hasSize(1);
         assertThat(holders()).containsExactly(WAITER);
         assertThat(race.waiters()).isEmpty();
     }

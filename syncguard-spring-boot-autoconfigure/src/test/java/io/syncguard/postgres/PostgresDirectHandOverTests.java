@@ -78,7 +78,7 @@ class PostgresDirectHandOverTests extends DirectHandOverContract {
 
         assertThat(backend().isLocked(KEY)).isFalse();
         assertThat(store().storedFence(KEY)).isEqualTo(Fence.MAX_VALUE);
-        assertThat(keepPlace(waiter)).isEqualTo(Duration.ZERO);
+        assertThat(renewQueueEntry(waiter)).isEqualTo(Duration.ZERO);
         assertThatExceptionOfType(LockBackendException.class)
                 .isThrownBy(() -> backend().acquire(waiter.fromQueue()))
                 .withMessageContaining("no fences left");

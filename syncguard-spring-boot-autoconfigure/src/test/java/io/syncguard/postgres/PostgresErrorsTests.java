@@ -65,7 +65,7 @@ class PostgresErrorsTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"P0001", "ZZ001", "XX000", "58030", "42601", "57P04", "4", ""})
-    void the_rest_is_internal(String state) {
+    void all_other_states_are_internal(String state) {
         assertCode(state, LockErrorCode.INTERNAL, "see the cause");
     }
 
@@ -114,7 +114,7 @@ class PostgresErrorsTests {
                 new ServerErrorMessage(
                         "SERROR\0C23505\0Mduplicate key\0DKey (lock_id)=(secret) already exists.\0Wportal with parameters: secret\0"));
         error.addSuppressed(new SQLException("The statement could not be closed"));
-        assertThat(error.getMessage()).as("as the driver has it").contains("secret");
+        assertThat(error.getMessage()).as("the message of the driver").contains("secret");
 
         LockBackendException translated = PostgresErrors.translate("acquiring lock 'order:42'", error);
 

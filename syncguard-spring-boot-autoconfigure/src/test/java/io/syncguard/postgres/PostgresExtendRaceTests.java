@@ -163,7 +163,7 @@ class PostgresExtendRaceTests {
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
         assertThat(race.extend(MINE, TTL.minusMillis(1)))
-                .as("one that wants it")
+                .as("an extension that shortens")
                 .isInstanceOf(ExtendResult.Busy.class);
     }
 

@@ -155,7 +155,7 @@ class PostgresFenceRotationRaceTests {
 
         assertThat(race.rotate(MINE)).isInstanceOf(ExtendResult.Busy.class);
         race.moveClock(PAST_THE_TTL);
-        assertThat(race.rotate(MINE)).as("nothing to ask again for").isInstanceOf(ExtendResult.Expired.class);
+        assertThat(race.rotate(MINE)).as("the repeated rotation").isInstanceOf(ExtendResult.Expired.class);
     }
 
     @Test

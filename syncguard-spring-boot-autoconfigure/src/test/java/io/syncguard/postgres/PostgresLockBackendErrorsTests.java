@@ -68,7 +68,7 @@ class PostgresLockBackendErrorsTests {
     }
 
     @Test
-    void a_serialization_failure_is_told_where_somebody_has_set_the_isolation_of_our_session() throws SQLException {
+    void a_serialization_failure_is_reported_if_the_isolation_of_our_session_was_changed() throws SQLException {
         acquire();
         jdbc.update("DELETE FROM syncguard_locks");
         try (Connection ours = pool.getConnection();

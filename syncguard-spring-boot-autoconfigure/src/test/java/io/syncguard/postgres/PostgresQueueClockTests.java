@@ -45,7 +45,7 @@ class PostgresQueueClockTests {
     }
 
     @Test
-    void a_refusal_tells_the_latest_of_the_leases_and_of_the_queue_entries_in_front() {
+    void a_refusal_reports_the_latest_end_of_the_leases_and_of_the_queue_entries_in_front() {
         race.grantShared(MINE);
         race.queue(request(WAITER), 1);
         assertThat(timeLeft(race.backend.acquire(request(THEIRS)))).isEqualTo(TTL.plusSeconds(1));

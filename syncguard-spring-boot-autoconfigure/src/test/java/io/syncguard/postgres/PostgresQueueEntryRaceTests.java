@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  */
 class PostgresQueueEntryRaceTests {
 
-    private static final String KEEP_FIRST = "SELECT syncguard_locks_renew_waiters(ARRAY['" + FIRST + "'])";
+    private static final String RENEW_FIRST = "SELECT syncguard_locks_renew_waiters(ARRAY['" + FIRST + "'])";
 
     @RegisterExtension
     private static final PostgresRace race = new PostgresRace();
@@ -41,7 +41,7 @@ class PostgresQueueEntryRaceTests {
 
     @Test
     void a_wake_up_that_meets_a_queue_entry_which_is_being_renewed_waits_and_is_for_that_one() throws Exception {
-        race.inOther(KEEP_FIRST);
+        race.inOther(RENEW_FIRST);
         race.moveClock(Duration.ofSeconds(2));
         Future<ReleaseResult> release = race.startRelease(MINE);
 
@@ -55,7 +55,7 @@ class PostgresQueueEntryRaceTests {
 
     @Test
     void a_wake_up_that_meets_a_queue_entry_which_was_not_renewed_after_all_is_for_the_next() throws Exception {
-        race.inOther(KEEP_FIRST);
+        race.inOther(RENEW_FIRST);
         race.moveClock(Duration.ofSeconds(2));
         Future<ReleaseResult> release = race.startRelease(MINE);
 
@@ -69,13 +69,13 @@ class PostgresQueueEntryRaceTests {
     @Test
     void a_queue_entry_that_is_deleted_before_it_could_be_renewed_does_not_come_back() throws Exception {
         race.stopInside("renew_waiters", "AND s.expires_at_ms", " > v_now\n            FOR NO KEY UPDATE");
-        Future<List<Duration>> keeping = race.startBlocked(() -> race.backend.renewWaiters(List.of(FIRST)));
+        Future<List<Duration>> renewal = race.startBlocked(() -> race.backend.renewWaiters(List.of(FIRST)));
 
         race.moveClock(Duration.ofSeconds(2));
         race.backend.release(MINE);
         race.greenLight();
 
-        assertThat(keeping.get()).as("its queue entry is lost").containsExactly(Duration.ZERO);
+        assertThat(renewal.get()).as("its queue entry is lost").containsExactly(Duration.ZERO);
         assertThat(race.waiters()).containsExactly(SECOND);
         assertThat(race.woken()).containsExactly(2L);
     }
@@ -107,11 +107,11 @@ class PostgresQueueEntryRaceTests {
     }
 
     @Test
-    void who_waits_is_told_to_look_again_when_the_first_of_those_in_front_may_have_died() {
+    void the_next_look_of_a_waiter_is_when_the_first_of_those_in_front_may_have_died() {
         race.queue(reader(THIRD), 3);
 
         assertThat(race.backend.renewWaiters(List.of(THIRD, SECOND, FIRST)))
-                .as("the first looks at the lease, the others at who is in front")
+                .as("the first waits for the lease, the others for those in front")
                 .containsExactly(
                         Duration.ofSeconds(5),
                         Duration.ofSeconds(5),
@@ -129,7 +129,7 @@ class PostgresQueueEntryRaceTests {
         race.jdbc.update("UPDATE syncguard_locks_waiters SET expires_at_ms = syncguard_locks_now() + 100");
 
         assertThat(race.backend.renewWaiters(List.of(THIRD, FOURTH, FIRST)))
-                .as("the lease is over, though its row is there")
+                .as("the lease has lapsed, though its row exists")
                 .containsExactly(Duration.ZERO, Duration.ZERO, Duration.ofSeconds(5));
     }
 
@@ -138,13 +138,15 @@ class PostgresQueueEntryRaceTests {
         race.moveClock(TTL.minusSeconds(4).plusMillis(900));
         race.queue(request(FIRST), 1);
         race.moveClock(Duration.ofMillis(4500));
-        race.inOther(KEEP_FIRST);
+        race.inOther(RENEW_FIRST);
         race.moveClock(Duration.ofSeconds(1));
         Future<AcquireResult> grant = race.startAcquire(request(FIRST).waitingAs(1));
 
         race.commitOther();
 
         assertThat(grant.get()).isInstanceOf(AcquireResult.Granted.class);
-        assertThat(race.waiters()).as("in front of those who come later").doesNotContain(FIRST);
+        assertThat(race.waiters())
+                .as("a lapsed entry in front of later waiters")
+                .doesNotContain(FIRST);
     }
 }

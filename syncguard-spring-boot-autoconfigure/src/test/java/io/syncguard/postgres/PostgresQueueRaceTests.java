@@ -217,7 +217,7 @@ class PostgresQueueRaceTests {
     }
 
     @Test
-    void who_queues_is_told_to_look_again_when_those_in_front_may_have_died() {
+    void the_next_look_of_a_caller_who_queues_is_when_those_in_front_may_have_died() {
         race.queue(request(FIRST), 1);
         race.moveClock(Duration.ofSeconds(1));
 
@@ -227,7 +227,7 @@ class PostgresQueueRaceTests {
     }
 
     @Test
-    void who_queues_behind_one_who_died_is_told_about_those_who_live() throws Exception {
+    void the_next_look_of_a_caller_who_queues_behind_a_dead_waiter_is_about_the_live_ones() throws Exception {
         race.queue(request(FIRST), 1);
         race.moveClock(Duration.ofSeconds(3));
         race.queue(request(SECOND), 2);
@@ -238,7 +238,7 @@ class PostgresQueueRaceTests {
     }
 
     @Test
-    void a_waiter_whose_key_has_no_fences_left_when_it_becomes_free_is_told_so() throws Exception {
+    void a_waiter_whose_key_has_no_fences_left_when_it_becomes_free_gets_an_error() throws Exception {
         race.queue(request(FIRST), 1);
         race.setCounters(900_000_000_000_000L);
         race.stopBefore("remove", RELEASED);

@@ -25,7 +25,7 @@ class PostgresQueueTests extends QueueContract {
     }
 
     @Test
-    void a_waiter_whose_turn_comes_when_no_fences_are_left_is_told_and_acquires_nothing() {
+    void a_waiter_whose_turn_comes_when_no_fences_are_left_gets_an_error_and_acquires_nothing() {
         AcquireRequest holder = held(writer());
         AcquireRequest first = queuedWriter();
         AcquireRequest second = queuedReader();

@@ -196,7 +196,7 @@ class PostgresRaceStressTests {
         assertThat(keys).as("keys, seed " + seed).containsAll(counters.keySet());
         history.check(counters);
         assertThat(race.leases())
-                .as("leases in the end")
+                .as("the remaining leases")
                 .noneMatch(row -> history.isReleased((String) row.get("lock_id")));
         assertThat(race.closeAndCount("deadlocks")).as("deadlocks").isZero();
     }

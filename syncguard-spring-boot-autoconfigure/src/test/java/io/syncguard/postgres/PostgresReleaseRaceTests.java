@@ -204,7 +204,7 @@ class PostgresReleaseRaceTests {
     }
 
     @Test
-    void who_is_about_to_queue_is_told_that_the_lease_ends_earlier() throws Exception {
+    void a_caller_who_is_about_to_queue_learns_that_the_lease_ends_earlier() throws Exception {
         race.lockSerialisingRow();
         Future<AcquireResult> waiter = race.startAcquire(request(THEIRS).waitingAs(1));
         Future<ReleaseResult> release = race.startBlocked(() -> race.backend.releaseAfter(MINE, TTL.dividedBy(2)));

@@ -86,7 +86,7 @@ class PostgresServerClockTests {
     }
 
     @Test
-    void a_step_forward_ends_leases_early_and_the_old_holder_is_told_by_the_next_extension() {
+    void a_step_forward_ends_leases_early_and_the_old_holder_learns_it_from_the_next_extension() {
         race.grant(MINE);
 
         race.moveClock(HOUR);
@@ -127,7 +127,7 @@ class PostgresServerClockTests {
     }
 
     @Test
-    void a_step_forward_is_told_to_the_old_holder_by_its_next_heartbeat() {
+    void a_step_forward_is_reported_to_the_old_holder_by_its_next_heartbeat() {
         ManualTime time = new ManualTime();
         Losses losses = new Losses();
         LockEngine engine = time.engineOn(race.newBackend(() -> {}), losses);
@@ -135,7 +135,7 @@ class PostgresServerClockTests {
         race.moveClock(HOUR);
         assertThat(race.grant(THEIRS).fence().value())
                 .isGreaterThan(lock.fence().value());
-        assertThat(lock.isHeld()).as("it cannot know yet").isTrue();
+        assertThat(lock.isHeld()).as("before its next heartbeat").isTrue();
 
         time.advance(TTL.dividedBy(3));
 

@@ -94,7 +94,7 @@ class PostgresUpgradeTests {
         assertThat(acquire("k", "another")).isNull();
         assertThat(extend("holder")).isTrue();
         assertThat(release("holder")).isTrue();
-        assertThat(acquire("k", "another")).as("in front of who waits").isNull();
+        assertThat(acquire("k", "another")).as("in front of a waiter").isNull();
         assertThat(backend.acquire(waiter.fromQueue()))
                 .isInstanceOfSatisfying(
                         AcquireResult.Granted.class,
@@ -140,7 +140,7 @@ class PostgresUpgradeTests {
         assertThat(jdbc.queryForObject(
                         "SELECT count(*) FROM syncguard_locks WHERE expires_at_ms > syncguard_locks_now()",
                         Integer.class))
-                .as("the own locks of the instances")
+                .as("the separate locks of the instances")
                 .isEqualTo(4);
     }
 

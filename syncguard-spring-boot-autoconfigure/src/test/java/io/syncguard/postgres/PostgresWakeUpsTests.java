@@ -117,7 +117,7 @@ class PostgresWakeUpsTests {
         wakeUps.open = new CountDownLatch(1);
         LockHandle lock = holder.acquire(REQUEST);
         FutureTask<LockHandle> waiting = waiting();
-        awaitPlace();
+        awaitQueueEntry();
         lock.release();
         assertThat(waiting).isNotDone();
 
@@ -127,7 +127,8 @@ class PostgresWakeUpsTests {
     }
 
     @Test
-    void a_release_while_the_connection_is_lost_is_found_when_it_is_back_and_the_loss_is_told_once() throws Exception {
+    void a_release_while_the_connection_is_lost_is_found_when_it_is_back_and_the_loss_is_logged_once()
+            throws Exception {
         LockHandle lock = holder.acquire(REQUEST);
         FutureTask<LockHandle> waiting = waiting();
         awaitConnected();
@@ -147,7 +148,7 @@ class PostgresWakeUpsTests {
     }
 
     @Test
-    void it_hears_again_after_the_connection_was_lost() throws Exception {
+    void wake_ups_arrive_again_after_the_connection_was_lost() throws Exception {
         LockHandle lock = holder.acquire(REQUEST);
         FutureTask<LockHandle> waiting = waiting();
         awaitConnected();
@@ -191,15 +192,15 @@ class PostgresWakeUpsTests {
      * another database, where no notification is sent.
      */
     @Test
-    void where_no_notification_arrives_it_says_so_once_and_whoever_waits_asks() throws Exception {
+    void where_no_notification_arrives_it_logs_so_once_and_waiters_poll() throws Exception {
         LockHandle lock = holder.acquire(REQUEST);
         String elsewhere = PostgresServer.newDatabaseUrl();
         try (CapturedLog log = new CapturedLog();
-                LockBackend deaf = newBackend(PostgresServer.dataSource(elsewhere));
-                LockEngine asking = asking(deaf)) {
+                LockBackend disconnected = newBackend(PostgresServer.dataSource(elsewhere));
+                LockEngine asking = asking(disconnected)) {
             FutureTask<LockHandle> waiting = waitingFor(asking);
             eventually().until(() -> !log.messages().isEmpty());
-            assertThat(deaf.isConnected()).isFalse();
+            assertThat(disconnected.isConnected()).isFalse();
 
             lock.release();
 
@@ -208,15 +209,15 @@ class PostgresWakeUpsTests {
                     .containsExactly(
                             "Wake-ups from PostgreSQL do not pass the pooler or proxy in front of it; who waits"
                                     + " for a lock asks for it");
-            assertNotToBeTold(asking);
+            assertNotHandedTheKey(asking);
         }
     }
 
     /** No release hands the key over to a waiter that receives no wake-ups. */
-    private void assertNotToBeTold(LockEngine asking) throws Exception {
+    private void assertNotHandedTheKey(LockEngine asking) throws Exception {
         LockHandle lock = holder.acquire(REQUEST);
         FutureTask<LockHandle> waiting = waitingFor(asking);
-        awaitPlace();
+        awaitQueueEntry();
         assertThat(jdbc.queryForList("SELECT channel FROM syncguard_locks_waiters", String.class))
                 .containsOnlyNulls();
         lock.release();
@@ -264,14 +265,14 @@ class PostgresWakeUpsTests {
         return task;
     }
 
-    private void awaitPlace() {
+    private void awaitQueueEntry() {
         eventually()
                 .until(() -> !jdbc.queryForList("SELECT FROM syncguard_locks_waiters")
                         .isEmpty());
     }
 
     private void awaitConnected() {
-        awaitPlace();
+        awaitQueueEntry();
         eventually().until(backend::isConnected);
     }
 

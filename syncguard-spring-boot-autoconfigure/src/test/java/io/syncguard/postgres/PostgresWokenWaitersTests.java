@@ -23,7 +23,7 @@ class PostgresWokenWaitersTests extends WokenWaitersContract {
         AcquireRequest dead = queuedWriter();
         AcquireRequest reader = queuedReader();
         queuedWriter();
-        expirePlace(dead);
+        expireQueueEntry(dead);
 
         store.sweep(KEY);
 
@@ -56,7 +56,7 @@ class PostgresWokenWaitersTests extends WokenWaitersContract {
     }
 
     @Test
-    void the_sweeper_wakes_nobody_who_cannot_go_on() {
+    void the_sweeper_wakes_no_waiter_who_cannot_go_on() {
         held(writer());
         queuedWriter();
 

@@ -31,7 +31,7 @@ class PromptSocketFactoryTests {
         List<String> sent = IntStream.range(0, 500)
                 .mapToObj(i -> i + "x".repeat(i * 37 % 7000))
                 .toList();
-        List<String> heard = new ArrayList<>();
+        List<String> received = new ArrayList<>();
         try (Connection listener = dataSource.getConnection();
                 Statement listen = listener.createStatement();
                 Connection sender = dataSource.getConnection();
@@ -40,15 +40,15 @@ class PromptSocketFactoryTests {
             for (String payload : sent) {
                 notify.execute("NOTIFY channel, '" + payload + "'");
             }
-            while (heard.size() < sent.size()) {
+            while (received.size() < sent.size()) {
                 for (PGNotification notification :
                         listener.unwrap(PGConnection.class).getNotifications(10_000)) {
-                    heard.add(notification.getParameter());
+                    received.add(notification.getParameter());
                 }
             }
             assertThat(listener.isValid(10)).isTrue();
         }
-        assertThat(heard).isEqualTo(sent);
+        assertThat(received).isEqualTo(sent);
     }
 
     @Test

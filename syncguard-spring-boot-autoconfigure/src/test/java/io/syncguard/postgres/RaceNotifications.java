@@ -19,7 +19,7 @@ final class RaceNotifications implements AutoCloseable {
     private static final String CHANNEL = "race";
 
     /** A number that no waiter has. */
-    private static final String ALL_HEARD = "0";
+    private static final String LAST = "0";
 
     private final Connection listener;
 
@@ -41,17 +41,17 @@ final class RaceNotifications implements AutoCloseable {
     /** The waiters who have been woken since the last call, in the order of their numbers. */
     List<Long> woken() throws SQLException {
         // Notifications arrive in the order of the commits.
-        send("NOTIFY " + CHANNEL + ", '" + ALL_HEARD + "'");
+        send("NOTIFY " + CHANNEL + ", '" + LAST + "'");
         List<Long> woken = new ArrayList<>();
         while (true) {
             PGNotification[] arrived = listener.unwrap(PGConnection.class).getNotifications(60_000);
             assertThat(arrived).as("notifications, at least the last").isNotEmpty();
-            for (PGNotification heard : arrived) {
-                if (heard.getParameter().equals(ALL_HEARD)) {
+            for (PGNotification notification : arrived) {
+                if (notification.getParameter().equals(LAST)) {
                     Collections.sort(woken);
                     return woken;
                 }
-                woken.add(Long.parseLong(heard.getParameter().split(" ")[0]));
+                woken.add(Long.parseLong(notification.getParameter().split(" ")[0]));
             }
         }
     }

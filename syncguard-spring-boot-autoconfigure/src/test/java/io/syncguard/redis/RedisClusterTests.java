@@ -72,7 +72,7 @@ class RedisClusterTests extends WokenWaitersContract {
     }
 
     @Test
-    void an_acquisition_whose_connection_is_lost_is_told_at_once_and_not_sent_again() {
+    void an_acquisition_whose_connection_is_lost_fails_at_once_and_is_not_sent_again() {
         AcquireRequest request = request("order:43", LockMode.EXCLUSIVE, TTL);
         cluster.nodes().forEach(OwnRedis::pauseWrites);
         try {

@@ -65,7 +65,7 @@ final class RedisContractStore implements ContractStore, AutoCloseable {
     }
 
     @Override
-    public void endPlaceIn(String lockId, Duration left) {
+    public void endQueueEntryIn(String lockId, Duration left) {
         String name = name(lockId);
         Object entry = redis.opsForHash().get(key("id", lockId), "entry");
         for (String family : List.of("waiting_writers", "waiting_readers")) {

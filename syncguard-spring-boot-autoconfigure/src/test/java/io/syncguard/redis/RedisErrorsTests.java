@@ -78,11 +78,11 @@ class RedisErrorsTests {
         Throwable error = new RedisCommandExecutionException(
                 "NOPERM User limited has no permissions to access the '" + prefix + "id:" + lockId + "' key");
 
-        LockBackendException told = RedisErrors.translate("releasing a lock", error);
+        LockBackendException translated = RedisErrors.translate("releasing a lock", error);
 
-        assertThat(told.code()).isEqualTo(LockErrorCode.AUTH_FAILED);
-        assertThat(told).hasStackTraceContaining("no permissions to access the '" + prefix + "id:...' key");
-        assertThat(told).asString().doesNotContain(lockId);
-        assertThat(told.getCause()).asString().doesNotContain(lockId);
+        assertThat(translated.code()).isEqualTo(LockErrorCode.AUTH_FAILED);
+        assertThat(translated).hasStackTraceContaining("no permissions to access the '" + prefix + "id:...' key");
+        assertThat(translated).asString().doesNotContain(lockId);
+        assertThat(translated.getCause()).asString().doesNotContain(lockId);
     }
 }

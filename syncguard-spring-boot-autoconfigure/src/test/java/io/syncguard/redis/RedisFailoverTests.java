@@ -54,7 +54,7 @@ class RedisFailoverTests {
             assertThat(backend.extend(List.of(new ExtendRequest(forgotten.lockId(), TTL))))
                     .containsExactly(new ExtendResult.NotFound());
             assertThat(fence(backend, request("order:43", "E")))
-                    .as("a fence that was given before")
+                    .as("a fence that was granted before")
                     .isEqualTo(1);
         }
     }

@@ -24,7 +24,7 @@ class RedisFencesTests {
     private final RedisFenceMonitor fences = new RedisFenceMonitor();
 
     @Test
-    void a_server_that_comes_back_empty_is_told_by_who_had_the_key_before() {
+    void a_server_that_comes_back_empty_is_reported_by_the_former_holder() {
         try (OwnRedis redis = new OwnRedis();
                 LockBackend before = open(redis);
                 LockBackend never = open(redis);

@@ -29,8 +29,8 @@ class RedisForgedMessagesTests extends ForgedMessagesContract {
 
     @Override
     protected void sendToAll(String message) {
-        Set<String> places = store.redis().opsForZSet().range(store.key("queue", KEY), 0, -1);
-        assertThat(places).isNotEmpty();
-        places.forEach(place -> store.redis().convertAndSend(place.split(":", 5)[4], message));
+        Set<String> entries = store.redis().opsForZSet().range(store.key("queue", KEY), 0, -1);
+        assertThat(entries).isNotEmpty();
+        entries.forEach(entry -> store.redis().convertAndSend(entry.split(":", 5)[4], message));
     }
 }

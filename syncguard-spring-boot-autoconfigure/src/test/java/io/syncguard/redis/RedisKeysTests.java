@@ -96,7 +96,7 @@ class RedisKeysTests extends ContractFixture {
         queuedReader();
         AcquireRequest last = queuedWriter();
 
-        long end = placeEnd(last);
+        long end = queueEntryEnd(last);
         assertExpiresAt(store.key("queue", KEY), end);
         assertExpiresAt(store.key("waiting_writers", KEY), end);
         assertExpiresAt(store.key("id", last.lockId()), end);
@@ -163,8 +163,8 @@ class RedisKeysTests extends ContractFixture {
         AcquireRequest holder = held(writer());
         add(
                 10_000,
-                "local place = i .. ':SHARED:' .. i .. ':1:' redis.call('ZADD', KEYS[2], i, place)"
-                        + " redis.call('ZADD', KEYS[3], 1, place)",
+                "local entry = i .. ':SHARED:' .. i .. ':1:' redis.call('ZADD', KEYS[2], i, entry)"
+                        + " redis.call('ZADD', KEYS[3], 1, entry)",
                 store.key("queue", KEY),
                 store.key("waiting_readers", KEY));
         AcquireRequest alive = queuedWriter();
@@ -225,7 +225,7 @@ class RedisKeysTests extends ContractFixture {
     }
 
     @Test
-    void keys_are_told_apart_from_families() {
+    void keys_are_distinguished_from_families() {
         held(request("a", LockMode.EXCLUSIVE, TTL));
         held(request("fence:a", LockMode.EXCLUSIVE, TTL));
         held(request("lock:a", LockMode.EXCLUSIVE, TTL));
@@ -262,7 +262,7 @@ class RedisKeysTests extends ContractFixture {
         assertThat(expiry).isCloseTo(millis, within(3L));
     }
 
-    private long placeEnd(AcquireRequest request) {
+    private long queueEntryEnd(AcquireRequest request) {
         Object entry = store.redis().opsForHash().get(store.key("id", request.lockId()), "entry");
         return store.redis()
                 .opsForZSet()

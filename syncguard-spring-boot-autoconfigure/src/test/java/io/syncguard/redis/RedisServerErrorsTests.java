@@ -141,15 +141,15 @@ class RedisServerErrorsTests {
     @Test
     void a_user_without_access_to_the_keys_is_refused() {
         user(
-                "stranger",
+                "foreigner",
                 AclSetuserArgs.Builder.on()
                         .addPassword("right")
                         .keyPattern("other:*")
                         .allCommands());
-        LockBackend stranger = open(redis.url("stranger", "right"));
+        LockBackend foreigner = open(redis.url("foreigner", "right"));
 
-        assertFails(AUTH_FAILED, () -> stranger.acquire(request));
-        assertFails(AUTH_FAILED, () -> stranger.release(request.lockId()));
+        assertFails(AUTH_FAILED, () -> foreigner.acquire(request));
+        assertFails(AUTH_FAILED, () -> foreigner.release(request.lockId()));
     }
 
     @Test
@@ -288,7 +288,7 @@ class RedisServerErrorsTests {
 
     /** A repeated request would be refused because of its own first grant. */
     @Test
-    void an_acquisition_whose_connection_is_lost_is_told_at_once_and_not_sent_again() {
+    void an_acquisition_whose_connection_is_lost_fails_at_once_and_is_not_sent_again() {
         backend.isLocked("order:42");
         redis.pauseWrites();
         try {

@@ -32,7 +32,7 @@ class RedisWakeUpsTests {
     private final AcquireRequest holder = AcquireRequests.exclusive("order:42", "A".repeat(22), TTL, "test");
     private final AcquireRequest waiter =
             new AcquireRequest("order:42", EXCLUSIVE, "B".repeat(22), TTL, "test", false, false, 7L);
-    private final Heard heard = new Heard();
+    private final RecordingWakeUpListener received = new RecordingWakeUpListener();
     private LockBackend backend;
 
     @BeforeEach
@@ -47,7 +47,7 @@ class RedisWakeUpsTests {
     }
 
     @Test
-    void nobody_is_listened_to_before_somebody_waits() {
+    void there_is_no_connection_before_a_caller_waits() {
         backend.acquire(holder);
         backend.release(holder.lockId());
 
@@ -56,26 +56,26 @@ class RedisWakeUpsTests {
     }
 
     @Test
-    void the_first_who_waits_has_a_connection_made_and_everybody_is_looked_at_when_it_listens() {
+    void the_first_waiter_opens_a_connection_and_all_waiters_look_when_it_listens() {
         backend.acquire(holder);
 
         assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
 
         eventually().until(backend::isConnected);
-        eventually().untilAsserted(() -> assertThat(heard.looks).hasValue(1));
+        eventually().untilAsserted(() -> assertThat(received.looks).hasValue(1));
         assertThat(redis.commands().pubsubChannels()).hasSize(1).allMatch(each -> each.startsWith("{syncguard}:wake:"));
     }
 
     @Test
-    void a_connection_that_was_lost_is_made_again_and_everybody_is_looked_at_before_and_after() {
+    void a_lost_connection_is_opened_again_and_all_waiters_look_before_and_after() {
         listen();
 
         redis.commands().clientKill(KillArgs.Builder.typePubsub());
 
-        eventually().untilAsserted(() -> assertThat(heard.looks).hasValue(3));
+        eventually().untilAsserted(() -> assertThat(received.looks).hasValue(3));
         eventually().until(backend::isConnected);
         backend.release(holder.lockId());
-        eventually().untilAsserted(() -> assertThat(heard.woken).containsExactly(7L));
+        eventually().untilAsserted(() -> assertThat(received.woken).containsExactly(7L));
     }
 
     @Test
@@ -90,29 +90,29 @@ class RedisWakeUpsTests {
     }
 
     @Test
-    void who_may_not_listen_is_told_once_and_has_to_ask() {
+    void a_user_who_may_not_listen_gets_one_warning_and_polls() {
         redis.commands()
                 .aclSetuser(
-                        "deaf",
+                        "no-channels",
                         AclSetuserArgs.Builder.on()
                                 .addPassword("right")
                                 .allKeys()
                                 .resetChannels()
                                 .allCommands());
         try (CapturedLog log = new CapturedLog();
-                LockBackend deaf = open(redis.url("deaf", "right"))) {
-            deaf.acquire(holder);
+                LockBackend withoutChannels = open(redis.url("no-channels", "right"))) {
+            withoutChannels.acquire(holder);
 
-            assertThat(deaf.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
+            assertThat(withoutChannels.acquire(waiter)).isInstanceOf(AcquireResult.Queued.class);
 
             eventually()
                     .untilAsserted(() -> assertThat(log.messages())
                             .singleElement()
                             .asString()
                             .contains("Wake-ups from Redis do not arrive"));
-            assertThat(deaf.isConnected()).isFalse();
-            deaf.release(holder.lockId());
-            assertThat(deaf.renewWaiters(List.of(waiter.lockId()))).containsExactly(Duration.ZERO);
+            assertThat(withoutChannels.isConnected()).isFalse();
+            withoutChannels.release(holder.lockId());
+            assertThat(withoutChannels.renewWaiters(List.of(waiter.lockId()))).containsExactly(Duration.ZERO);
         }
     }
 
@@ -132,14 +132,14 @@ class RedisWakeUpsTests {
         backend.acquire(holder);
         backend.acquire(waiter);
         eventually().until(backend::isConnected);
-        eventually().untilAsserted(() -> assertThat(heard.looks).hasValue(1));
+        eventually().untilAsserted(() -> assertThat(received.looks).hasValue(1));
     }
 
     private LockBackend open(String url) {
         LockBackend another = new RedisLockBackend(
                 RedisServer.connections(url),
                 new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1)));
-        another.connect(heard);
+        another.connect(received);
         return another;
     }
 
@@ -148,7 +148,7 @@ class RedisWakeUpsTests {
     }
 
     /** Records the woken waiters, and counts the looks. */
-    private static final class Heard implements WakeUpListener {
+    private static final class RecordingWakeUpListener implements WakeUpListener {
 
         private final List<Long> woken = new CopyOnWriteArrayList<>();
         private final AtomicInteger looks = new AtomicInteger();

@@ -20,14 +20,14 @@ import org.junit.jupiter.api.Test;
 class WakeUpSubscriberTests {
 
     private static final String OPEN = "open";
-    private static final String DEAF = "deaf";
+    private static final String SILENT = "silent";
     private static final String FAIL = "fail";
 
     private final ManualTime time = new ManualTime();
-    private final Heard heard = new Heard();
+    private final RecordingWakeUpListener received = new RecordingWakeUpListener();
     private final Scripted store = new Scripted();
     private final CapturedLog log = new CapturedLog();
-    private final WakeUpSubscriber subscriber = new WakeUpSubscriber("the store", "channel", store, heard, time);
+    private final WakeUpSubscriber subscriber = new WakeUpSubscriber("the store", "channel", store, received, time);
 
     @AfterEach
     void close() {
@@ -44,11 +44,11 @@ class WakeUpSubscriberTests {
 
         eventually().until(subscriber::isConnected);
         store.receiver.accept("17");
-        eventually().untilAsserted(() -> assertThat(heard.events).containsExactly("look", "wake 17"));
+        eventually().untilAsserted(() -> assertThat(received.events).containsExactly("look", "wake 17"));
     }
 
     @Test
-    void a_loss_is_told_once_and_it_subscribes_again_after_pauses_that_double_up_to_five_seconds() {
+    void a_loss_is_logged_once_and_it_subscribes_again_after_pauses_that_double_up_to_five_seconds() {
         store.next(OPEN);
         subscriber.start();
         eventually().until(subscriber::isConnected);
@@ -82,18 +82,18 @@ class WakeUpSubscriberTests {
         time.advance(Duration.ofMillis(100));
 
         eventually().until(subscriber::isConnected);
-        eventually().untilAsserted(() -> assertThat(heard.events).containsExactly("look", "look", "look"));
+        eventually().untilAsserted(() -> assertThat(received.events).containsExactly("look", "look", "look"));
     }
 
     @Test
-    void where_messages_do_not_arrive_it_says_so_once_and_tests_again_every_ten_minutes() {
-        store.next(DEAF);
+    void where_messages_do_not_arrive_it_logs_so_once_and_tests_again_every_ten_minutes() {
+        store.next(SILENT);
         subscriber.start();
         eventually().until(() -> store.closed() == 1);
         assertThat(subscriber.isConnected()).isFalse();
         assertThat(subscriber.isAvailable()).isFalse();
 
-        store.next(DEAF);
+        store.next(SILENT);
         time.advance(Duration.ofMinutes(10).minusMillis(1));
         assertThat(store.opened()).isEqualTo(1);
         time.advance(Duration.ofMillis(1));
@@ -117,7 +117,7 @@ class WakeUpSubscriberTests {
         store.next(FAIL);
         eventually().until(() -> store.closed() == 1);
 
-        store.next(DEAF);
+        store.next(SILENT);
         time.advance(Duration.ofMillis(100));
 
         eventually().until(() -> !subscriber.isAvailable());
@@ -132,7 +132,9 @@ class WakeUpSubscriberTests {
         subscriber.close();
 
         eventually().until(() -> !subscriber.isConnected());
-        assertThat(store.closed()).as("aborted, and not given back").isZero();
+        assertThat(store.closed())
+                .as("connections that were closed instead of aborted")
+                .isZero();
         assertThat(log.messages()).isEmpty();
     }
 
@@ -205,7 +207,7 @@ class WakeUpSubscriberTests {
     }
 
     /** Records the calls of the subscriber. */
-    private static final class Heard implements WakeUpListener {
+    private static final class RecordingWakeUpListener implements WakeUpListener {
 
         private final List<String> events = new CopyOnWriteArrayList<>();
 
