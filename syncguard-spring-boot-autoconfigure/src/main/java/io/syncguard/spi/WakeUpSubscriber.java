@@ -132,7 +132,8 @@ public final class WakeUpSubscriber implements AutoCloseable {
             } else {
                 testLater();
             }
-        } catch (Exception ex) {
+        } catch (Exception | Error ex) {
+            // An Error, such as a lack of threads for the connection, passes like a loss of the connection.
             fail(ex);
         } finally {
             changeTo(false);
@@ -163,7 +164,7 @@ public final class WakeUpSubscriber implements AutoCloseable {
         available = false;
     }
 
-    private void fail(Exception ex) {
+    private void fail(Throwable ex) {
         // Once per loss: from then on it is tried again and again.
         if (failures == 0 && available && !closed) {
             log.warn("Wake-ups from " + store + " do not arrive; who waits for a lock asks for it until they do", ex);

@@ -22,6 +22,7 @@ class WakeUpSubscriberTests {
     private static final String OPEN = "open";
     private static final String SILENT = "silent";
     private static final String FAIL = "fail";
+    private static final String NO_THREADS = "no threads";
 
     private final ManualTime time = new ManualTime();
     private final RecordingWakeUpListener received = new RecordingWakeUpListener();
@@ -65,6 +66,21 @@ class WakeUpSubscriberTests {
             time.advance(Duration.ofMillis(1));
             eventually().until(() -> store.opened() == opened + 1);
         }
+        assertThat(log.messages())
+                .containsExactly(
+                        "Wake-ups from the store do not arrive; who waits for a lock asks for it until they do");
+    }
+
+    @Test
+    void a_lack_of_threads_is_a_loss_like_any_other() {
+        store.next(NO_THREADS);
+        subscriber.start();
+        eventually().until(() -> store.closed() == 1);
+
+        store.next(OPEN);
+        time.advance(Duration.ofMillis(100));
+
+        eventually().until(subscriber::isConnected);
         assertThat(log.messages())
                 .containsExactly(
                         "Wake-ups from the store do not arrive; who waits for a lock asks for it until they do");
@@ -190,6 +206,9 @@ class WakeUpSubscriberTests {
             String step = script.take();
             if (step.equals(FAIL)) {
                 throw new IOException("lost");
+            }
+            if (step.equals(NO_THREADS)) {
+                throw new OutOfMemoryError("unable to create native thread");
             }
             return step;
         }
