@@ -2,10 +2,12 @@ package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.syncguard.LockTemplate;
+import io.syncguard.testing.CapturedLog;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
@@ -13,6 +15,8 @@ import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 class LockConnectionsTests {
@@ -39,6 +43,19 @@ class LockConnectionsTests {
                                     .queryForObject("SHOW statement_timeout", String.class))
                             .isEqualTo("0");
                 });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, 8", "false, 7"})
+    void the_start_names_the_most_connections_that_all_pools_take_together(boolean wakeUps, int connections) {
+        try (CapturedLog log = new CapturedLog(Level.INFO)) {
+            Applications.on(database.url())
+                    .withPropertyValues("syncguard.postgres.pool-size=3", "syncguard.postgres.notify=" + wakeUps)
+                    .run(application -> assertThat(log.messages())
+                            .contains(
+                                    "SyncGuard keeps its locks in the table 'syncguard_locks' of PostgreSQL, on up to "
+                                            + connections + " connections of its own"));
+        }
     }
 
     @Test
