@@ -11,7 +11,10 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /** Disturbs the workers of a run in the calling thread, and their server in a thread for each kind of disturbance. */
 final class StressDisturber {
@@ -26,6 +29,14 @@ final class StressDisturber {
     private final WorkerFleet fleet;
     private final HistoryRecorder recorder;
     private final Random random;
+
+    /** A worker starts under the write lock: its first statements need sessions that live for a few seconds. */
+    private final ReadWriteLock noStart = new ReentrantReadWriteLock();
+
+    @FunctionalInterface
+    private interface Action {
+        void run() throws Exception;
+    }
 
     StressDisturber(StressServer server, WorkerFleet fleet, HistoryRecorder recorder, Random random) {
         this.server = server;
@@ -53,7 +64,7 @@ final class StressDisturber {
     private Callable<Void> repeated(Disturbance disturbance, long end) {
         return () -> {
             while (System.nanoTime() < end) {
-                disturbance.action().run();
+                holding(noStart.readLock(), disturbance.action()::run);
                 LockSupport.parkNanos(disturbance.pauseMillis() * MILLI);
             }
             return null;
@@ -80,7 +91,16 @@ final class StressDisturber {
                 Kind.PROCESS_ENDED, new HistoryEvent.Source(victim.name(), "killed", 0), "", "", System.nanoTime());
         victim.kill();
         recorder.write(killed.answered(System.nanoTime(), Outcome.OK));
-        fleet.replace(index, end);
+        holding(noStart.writeLock(), () -> fleet.replace(index, end));
+    }
+
+    private static void holding(Lock lock, Action action) throws Exception {
+        lock.lock();
+        try {
+            action.run();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void takeAndGiveThreads(WorkerProcess worker) throws Exception {
