@@ -29,6 +29,8 @@ final class StockDatabase implements BeforeEachCallback {
 
     @Override
     public void beforeEach(ExtensionContext context) {
+        // The server may still run a statement of an application that was stopped.
+        await().atMost(Duration.ofSeconds(10)).until(() -> database.sessions() == 0);
         jdbc().execute("TRUNCATE lock_audit, stock, syncguard_locks, syncguard_fence_counters");
         jdbc().execute("INSERT INTO stock VALUES ('apple', 0)");
     }
