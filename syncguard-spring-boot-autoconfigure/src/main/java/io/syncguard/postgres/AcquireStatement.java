@@ -7,14 +7,22 @@ import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.WakeUpSubscriber;
+import java.sql.Array;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** One attempt to acquire a key: by a caller who does not wait, by a waiter, and the last one of a waiter. */
+/**
+ * Attempts to acquire a key: by a caller who does not wait, by a waiter, and the last one of a waiter. A batch is one
+ * attempt for each of many keys.
+ */
 final class AcquireStatement {
 
     private static final String ACQUIRE = """
@@ -27,15 +35,23 @@ final class AcquireStatement {
 
     private static final String ACQUIRE_OR_LEAVE = ACQUIRE.replace("_acquire(", "_acquire_leave(");
 
+    private static final String BATCH = """
+            SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms,
+                   false AS held_by_others, request_position
+            FROM ${syncguard_locks}_acquire_batch(?, ?, ?, ?)
+            """;
+
     private final String acquire;
     private final String acquireOrQueue;
     private final String acquireOrLeave;
+    private final String batch;
     private final Duration waiterTtl;
 
     AcquireStatement(PostgresSettings settings) {
         this.acquire = settings.tables().fill(ACQUIRE);
         this.acquireOrQueue = settings.tables().fill(ACQUIRE_OR_QUEUE);
         this.acquireOrLeave = settings.tables().fill(ACQUIRE_OR_LEAVE);
+        this.batch = settings.tables().fill(BATCH);
         this.waiterTtl = settings.waiterTtl();
     }
 
@@ -52,7 +68,49 @@ final class AcquireStatement {
                         bindQueueEntry(statement, request, waiter, wakeUps);
                     }
                 },
-                rows -> read(rows, request));
+                rows -> {
+                    rows.next();
+                    return read(rows, request);
+                });
+    }
+
+    /** Whether a batch may have this request: an exclusive one, of a caller without a queue entry. */
+    static boolean fitsIntoBatch(AcquireRequest request) {
+        return request.mode() == LockMode.EXCLUSIVE && !request.queued();
+    }
+
+    /**
+     * Many attempts in one round trip, of callers without queue entries. It waits for no locked row; an error means that
+     * the batch had no effect, unless the answer was lost.
+     *
+     * @param requests each {@linkplain #fitsIntoBatch fits}, for different keys, and with the same
+     *     {@linkplain PostgresConnections#silenceLimit limit}
+     * @return the answers in the order of the requests; {@code null} for a request that has to be sent alone
+     */
+    List<@Nullable AcquireResult> batch(PostgresConnections connections, List<AcquireRequest> requests) {
+        return connections.query(
+                "acquiring " + requests.size() + " lock(s)",
+                requests.get(0).ttl(),
+                batch,
+                (connection, statement) -> {
+                    statement.setArray(1, array(connection, "text", requests, AcquireRequest::key));
+                    statement.setArray(2, array(connection, "text", requests, AcquireRequest::lockId));
+                    statement.setArray(
+                            3,
+                            array(
+                                    connection,
+                                    "bigint",
+                                    requests,
+                                    request -> request.ttl().toMillis()));
+                    statement.setArray(4, array(connection, "text", requests, AcquireRequest::owner));
+                },
+                rows -> readBatch(rows, requests));
+    }
+
+    private static Array array(
+            Connection connection, String type, List<AcquireRequest> requests, Function<AcquireRequest, Object> part)
+            throws SQLException {
+        return connection.createArrayOf(type, requests.stream().map(part).toArray());
     }
 
     /**
@@ -77,8 +135,19 @@ final class AcquireStatement {
         statement.setString(11, wakeUps == null ? null : wakeUps.secretOf(waiter));
     }
 
+    private static List<@Nullable AcquireResult> readBatch(ResultSet rows, List<AcquireRequest> requests)
+            throws SQLException {
+        @Nullable AcquireResult[] results = new AcquireResult[requests.size()];
+        while (rows.next()) {
+            int index = rows.getInt(8) - 1;
+            AcquireResult result = read(rows, requests.get(index));
+            // A waiter that was refused has no queue entry yet.
+            results[index] = result instanceof AcquireResult.Queued ? null : result;
+        }
+        return Arrays.asList(results);
+    }
+
     private static AcquireResult read(ResultSet rows, AcquireRequest request) throws SQLException {
-        rows.next();
         long fence = rows.getLong(1);
         if (rows.wasNull()) {
             Duration timeLeft = Duration.ofMillis(rows.getLong(4));

@@ -74,8 +74,12 @@ final class PostgresConnections {
      * another try.
      */
     <T> T query(String doing, Duration ttl, String sql, Binder binder, Reader<T> reader) {
-        long limit = Math.min(timeout.toMillis(), ttl.toMillis() / 3 - 1);
-        return query(doing, new Forms(sql, sql), Math.max(SHORTEST_TIMEOUT_MILLIS, limit), binder, reader);
+        return query(doing, new Forms(sql, sql), silenceLimit(ttl), binder, reader);
+    }
+
+    /** How long the server may be silent, in milliseconds, during a request that concerns a lease with this ttl. */
+    long silenceLimit(Duration ttl) {
+        return Math.max(SHORTEST_TIMEOUT_MILLIS, Math.min(timeout.toMillis(), ttl.toMillis() / 3 - 1));
     }
 
     private record Forms(String alone, String inTransaction) {}

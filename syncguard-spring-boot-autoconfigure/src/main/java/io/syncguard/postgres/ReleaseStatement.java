@@ -4,11 +4,15 @@ import io.syncguard.spi.ReleaseResult;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Releases leases and leaves queues: one with a hand-over, many at once without, and one before its {@code holdAtLeast}
- * is over.
+ * Releases leases and leaves queues: one with a hand-over, many at once without, a batch of callers, and one before its
+ * {@code holdAtLeast} is over.
  */
 final class ReleaseStatement {
 
@@ -27,6 +31,11 @@ final class ReleaseStatement {
             FROM ${syncguard_locks}_release_all(?)
             """;
 
+    private static final String BATCH = """
+            SELECT released_lock_id
+            FROM ${syncguard_locks}_release_batch(?)
+            """;
+
     private static final String RELEASE_AFTER = """
             SELECT ${syncguard_locks}_release_after(?, ?)
             """;
@@ -34,12 +43,14 @@ final class ReleaseStatement {
     private final String release;
     private final String releaseInTransaction;
     private final String releaseAll;
+    private final String batch;
     private final String releaseAfter;
 
     ReleaseStatement(PostgresTables tables) {
         this.release = tables.fill(RELEASE);
         this.releaseInTransaction = tables.fill(RELEASE_IN_TRANSACTION);
         this.releaseAll = tables.fill(RELEASE_ALL);
+        this.batch = tables.fill(BATCH);
         this.releaseAfter = tables.fill(RELEASE_AFTER);
     }
 
@@ -58,6 +69,25 @@ final class ReleaseStatement {
                 releaseAll,
                 (connection, statement) -> statement.setArray(1, connection.createArrayOf("text", lockIds.toArray())),
                 rows -> PostgresRows.oneForEach(lockIds.size(), rows, ReleaseStatement::outcome));
+    }
+
+    /**
+     * Releases the live leases whose keys have no waiters, in one round trip. It waits for no locked row; an error means
+     * that the batch had no effect, unless the answer was lost.
+     *
+     * @return in the order of the lock ids, {@code RELEASED}; {@code null} for a lock id that has to be sent alone
+     */
+    List<@Nullable ReleaseResult> batch(PostgresConnections connections, List<String> lockIds) {
+        Set<String> released = connections.query(
+                "releasing " + lockIds.size() + " lock(s)",
+                batch,
+                (connection, statement) -> statement.setArray(1, connection.createArrayOf("text", lockIds.toArray())),
+                rows -> new HashSet<>(PostgresRows.all(rows, row -> row.getString(1))));
+        List<@Nullable ReleaseResult> results = new ArrayList<>();
+        for (String lockId : lockIds) {
+            results.add(released.contains(lockId) ? ReleaseResult.RELEASED : null);
+        }
+        return results;
     }
 
     ReleaseResult after(PostgresConnections connections, String lockId, Duration held) {

@@ -441,6 +441,80 @@ BEGIN
 END
 $function$;
 
+-- Many attempts at once, of callers who have no queue entry: exclusive requests for different keys. Keys without leases
+-- and queue entries are granted. Keys with a live exclusive lease and no waiters are refused, as _acquire does it. The
+-- other requests have no row in the answer: each of them has to be sent alone. request_position counts from 1.
+--
+-- A batch does not wait for a locked row. But the first insert of a counter waits for the same insert of another
+-- transaction, and SKIP LOCKED waits in rare cases for a row that has just changed. lock_timeout limits both waits; the
+-- batch then fails without effect.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_batch(
+    p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[]
+)
+RETURNS TABLE (
+    request_position BIGINT, granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT,
+    held_by TEXT, held_since_ms BIGINT
+)
+LANGUAGE plpgsql
+SET lock_timeout = '20ms'
+-- Otherwise each call with arrays is planned anew, which takes longer than the call.
+SET plan_cache_mode = force_generic_plan
+AS $function$
+BEGIN
+    RETURN QUERY
+    WITH "Look" AS MATERIALIZED (
+        SELECT r.*, ${syncguard_locks}_fence_key(r.key) AS fence_key,
+               (SELECT c.fence FROM ${syncguard_fence_counters} c
+                WHERE c.fence_key = ${syncguard_locks}_fence_key(r.key)) AS fence,
+               l.expires_at_ms, l.acquired_at_ms, l.owner AS holder
+        FROM unnest(p_keys, p_lock_ids, p_ttls_ms, p_owners)
+            WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, position)
+        LEFT JOIN LATERAL (SELECT o.* FROM ${syncguard_locks} o WHERE o.key = r.key OFFSET 0) AS l ON true
+        WHERE NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
+        -- Two batches that insert the same counters in different orders could deadlock.
+        ORDER BY r.key COLLATE "C"
+    ), "Locked" AS MATERIALIZED (
+        -- The proof of _fence_if_free: a row that is locked with the fence of the look belongs to a key that is still
+        -- free. A subquery for each key, because a join could read the whole table.
+        SELECT k.fence_key
+        FROM "Look" k, LATERAL (
+            SELECT FROM ${syncguard_fence_counters} c
+            WHERE c.fence_key = k.fence_key AND c.fence = k.fence AND c.fence < ${syncguard_locks}_last_fence()
+            FOR NO KEY UPDATE SKIP LOCKED
+        ) AS c
+        WHERE k.expires_at_ms IS NULL
+    ), "Counter" AS (
+        UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
+        WHERE c.fence_key = ANY (ARRAY(SELECT l.fence_key FROM "Locked" l))
+        RETURNING c.fence_key
+    ), "NewCounter" AS (
+        INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
+        SELECT k.fence_key, 1, k.key FROM "Look" k WHERE k.expires_at_ms IS NULL AND k.fence IS NULL
+        ON CONFLICT (fence_key) DO NOTHING
+        RETURNING c.fence_key
+    ), "Granted" AS MATERIALIZED (
+        -- The clock is read with the rows locked. IS TRUE makes it a lookup in a hash table.
+        SELECT k.*, coalesce(k.fence, 0) + 1 AS next_fence, ${syncguard_locks}_now() AS now_ms FROM "Look" k
+        WHERE (k.fence_key IN (TABLE "Counter" UNION ALL TABLE "NewCounter")) IS TRUE
+    ), "Lease" AS (
+        INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+        SELECT g.key, g.lock_id, g.now_ms + g.ttl_ms, g.now_ms, ${syncguard_locks}_fence_text(g.next_fence), g.key,
+               g.owner
+        FROM "Granted" g
+    )
+    SELECT g.position, g.next_fence, g.now_ms, g.now_ms + g.ttl_ms, NULL::BIGINT, NULL::TEXT, NULL::BIGINT
+    FROM "Granted" g
+    UNION ALL
+    SELECT "Held".position, NULL, NULL, NULL, "Held".time_left, "Held".holder, "Held".acquired_at_ms
+    FROM (
+        SELECT k.*, k.expires_at_ms + ${syncguard_locks}_tolerance() - ${syncguard_locks}_now() AS time_left
+        FROM "Look" k WHERE k.expires_at_ms IS NOT NULL
+    ) AS "Held"
+    WHERE "Held".time_left > 0;
+END
+$function$;
+
 -- One attempt of a waiter, under the serialising row. p_queued says that it has a queue entry, or a lease that a
 -- release made of the entry. It returns what _acquire returns, and of a refusal also what the queue needs. A grant
 -- deletes the queue entry; a refusal leaves it as it is.
@@ -777,6 +851,53 @@ BEGIN
         RETURN;
     END IF;
     outcome := ${syncguard_locks}_outcome_of(p_lock_id);
+END
+$function$;
+
+-- Releases the leases among these that are live and whose keys have no queue entries, and returns their lock ids. Each
+-- of the others has to be released alone. Like _acquire_batch, it does not wait for a locked row, and fails without
+-- effect where PostgreSQL waits in spite of SKIP LOCKED.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_batch(p_lock_ids TEXT[]) RETURNS TABLE (released_lock_id TEXT)
+LANGUAGE plpgsql
+SET lock_timeout = '20ms'
+SET plan_cache_mode = force_generic_plan
+AS $function$
+DECLARE
+    -- As in _remove.
+    v_commits  TEXT := set_config('synchronous_commit', 'off', true);
+    v_keys     TEXT[];
+    v_released BIGINT;
+BEGIN
+    -- The serialising rows first: a request that has looked and is about to be granted or to queue would not see this
+    -- release.
+    v_keys := ${syncguard_locks}_lock_keys(ARRAY(
+        SELECT l.key FROM ${syncguard_locks} l WHERE l.lock_id = ANY (p_lock_ids)
+        UNION ALL SELECT s.key FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (p_lock_ids)
+    ));
+
+    -- The lock ids again, under the row locks: the keys may have other holders and waiters by now. IS TRUE makes it a
+    -- lookup in a hash table.
+    RETURN QUERY
+    DELETE FROM ${syncguard_locks} l WHERE l.key = ANY (ARRAY(
+        SELECT s.key FROM ${syncguard_locks} s
+        WHERE s.lock_id = ANY (p_lock_ids)
+            AND (s.key IN (SELECT k.key FROM unnest(v_keys) AS k (key))) IS TRUE
+            AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+            AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = s.key OFFSET 0)
+        FOR UPDATE SKIP LOCKED
+    )) RETURNING l.lock_id;
+    GET DIAGNOSTICS v_released = ROW_COUNT;
+    IF v_released < cardinality(v_keys) THEN
+        RETURN QUERY
+        DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = ANY (ARRAY(
+            SELECT s.lock_id FROM ${syncguard_locks}_shared s
+            WHERE s.lock_id = ANY (p_lock_ids)
+                AND (s.key IN (SELECT k.key FROM unnest(v_keys) AS k (key))) IS TRUE
+                AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+                AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = s.key OFFSET 0)
+            FOR UPDATE SKIP LOCKED
+        )) RETURNING l.lock_id;
+    END IF;
 END
 $function$;
 

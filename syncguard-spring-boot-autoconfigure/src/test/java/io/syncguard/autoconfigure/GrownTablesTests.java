@@ -48,6 +48,8 @@ class GrownTablesTests {
     @ValueSource(
             strings = {
                 "syncguard_locks_acquire('free', false, 'n', 9, '')",
+                "syncguard_locks_acquire_batch(ARRAY['free', 'new', 'k9', 's9'], ARRAY['1', '2', '3', '4'],"
+                        + " ARRAY[9, 9, 9, 9], ARRAY['', '', '', ''])",
                 "syncguard_locks_acquire_queue('free', false, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
                 "syncguard_locks_acquire('k9', false, 'n', 9, '')",
                 "syncguard_locks_acquire('s9', false, 'n', 9, '')",
@@ -66,6 +68,7 @@ class GrownTablesTests {
                 "syncguard_locks_release('id9')",
                 "syncguard_locks_release_after('id9', 1)",
                 "syncguard_locks_release_all(ARRAY['id9', 'shared8', 'w7'])",
+                "syncguard_locks_release_batch(ARRAY['id9', 'shared8'])",
                 "syncguard_locks_sweep(ARRAY['k9'])"
             })
     void an_operation_reads_no_other_keys(String call) throws SQLException {

@@ -1,0 +1,202 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.postgres.PostgresBatches.lockId;
+import static io.syncguard.postgres.PostgresBatches.request;
+import static io.syncguard.postgres.PostgresRace.MINE;
+import static io.syncguard.postgres.PostgresRace.PAST_THE_TTL;
+import static io.syncguard.postgres.PostgresRace.THEIRS;
+import static io.syncguard.postgres.PostgresRace.TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.Fence;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A batch of acquires answers each request as if it had been sent alone, or leaves it as it was. */
+class PostgresAcquireBatchTests {
+
+    @RegisterExtension
+    private static final PostgresRace race = new PostgresRace();
+
+    private final PostgresBatches batches = new PostgresBatches(race);
+
+    @Test
+    void keys_that_were_never_locked_get_their_first_fence() {
+        assertGranted(1, batches.acquire(request("b", MINE), request("a", MINE)));
+
+        assertThat(race.writers()).containsExactly(lockId("a", MINE), lockId("b", MINE));
+        assertThat(race.counters()).containsOnly(Map.entry("a", 1L), Map.entry("b", 1L));
+    }
+
+    @Test
+    void free_keys_get_their_next_fence() {
+        batches.acquire(request("a", MINE), request("b", MINE));
+        batches.release(lockId("a", MINE), lockId("b", MINE));
+
+        assertGranted(2, batches.acquire(request("b", THEIRS), request("a", THEIRS)));
+
+        assertThat(race.counters()).containsOnly(Map.entry("a", 2L), Map.entry("b", 2L));
+    }
+
+    @Test
+    void each_lease_is_that_of_its_own_request() {
+        AcquireRequest shortest = AcquireRequests.exclusive("b", "id b", TTL, "owner of b");
+        AcquireRequest longest = AcquireRequests.exclusive("a", "id a", TTL.multipliedBy(2), "owner of a");
+
+        List<@Nullable AcquireResult> results = batches.acquire(shortest, longest);
+
+        Instant now = Instant.ofEpochMilli(race.now());
+        assertThat(results)
+                .containsExactly(
+                        new AcquireResult.Granted(new Fence(1), now, now.plus(TTL)),
+                        new AcquireResult.Granted(new Fence(1), now, now.plus(TTL.multipliedBy(2))));
+        assertThat(race.backend.lookup("b")).singleElement().satisfies(lease -> {
+            assertThat(lease.lockId()).isEqualTo("id b");
+            assertThat(lease.owner()).isEqualTo("owner of b");
+            assertThat(lease.fence()).isEqualTo(new Fence(1));
+            assertThat(lease.acquiredAt()).isEqualTo(now);
+            assertThat(lease.expiresAt()).isEqualTo(now.plus(TTL));
+        });
+    }
+
+    @Test
+    void requests_of_all_kinds_are_answered_in_their_order() {
+        race.grant(THEIRS);
+        race.backend.acquire(AcquireRequests.shared("shared", THEIRS, TTL, "test"));
+        batches.acquire(request("free", THEIRS));
+        batches.release(lockId("free", THEIRS));
+
+        List<@Nullable AcquireResult> results = batches.acquire(
+                request("shared", MINE), request("new", MINE), request("k", MINE), request("free", MINE));
+
+        assertThat(results.get(0)).isNull();
+        assertGranted(1, results.subList(1, 2));
+        assertThat(results.get(2)).isInstanceOf(AcquireResult.Refused.class);
+        assertGranted(2, results.subList(3, 4));
+    }
+
+    @Test
+    void a_try_is_refused_by_a_live_lease_as_if_it_had_been_sent_alone() {
+        race.grant(THEIRS);
+        race.moveClock(TTL.plusMillis(999));
+
+        AcquireResult alone = race.backend.acquire(request("k", MINE));
+
+        assertThat(alone)
+                .isInstanceOfSatisfying(
+                        AcquireResult.Refused.class,
+                        refusal -> assertThat(refusal.timeLeft()).isEqualTo(Duration.ofMillis(1)));
+        assertThat(batches.acquire(request("k", MINE))).containsExactly(alone);
+    }
+
+    @Test
+    void a_waiter_that_would_be_refused_has_to_queue_alone() {
+        race.grant(THEIRS);
+
+        assertUnchanged(request("k", MINE).waitingAs(1));
+    }
+
+    @Test
+    void a_waiter_whose_key_is_free_is_granted() {
+        assertGranted(1, batches.acquire(request("k", MINE).waitingAs(1)));
+        assertThat(race.waiters()).isEmpty();
+    }
+
+    @Test
+    void a_lapsed_lease_is_taken_over_alone() {
+        race.grant(THEIRS);
+        race.moveClock(PAST_THE_TTL);
+
+        assertUnchanged(request("k", MINE));
+    }
+
+    @Test
+    void readers_are_left_alone() {
+        race.grantShared(THEIRS);
+
+        assertUnchanged(request("k", MINE));
+    }
+
+    @Test
+    void waiters_are_not_passed() {
+        race.grant(THEIRS);
+        race.queue(RaceDatabase.request("waiter"), 1);
+
+        assertUnchanged(request("k", MINE));
+        race.backend.release(THEIRS);
+        assertUnchanged(request("k", MINE));
+    }
+
+    @Test
+    void the_last_fence_is_granted_and_after_it_nothing_is_acquired_or_advanced() {
+        race.grant(THEIRS);
+        race.backend.release(THEIRS);
+        race.setCounters(899_999_999_999_999L);
+
+        assertGranted(900_000_000_000_000L, batches.acquire(request("k", MINE)));
+        race.backend.release(lockId("k", MINE));
+
+        assertUnchanged(request("k", MINE));
+    }
+
+    @Test
+    void a_batch_without_a_grant_writes_nothing_and_waits_for_no_row() throws Exception {
+        race.grant(THEIRS);
+        race.backend.acquire(AcquireRequests.shared("shared", THEIRS, TTL, "test"));
+        race.lockSerialisingRow();
+
+        assertThat(batches.acquire(request("k", MINE), request("shared", MINE)))
+                .satisfiesExactly(
+                        first -> assertThat(first).isInstanceOf(AcquireResult.Refused.class),
+                        second -> assertThat(second).isNull());
+        race.commitOther();
+
+        // Whoever writes or locks a row has the number of a transaction.
+        race.inTransaction(jdbc -> {
+            jdbc.queryForList("""
+                    SELECT * FROM syncguard_locks_acquire_batch(
+                        ARRAY['k', 'shared'], ARRAY['1', '2'], ARRAY[60000, 60000], ARRAY['test', 'test'])
+                    """);
+            assertThat(jdbc.queryForObject("SELECT txid_current_if_assigned()", Long.class))
+                    .isNull();
+        });
+    }
+
+    @Test
+    void a_batch_of_many_keys_grants_them_all() {
+        List<AcquireRequest> requests =
+                IntStream.range(0, 128).mapToObj(i -> request("key " + i, MINE)).toList();
+
+        assertGranted(1, batches.acquire(requests));
+
+        assertThat(race.leases()).hasSize(128);
+    }
+
+    private void assertUnchanged(AcquireRequest request) {
+        Map<String, Long> counters = race.counters();
+        List<String> writers = race.writers();
+
+        assertThat(batches.acquire(request)).containsOnlyNulls();
+
+        assertThat(race.counters()).isEqualTo(counters);
+        assertThat(race.writers()).isEqualTo(writers);
+    }
+
+    static void assertGranted(long fence, List<@Nullable AcquireResult> results) {
+        assertThat(results)
+                .isNotEmpty()
+                .allSatisfy(result -> assertThat(result)
+                        .isInstanceOfSatisfying(
+                                AcquireResult.Granted.class,
+                                grant -> assertThat(grant.fence().value()).isEqualTo(fence)));
+    }
+}

@@ -1,0 +1,58 @@
+package io.syncguard.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ReleaseResult;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** Sends batches to a database, past the backend. */
+final class PostgresBatches {
+
+    private final PostgresConnections connections;
+    private final AcquireStatement acquire = new AcquireStatement(new PostgresSettings(
+            PostgresTables.DEFAULT, Duration.ofSeconds(60), PostgresSettings.WAITER_TTL, Duration.ZERO, false));
+    private final ReleaseStatement release = new ReleaseStatement(PostgresTables.DEFAULT);
+
+    PostgresBatches(DataSource dataSource) {
+        this.connections = new PostgresConnections(dataSource, Duration.ofSeconds(60));
+    }
+
+    PostgresBatches(RaceDatabase database) {
+        this(Objects.requireNonNull(database.jdbc.getDataSource()));
+    }
+
+    /** A request of a caller who does not wait, whose lock id tells the key and the caller. */
+    static AcquireRequest request(String key, String caller) {
+        return AcquireRequests.exclusive(key, lockId(key, caller), RaceDatabase.TTL, "test");
+    }
+
+    static String lockId(String key, String caller) {
+        return key + " of " + caller;
+    }
+
+    List<@Nullable AcquireResult> acquire(AcquireRequest... requests) {
+        return acquire(Arrays.asList(requests));
+    }
+
+    List<@Nullable AcquireResult> acquire(List<AcquireRequest> requests) {
+        List<@Nullable AcquireResult> results = acquire.batch(connections, requests);
+        assertThat(results).hasSameSizeAs(requests);
+        return results;
+    }
+
+    List<@Nullable ReleaseResult> release(String... lockIds) {
+        return release(Arrays.asList(lockIds));
+    }
+
+    List<@Nullable ReleaseResult> release(List<String> lockIds) {
+        return release.batch(connections, lockIds);
+    }
+}
