@@ -8,7 +8,7 @@
 -- docs/postgresql.md has the overview. Rules for all functions:
 -- * A plan that was cached while the tables were empty stays in use while they grow. Such a plan must not join tables:
 --   it would read all their rows. So the functions find many rows by = ANY (ARRAY(...)), or one by one in a subquery
---   that OFFSET 0 separates.
+--   that OFFSET 0 or a row lock separates.
 -- * Each statement in a VOLATILE function sees what was committed before it began. A function that looks again under a
 --   row lock must stay VOLATILE.
 -- * The planner inlines the first functions, which are in SQL, so they cost nothing. They must stay one expression, and

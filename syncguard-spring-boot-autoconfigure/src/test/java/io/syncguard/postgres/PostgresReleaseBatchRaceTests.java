@@ -111,10 +111,21 @@ class PostgresReleaseBatchRaceTests {
     void a_reader_whose_serialising_row_is_locked_is_skipped_at_once() throws Exception {
         race.backend.release(MINE);
         race.grantShared(READER);
-        race.lockSerialisingRow();
+        acquire(AcquireRequests.shared("read", "second reader", TTL, "test"));
+        race.inOther("SELECT FROM syncguard_fence_counters WHERE fence_key = 'fence:k' FOR UPDATE");
 
-        assertThat(batches.release(READER)).containsOnlyNulls();
+        assertThat(batches.release(READER, "second reader")).containsExactly(null, ReleaseResult.RELEASED);
         assertThat(race.readers()).containsExactly(READER);
+    }
+
+    @Test
+    void other_readers_of_the_key_keep_their_leases() {
+        race.backend.release(MINE);
+        race.grantShared(READER);
+        race.grantShared(THEIRS);
+
+        assertThat(batches.release(READER)).containsExactly(ReleaseResult.RELEASED);
+        assertThat(race.readers()).containsExactly(THEIRS);
     }
 
     @Test
