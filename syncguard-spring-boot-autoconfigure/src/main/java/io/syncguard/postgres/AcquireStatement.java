@@ -80,8 +80,8 @@ final class AcquireStatement {
     }
 
     /**
-     * Many attempts in one round trip, of callers without queue entries. It waits for no locked row; an error means that
-     * the batch had no effect, unless the answer was lost.
+     * Many attempts in one round trip, of callers without queue entries. It waits for no locked row; an error means
+     * that the batch had no effect, unless the answer was lost.
      *
      * @param requests each {@linkplain #fitsIntoBatch fits}, for different keys, and with the same
      *     {@linkplain PostgresConnections#silenceLimit limit}

@@ -72,8 +72,8 @@ final class ReleaseStatement {
     }
 
     /**
-     * Releases the live leases whose keys have no waiters, in one round trip. It waits for no locked row; an error means
-     * that the batch had no effect, unless the answer was lost.
+     * Releases the live leases whose keys have no waiters, in one round trip. It waits for no locked row; an error
+     * means that the batch had no effect, unless the answer was lost.
      *
      * @return in the order of the lock ids, {@code RELEASED}; {@code null} for a lock id that has to be sent alone
      */

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A batch of acquires that meets others at its keys passes none of them, waits for none of them, and grants the rest. */
+/** A batch of acquires that meets others at its keys passes none of them, waits for none, and grants the rest. */
 class PostgresAcquireBatchRaceTests {
 
     @RegisterExtension
