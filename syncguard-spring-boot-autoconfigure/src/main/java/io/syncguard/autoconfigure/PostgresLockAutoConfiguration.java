@@ -80,7 +80,8 @@ public final class PostgresLockAutoConfiguration {
                     pools.timeout(),
                     PostgresSettings.WAITER_TTL,
                     postgres.cleanupInterval(),
-                    postgres.cleanupInIsLocked());
+                    postgres.cleanupInIsLocked(),
+                    postgres.batching());
             SchemaManagement management = postgres.schemaManagement();
             boolean leftToFlyway = management.isLeftToFlyway(hasFlyway(beans), lockDataSource.getIfAvailable() != null);
             prepare(new PostgresSchema(pools.operations(), tables), management, leftToFlyway);

@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import io.syncguard.core.EngineSettings;
 import io.syncguard.leader.LeaderSettings;
+import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.redis.RedisSettings;
 import java.time.Duration;
 import java.util.List;
@@ -92,6 +93,7 @@ record SyncGuardProperties(
      * @param cleanupInterval How often lapsed leases are deleted that no acquire has replaced. At least 1 minute; 0
      *     turns it off.
      * @param cleanupInIsLocked Whether a check of a key deletes its lapsed lease, after the answer.
+     * @param batching Which acquires and releases share a statement with those of other threads.
      */
     record Postgres(
             @DefaultValue("syncguard_locks") String locksTable,
@@ -101,7 +103,8 @@ record SyncGuardProperties(
             @DefaultValue("5s") Duration networkTimeout,
             @DefaultValue("true") @Name("notify") boolean wakeUps,
             @DefaultValue("1m") Duration cleanupInterval,
-            @DefaultValue("false") boolean cleanupInIsLocked) {}
+            @DefaultValue("false") boolean cleanupInIsLocked,
+            @DefaultValue("auto") PostgresBatching batching) {}
 
     /**
      * {@code syncguard.redis.*}.

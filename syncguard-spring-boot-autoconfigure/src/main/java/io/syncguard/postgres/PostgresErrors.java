@@ -43,6 +43,16 @@ final class PostgresErrors {
                 error);
     }
 
+    /** Whether the server has reported that it rolled the statement back, so that it surely had no effect. */
+    static boolean isRolledBack(SQLException error) {
+        String state = stateOf(error);
+        return error instanceof PSQLException reported
+                && reported.getServerErrorMessage() != null
+                && state != null
+                && !state.startsWith("08")
+                && !state.startsWith("57P");
+    }
+
     static LockErrorCode codeOf(SQLException error) {
         if (hasCause(InterruptedException.class, error)) {
             return LockErrorCode.ABORTED;

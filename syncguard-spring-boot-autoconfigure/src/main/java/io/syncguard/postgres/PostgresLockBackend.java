@@ -34,7 +34,7 @@ public final class PostgresLockBackend implements LockBackend {
     /** Set before the first acquire request; null where waiters poll. */
     private volatile @Nullable WakeUpSubscriber wakeUps;
 
-    private final AcquireStatement acquire;
+    private final CallerRequests callers;
     private final RenewStatement renew;
     private final ExtendStatement extend;
     private final ReleaseStatement release;
@@ -72,11 +72,11 @@ public final class PostgresLockBackend implements LockBackend {
         this.wakeUpDataSource = wakeUpDataSource;
         this.sweeper = new PostgresSweeper(connections, settings, time);
         this.onClose = onClose;
-        this.acquire = new AcquireStatement(settings);
         this.renew = new RenewStatement(settings);
         this.extend = new ExtendStatement(settings.tables());
         this.release = new ReleaseStatement(settings.tables());
         this.lookup = new LookupStatement(settings.tables());
+        this.callers = new CallerRequests(settings, connections, release, this::availableWakeUps, time);
     }
 
     @Override
@@ -86,7 +86,7 @@ public final class PostgresLockBackend implements LockBackend {
 
     @Override
     public AcquireResult acquire(AcquireRequest request) {
-        AcquireResult result = acquire.run(connections, request, availableWakeUps());
+        AcquireResult result = callers.acquire(request);
         WakeUpSubscriber current = wakeUps;
         if (result instanceof AcquireResult.Queued && current != null) {
             current.start();
@@ -132,7 +132,7 @@ public final class PostgresLockBackend implements LockBackend {
 
     @Override
     public ReleaseResult release(String lockId) {
-        return release.run(connections, lockId);
+        return callers.release(lockId);
     }
 
     @Override
@@ -194,6 +194,7 @@ public final class PostgresLockBackend implements LockBackend {
             wakeUps.close();
         }
         sweeper.close();
+        callers.close();
         onClose.run();
     }
 }

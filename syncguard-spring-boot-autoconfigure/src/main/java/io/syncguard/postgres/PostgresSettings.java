@@ -12,13 +12,15 @@ import java.time.Duration;
  * @param waiterTtl how long a queue entry lives without a renewal
  * @param cleanupInterval the pause between two sweeps, at least a minute; zero for no sweeps
  * @param cleanupInIsLocked whether a lapsed lease that {@code isLocked} found is swept after the answer
+ * @param batching which requests of callers share a statement
  */
 public record PostgresSettings(
         PostgresTables tables,
         Duration timeout,
         Duration waiterTtl,
         Duration cleanupInterval,
-        boolean cleanupInIsLocked) {
+        boolean cleanupInIsLocked,
+        PostgresBatching batching) {
 
     /** How long a waiter that died delays those behind it: five seconds. */
     public static final Duration WAITER_TTL = Duration.ofSeconds(5);

@@ -1,6 +1,7 @@
 package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
@@ -66,7 +67,13 @@ public final class ApplicationBackend {
                 pools.operations(),
                 pools.engine(),
                 pools.wakeUps(),
-                new PostgresSettings(PostgresTables.DEFAULT, pools.timeout(), waiterTtl, Duration.ZERO, false),
+                new PostgresSettings(
+                        PostgresTables.DEFAULT,
+                        pools.timeout(),
+                        waiterTtl,
+                        Duration.ZERO,
+                        false,
+                        PostgresBatching.AUTO),
                 pools::close);
     }
 }

@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.aop.DistributedLockAdvisor;
@@ -44,6 +45,7 @@ class PropertiesTests {
                         "syncguard.postgres.notify=false",
                         "syncguard.postgres.cleanup-interval=19m",
                         "syncguard.postgres.cleanup-in-is-locked=true",
+                        "syncguard.postgres.batching=off",
                         "syncguard.redis.key-prefix={bound}:",
                         "syncguard.redis.network-timeout=20ms",
                         "syncguard.leader.scheduler.ttl=21s",
@@ -71,7 +73,8 @@ class PropertiesTests {
                                             Duration.ofMillis(1800),
                                             false,
                                             Duration.ofMinutes(19),
-                                            true),
+                                            true,
+                                            PostgresBatching.OFF),
                                     new SyncGuardProperties.Redis("{bound}:", Duration.ofMillis(20)),
                                     Map.of(
                                             "scheduler",

@@ -7,6 +7,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.core.AcquireRequests;
+import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
@@ -55,7 +56,12 @@ class RoundTripTests {
                 pools.engine(),
                 pools.wakeUps(),
                 new PostgresSettings(
-                        PostgresTables.DEFAULT, pools.timeout(), PostgresSettings.WAITER_TTL, Duration.ZERO, false),
+                        PostgresTables.DEFAULT,
+                        pools.timeout(),
+                        PostgresSettings.WAITER_TTL,
+                        Duration.ZERO,
+                        false,
+                        PostgresBatching.AUTO),
                 pools::close);
         admin.execute("CREATE EXTENSION pg_stat_statements");
         useBothPools();

@@ -42,7 +42,13 @@ final class CountedPostgres implements AutoCloseable {
                 connections,
                 connections,
                 null,
-                new PostgresSettings(tables, Duration.ofSeconds(5), PostgresSettings.WAITER_TTL, Duration.ZERO, false),
+                new PostgresSettings(
+                        tables,
+                        Duration.ofSeconds(5),
+                        PostgresSettings.WAITER_TTL,
+                        Duration.ZERO,
+                        false,
+                        PostgresBatching.AUTO),
                 () -> {});
     }
 

@@ -49,7 +49,8 @@ class PostgresConnectionUseTests {
                         Duration.ofSeconds(5),
                         PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
-                        false),
+                        false,
+                        PostgresBatching.AUTO),
                 () -> {});
         assertThat(backend.acquire(HELD)).isInstanceOf(AcquireResult.Granted.class);
         assertThat(backend.acquire(WAITING)).isInstanceOf(AcquireResult.Queued.class);

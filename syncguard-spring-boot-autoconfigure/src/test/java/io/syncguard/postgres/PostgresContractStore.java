@@ -65,7 +65,13 @@ final class PostgresContractStore implements ContractStore, AfterAllCallback, Au
                 dataSource,
                 dataSource,
                 wakeUps,
-                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(5), WAITER_TTL, Duration.ZERO, false),
+                new PostgresSettings(
+                        PostgresTables.DEFAULT,
+                        Duration.ofSeconds(5),
+                        WAITER_TTL,
+                        Duration.ZERO,
+                        false,
+                        PostgresBatching.AUTO),
                 () -> {});
     }
 

@@ -47,7 +47,8 @@ class PostgresLockBackendErrorsTests {
                         Duration.ofSeconds(5),
                         PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
-                        false),
+                        false,
+                        PostgresBatching.AUTO),
                 pool::close);
     }
 

@@ -43,7 +43,8 @@ class PostgresStalledExtensionTests {
                         Duration.ofSeconds(5),
                         PostgresSettings.WAITER_TTL,
                         Duration.ZERO,
-                        false),
+                        false,
+                        PostgresBatching.AUTO),
                 dataSource::close);
     }
 

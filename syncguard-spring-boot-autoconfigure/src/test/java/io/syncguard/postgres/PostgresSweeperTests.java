@@ -279,7 +279,8 @@ class PostgresSweeperTests {
                         Duration.ofSeconds(5),
                         PostgresSettings.WAITER_TTL,
                         interval,
-                        inIsLocked),
+                        inIsLocked,
+                        PostgresBatching.AUTO),
                 () -> {},
                 time);
     }

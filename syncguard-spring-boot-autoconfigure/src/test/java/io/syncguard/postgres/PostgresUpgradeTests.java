@@ -55,7 +55,12 @@ class PostgresUpgradeTests {
     void open() {
         dataSource.setJdbcUrl(url);
         PostgresSettings settings = new PostgresSettings(
-                PostgresTables.DEFAULT, Duration.ofSeconds(60), PostgresSettings.WAITER_TTL, Duration.ZERO, false);
+                PostgresTables.DEFAULT,
+                Duration.ofSeconds(60),
+                PostgresSettings.WAITER_TTL,
+                Duration.ZERO,
+                false,
+                PostgresBatching.AUTO);
         backend = new PostgresLockBackend(dataSource, dataSource, null, settings, dataSource::close);
     }
 

@@ -242,7 +242,13 @@ class PostgresWakeUpsTests {
                 pool,
                 pool,
                 listener,
-                new PostgresSettings(PostgresTables.DEFAULT, Duration.ofSeconds(5), HOURS, Duration.ZERO, false),
+                new PostgresSettings(
+                        PostgresTables.DEFAULT,
+                        Duration.ofSeconds(5),
+                        HOURS,
+                        Duration.ZERO,
+                        false,
+                        PostgresBatching.AUTO),
                 () -> {});
     }
 

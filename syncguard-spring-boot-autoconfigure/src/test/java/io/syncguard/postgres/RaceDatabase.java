@@ -70,7 +70,13 @@ class RaceDatabase implements AutoCloseable {
                 dataSource,
                 null,
                 new PostgresSettings(
-                        PostgresTables.DEFAULT, timeout, PostgresSettings.WAITER_TTL, Duration.ZERO, false),
+                        PostgresTables.DEFAULT,
+                        timeout,
+                        PostgresSettings.WAITER_TTL,
+                        Duration.ZERO,
+                        false,
+                        // Each client has a statement of its own.
+                        PostgresBatching.OFF),
                 onClose);
     }
 

@@ -1,0 +1,82 @@
+package io.syncguard.concurrent;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The requests that a {@link Batcher} sends in one statement. One thread uses it. */
+final class Batch<Q, A> {
+
+    private final List<BatchedCall<Q, A>> calls = new ArrayList<>();
+    private final List<Result<A>> results = new ArrayList<>();
+
+    private record Result<A>(@Nullable A answer, @Nullable RuntimeException failure) {
+
+        boolean isSkipped() {
+            return answer == null && failure == null;
+        }
+    }
+
+    /** Takes the first requests of a queue that are of the same group. Leaves out those whose callers have left. */
+    static <Q, A> Batch<Q, A> takeFrom(Deque<BatchedCall<Q, A>> waiting, int maxSize) {
+        Batch<Q, A> batch = new Batch<>();
+        Deque<BatchedCall<Q, A>> others = new ArrayDeque<>();
+        while (!waiting.isEmpty() && batch.calls.size() < maxSize) {
+            BatchedCall<Q, A> call = waiting.remove();
+            if (!batch.isOfGroup(call.group)) {
+                others.add(call);
+            } else if (call.sendInBatch()) {
+                batch.calls.add(call);
+            }
+        }
+        while (!others.isEmpty()) {
+            waiting.addFirst(others.removeLast());
+        }
+        return batch;
+    }
+
+    boolean isEmpty() {
+        return calls.isEmpty();
+    }
+
+    void send(BatchSender<Q, A> sender) {
+        List<Q> requests = calls.stream().map(call -> call.request).toList();
+        try {
+            sender.sendTogether(requests).forEach(answer -> results.add(new Result<>(answer, null)));
+        } catch (RuntimeException | Error ex) {
+            RuntimeException failure = ex instanceof RuntimeException known ? known : new IllegalStateException(ex);
+            requests.forEach(request -> results.add(new Result<>(null, sender.failureOf(request, failure))));
+        }
+    }
+
+    /**
+     * Has the callers of skipped requests send them alone.
+     *
+     * @return the other requests, and those whose caller has left
+     */
+    List<BatchedCall<Q, A>> passOnSkipped() {
+        List<BatchedCall<Q, A>> ended = new ArrayList<>(calls.size());
+        for (int i = 0; i < calls.size(); i++) {
+            if (!results.get(i).isSkipped() || !calls.get(i).sendAlone()) {
+                ended.add(calls.get(i));
+            }
+        }
+        return ended;
+    }
+
+    void deliver() {
+        for (int i = 0; i < calls.size(); i++) {
+            Result<A> result = results.get(i);
+            if (!result.isSkipped()) {
+                calls.get(i).end(result.answer, result.failure);
+            }
+        }
+    }
+
+    private boolean isOfGroup(@Nullable Object group) {
+        return calls.isEmpty() || Objects.equals(calls.get(0).group, group);
+    }
+}

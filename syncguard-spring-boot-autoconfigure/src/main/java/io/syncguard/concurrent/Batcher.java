@@ -1,0 +1,244 @@
+package io.syncguard.concurrent;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets requests of many threads share statements. Threads share it.
+ *
+ * <ul>
+ *   <li>While few statements are under way, a request is sent alone, at once and on its caller's thread.
+ *   <li>Otherwise it waits in a queue. When a statement returns, a thread of the batcher sends all that wait in one
+ *       batch. A single waiter is sent alone, on its caller's thread.
+ *   <li>A batch never waits for a lock of the store. What it skips is sent alone, after the batch.
+ *   <li>A request that was sent alone may wait for a lock. Once it is older than {@value #PATIENCE_MILLIS} ms it does
+ *       not keep others waiting any more.
+ *   <li>Requests of one key have turns: one is sent after the answer to the other. So a key that is locked in the store
+ *       takes one connection, whatever the number of its callers.
+ * </ul>
+ *
+ * @param <Q> a request
+ * @param <A> its answer
+ */
+public final class Batcher<Q, A> implements AutoCloseable {
+
+    /** Longer than most statements, short against the patience of people. */
+    static final long PATIENCE_MILLIS = 5;
+
+    private static final long PATIENCE_NANOS =
+            Duration.ofMillis(PATIENCE_MILLIS).toNanos();
+
+    /**
+     * The limits of a batcher.
+     *
+     * @param statements how many statements are under way before requests wait for each other
+     * @param batchSize how many requests one statement has at most
+     * @param waitLimit how long a request waits at most until it is sent
+     * @param batchesOnly whether no request is sent alone before a batch has skipped it; for tests
+     */
+    public record Limits(int statements, int batchSize, Duration waitLimit, boolean batchesOnly) {}
+
+    private final BatchSender<Q, A> sender;
+    private final Limits limits;
+    private final Time time;
+    private final Alarm alarm;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition ordered = lock.newCondition();
+
+    /** Guarded by the lock, as all below: the requests that wait to be sent, in the order of their arrival. */
+    private final Deque<BatchedCall<Q, A>> waiting = new ArrayDeque<>();
+
+    private final BatchTurns<Q, A> turns = new BatchTurns<>();
+
+    /** The requests that were sent alone and count as statements under way, the oldest first. */
+    private final Deque<BatchedCall<Q, A>> alone = new ArrayDeque<>();
+
+    /** The batches under way, and those that are ordered. */
+    private int batches;
+
+    private int idleThreads;
+    private boolean batchOrdered;
+    private boolean closed;
+
+    /** @param name of the threads, which are made now: one more than statements */
+    public Batcher(String name, BatchSender<Q, A> sender, Limits limits, Time time) {
+        this.sender = sender;
+        this.limits = limits;
+        this.time = time;
+        this.alarm = new Alarm(name + "-timer", time, this::giveUpPatience);
+        DaemonThreadFactory threads = DaemonThreadFactory.numbered(name);
+        try {
+            for (int i = 0; i <= limits.statements(); i++) {
+                threads.newThread(this::sendBatches).start();
+            }
+        } catch (RuntimeException | Error ex) {
+            close();
+            throw ex;
+        }
+    }
+
+    /** Sends a request, and returns its answer. */
+    public A send(Q request) {
+        BatchedCall<Q, A> call = new BatchedCall<>(request, sender.keyOf(request), sender.groupOf(request));
+        arrive(call);
+        return switch (call.await(time, limits.waitLimit().toNanos())) {
+            case ALONE -> sendAlone(call);
+            case ENDED -> call.answer();
+            case SENT -> throw sender.interrupted(request, true);
+            case WAITING, LEFT -> {
+                withdraw(call);
+                throw Thread.currentThread().isInterrupted()
+                        ? sender.interrupted(request, false)
+                        : sender.timedOut(request);
+            }
+        };
+    }
+
+    /** Ends the threads once no request waits. */
+    @Override
+    public void close() {
+        alarm.close();
+        change(() -> {
+            closed = true;
+            ordered.signalAll();
+        });
+    }
+
+    private void change(Runnable change) {
+        lock.lock();
+        try {
+            change.run();
+            dispatch();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void arrive(BatchedCall<Q, A> call) {
+        change(() -> {
+            if (turns.take(call)) {
+                admit(call);
+            }
+        });
+    }
+
+    /** It is its turn. */
+    private void admit(BatchedCall<Q, A> call) {
+        if (call.group == null) {
+            call.sendAlone();
+        } else {
+            waiting.add(call);
+        }
+    }
+
+    /** Sends what waits, as far as there is room for statements. */
+    private void dispatch() {
+        while (!waiting.isEmpty() && !batchOrdered && alone.size() + batches < limits.statements()) {
+            if (waiting.size() == 1 && !limits.batchesOnly()) {
+                BatchedCall<Q, A> call = waiting.remove();
+                if (call.sendAlone()) {
+                    call.sentAt = time.nanoTime();
+                    alone.add(call);
+                }
+            } else if (idleThreads > 0) {
+                batchOrdered = true;
+                batches++;
+                ordered.signal();
+            } else {
+                // A thread that delivers answers looks again.
+                return;
+            }
+        }
+        if (!waiting.isEmpty() && !alone.isEmpty()) {
+            alarm.ringAt(alone.element().sentAt + PATIENCE_NANOS);
+        }
+    }
+
+    /** Lets statements go that wait for those that were sent alone. */
+    private long giveUpPatience() {
+        change(() -> {
+            long old = time.nanoTime() - PATIENCE_NANOS;
+            while (!waiting.isEmpty() && !alone.isEmpty() && alone.element().sentAt <= old) {
+                alone.remove();
+            }
+        });
+        // dispatch() has set the next time.
+        return Time.NEVER;
+    }
+
+    private A sendAlone(BatchedCall<Q, A> call) {
+        try {
+            return sender.sendAlone(call.request);
+        } finally {
+            change(() -> {
+                alone.remove(call);
+                passTurn(call);
+            });
+        }
+    }
+
+    /** Its caller has left before it was sent. */
+    private void withdraw(BatchedCall<Q, A> call) {
+        change(() -> {
+            waiting.remove(call);
+            passTurn(call);
+        });
+    }
+
+    private void passTurn(BatchedCall<Q, A> call) {
+        BatchedCall<Q, A> next = turns.pass(call);
+        if (next != null) {
+            admit(next);
+        }
+    }
+
+    private void sendBatches() {
+        for (Batch<Q, A> batch = nextBatch(); batch != null; batch = nextBatch()) {
+            // Only close() ends this thread.
+            Thread.interrupted();
+            batch.send(sender);
+            // The next batch departs before the answers are delivered, because everybody waits for it.
+            returned(batch);
+            batch.deliver();
+        }
+    }
+
+    /** Waits for a batch. {@code null} once the batcher is closed. */
+    private @Nullable Batch<Q, A> nextBatch() {
+        lock.lock();
+        try {
+            idleThreads++;
+            dispatch();
+            while (!closed || !waiting.isEmpty()) {
+                Batch<Q, A> batch = batchOrdered ? Batch.takeFrom(waiting, limits.batchSize()) : null;
+                if (batch == null) {
+                    ordered.awaitUninterruptibly();
+                    continue;
+                }
+                batchOrdered = false;
+                if (!batch.isEmpty()) {
+                    idleThreads--;
+                    dispatch();
+                    return batch;
+                }
+                batches--;
+            }
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void returned(Batch<Q, A> batch) {
+        change(() -> {
+            batches--;
+            // A skipped request keeps its turn.
+            batch.passOnSkipped().forEach(this::passTurn);
+        });
+    }
+}

@@ -1,0 +1,52 @@
+package io.syncguard.postgres;
+
+import io.syncguard.LockMode;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.WakeUpSubscriber;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Sends acquire requests. */
+final class AcquireSender implements PostgresBatchSender<AcquireRequest, AcquireResult> {
+
+    private final AcquireStatement statement;
+    private final PostgresConnections connections;
+    private final Supplier<@Nullable WakeUpSubscriber> wakeUps;
+
+    /** @param wakeUps where this process is woken at this moment */
+    AcquireSender(
+            AcquireStatement statement, PostgresConnections connections, Supplier<@Nullable WakeUpSubscriber> wakeUps) {
+        this.statement = statement;
+        this.connections = connections;
+        this.wakeUps = wakeUps;
+    }
+
+    /** Readers do not keep each other waiting. */
+    @Override
+    public @Nullable Object keyOf(AcquireRequest request) {
+        return request.mode() == LockMode.SHARED ? null : request.key();
+    }
+
+    /** A batch has one limit on the silence of the server, and no caller with a queue entry. */
+    @Override
+    public @Nullable Object groupOf(AcquireRequest request) {
+        return request.mode() == LockMode.SHARED || request.queued() ? null : connections.limitMillis(request.ttl());
+    }
+
+    @Override
+    public AcquireResult sendAlone(AcquireRequest request) {
+        return statement.run(connections, request, wakeUps.get());
+    }
+
+    @Override
+    public List<@Nullable AcquireResult> sendTogether(List<AcquireRequest> requests) {
+        return statement.batch(connections, requests);
+    }
+
+    @Override
+    public String doing(AcquireRequest request) {
+        return "acquiring lock '" + request.key() + "'";
+    }
+}

@@ -1,0 +1,45 @@
+package io.syncguard.postgres;
+
+import io.syncguard.spi.ReleaseResult;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Sends releases. */
+final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> {
+
+    private static final String ANY_GROUP = "";
+
+    private final ReleaseStatement statement;
+    private final PostgresConnections connections;
+
+    ReleaseSender(ReleaseStatement statement, PostgresConnections connections) {
+        this.statement = statement;
+        this.connections = connections;
+    }
+
+    /** Of two releases of one lease, the second must not find it. */
+    @Override
+    public Object keyOf(String lockId) {
+        return lockId;
+    }
+
+    @Override
+    public Object groupOf(String lockId) {
+        return ANY_GROUP;
+    }
+
+    @Override
+    public ReleaseResult sendAlone(String lockId) {
+        return statement.run(connections, lockId);
+    }
+
+    @Override
+    public List<@Nullable ReleaseResult> sendTogether(List<String> lockIds) {
+        return statement.batch(connections, lockIds);
+    }
+
+    @Override
+    public String doing(String lockId) {
+        return "releasing a lock";
+    }
+}
