@@ -32,7 +32,7 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
     /** A batch has one limit on the silence of the server, and no caller with a queue entry. */
     @Override
     public @Nullable Object groupOf(AcquireRequest request) {
-        return request.mode() == LockMode.SHARED || request.queued() ? null : connections.limitMillis(request.ttl());
+        return AcquireStatement.fitsIntoBatch(request) ? connections.silenceLimit(request.ttl()) : null;
     }
 
     @Override

@@ -43,9 +43,19 @@ public final class ApplicationBackend {
      * @param waiterTtl how long a queue entry lives; the safety poll of a waiter comes after a third of it
      */
     public static LockBackend on(String url, int poolSize, Duration networkTimeout, Duration waiterTtl) {
+        return on(url, poolSize, networkTimeout, waiterTtl, PostgresBatching.AUTO);
+    }
+
+    /**
+     * The same.
+     *
+     * @param batching see {@code syncguard.postgres.batching}
+     */
+    public static LockBackend on(
+            String url, int poolSize, Duration networkTimeout, Duration waiterTtl, PostgresBatching batching) {
         return url.startsWith("redis:")
                 ? onRedis(url, networkTimeout, waiterTtl)
-                : onPostgres(url, poolSize, networkTimeout, waiterTtl);
+                : onPostgres(url, poolSize, networkTimeout, waiterTtl, batching);
     }
 
     private static LockBackend onRedis(String url, Duration networkTimeout, Duration waiterTtl) {
@@ -57,7 +67,8 @@ public final class ApplicationBackend {
                 application, new RedisSettings(RedisSettings.KEY_PREFIX, networkTimeout, waiterTtl));
     }
 
-    private static LockBackend onPostgres(String url, int poolSize, Duration networkTimeout, Duration waiterTtl) {
+    private static LockBackend onPostgres(
+            String url, int poolSize, Duration networkTimeout, Duration waiterTtl, PostgresBatching batching) {
         // The library reads its connection details and never opens a connection.
         HikariDataSource application = new HikariDataSource();
         application.setJdbcUrl(url);
@@ -73,7 +84,7 @@ public final class ApplicationBackend {
                         waiterTtl,
                         Duration.ZERO,
                         false,
-                        PostgresBatching.AUTO),
+                        batching),
                 pools::close);
     }
 }

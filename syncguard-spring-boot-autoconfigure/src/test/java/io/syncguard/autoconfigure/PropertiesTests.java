@@ -2,10 +2,10 @@ package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.aop.DistributedLockAdvisor;
+import io.syncguard.postgres.PostgresBatching;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

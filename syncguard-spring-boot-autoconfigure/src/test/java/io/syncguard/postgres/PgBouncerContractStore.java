@@ -25,10 +25,12 @@ final class PgBouncerContractStore implements BeforeAllCallback, AfterAllCallbac
     @Override
     public void beforeAll(ExtensionContext context) {
         PgBouncer.assumeInstalled();
-        store = new PostgresContractStore(url -> {
-            pooler = PgBouncer.poolingTransactions(url);
-            return pooler.url(url);
-        });
+        store = new PostgresContractStore(
+                url -> {
+                    pooler = PgBouncer.poolingTransactions(url);
+                    return pooler.url(url);
+                },
+                PostgresBatching.AUTO);
     }
 
     @Override

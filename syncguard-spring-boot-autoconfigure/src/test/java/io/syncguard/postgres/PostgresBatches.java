@@ -18,7 +18,12 @@ final class PostgresBatches {
 
     private final PostgresConnections connections;
     private final AcquireStatement acquire = new AcquireStatement(new PostgresSettings(
-            PostgresTables.DEFAULT, Duration.ofSeconds(60), PostgresSettings.WAITER_TTL, Duration.ZERO, false));
+            PostgresTables.DEFAULT,
+            Duration.ofSeconds(60),
+            PostgresSettings.WAITER_TTL,
+            Duration.ZERO,
+            false,
+            PostgresBatching.OFF));
     private final ReleaseStatement release = new ReleaseStatement(PostgresTables.DEFAULT);
 
     PostgresBatches(DataSource dataSource) {

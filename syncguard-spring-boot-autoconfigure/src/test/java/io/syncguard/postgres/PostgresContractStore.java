@@ -20,16 +20,22 @@ final class PostgresContractStore implements ContractStore, AfterAllCallback, Au
     private static final Duration WAITER_TTL = Duration.ofMinutes(1);
 
     private final HikariDataSource dataSource = new HikariDataSource();
+    private final PostgresBatching batching;
     private final String url;
     private final DataSource wakeUps;
     private final JdbcTemplate jdbc;
 
     PostgresContractStore() {
-        this(UnaryOperator.identity());
+        this(PostgresBatching.AUTO);
+    }
+
+    PostgresContractStore(PostgresBatching batching) {
+        this(UnaryOperator.identity(), batching);
     }
 
     /** @param detour maps the URL of the database to the URL for the operations of the backends */
-    PostgresContractStore(UnaryOperator<String> detour) {
+    PostgresContractStore(UnaryOperator<String> detour, PostgresBatching batching) {
+        this.batching = batching;
         url = PostgresServer.newDatabaseUrl();
         String way = detour.apply(url);
         dataSource.setJdbcUrl(way);
@@ -71,7 +77,7 @@ final class PostgresContractStore implements ContractStore, AfterAllCallback, Au
                         WAITER_TTL,
                         Duration.ZERO,
                         false,
-                        PostgresBatching.AUTO),
+                        batching),
                 () -> {});
     }
 

@@ -1,5 +1,6 @@
 package io.syncguard.verification;
 
+import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresTables;
 import io.syncguard.testing.PostgresProxy;
@@ -49,7 +50,9 @@ final class PostgresStressServer implements StressServer {
 
     @Override
     public List<String> properties(int process) {
-        return List.of("spring.datasource.url=" + url(process));
+        // The processes batch differently, on the same keys.
+        PostgresBatching batching = PostgresBatching.values()[process % PostgresBatching.values().length];
+        return List.of("spring.datasource.url=" + url(process), "syncguard.postgres.batching=" + batching);
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.syncguard.LockEvent;
 import io.syncguard.LockListener;
 import io.syncguard.LockTemplate;
 import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.ThreadShortage;
@@ -193,7 +194,16 @@ final class StressWorker {
                         ((GenericApplicationContext) context)
                                 .registerBean(
                                         LockBackend.class,
-                                        () -> ApplicationBackend.on(url, POOL_SIZE, NETWORK_TIMEOUT, waiterTtl));
+                                        () -> ApplicationBackend.on(
+                                                url,
+                                                POOL_SIZE,
+                                                NETWORK_TIMEOUT,
+                                                waiterTtl,
+                                                context.getEnvironment()
+                                                        .getProperty(
+                                                                "syncguard.postgres.batching",
+                                                                PostgresBatching.class,
+                                                                PostgresBatching.AUTO)));
                     }
                     context.getBeanFactory().addBeanPostProcessor(new RecordedBackend(recorder, known));
                     context.getBeanFactory().registerSingleton("lossRecorder", lossRecorder(recorder));
