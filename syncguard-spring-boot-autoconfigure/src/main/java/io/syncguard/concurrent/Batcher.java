@@ -99,12 +99,14 @@ public final class Batcher<Q, A> implements AutoCloseable {
         };
     }
 
-    /** Ends the threads once no request waits. */
+    /** Ends the threads. Requests that wait are sent alone, and so are those that come later. */
     @Override
     public void close() {
         alarm.close();
         change(() -> {
             closed = true;
+            waiting.forEach(BatchedCall::sendAlone);
+            waiting.clear();
             ordered.signalAll();
         });
     }
@@ -129,7 +131,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     /** It is its turn. */
     private void admit(BatchedCall<Q, A> call) {
-        if (call.group == null) {
+        if (call.group == null || closed) {
             call.sendAlone();
         } else {
             waiting.add(call);
@@ -214,7 +216,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
         try {
             idleThreads++;
             dispatch();
-            while (!closed || !waiting.isEmpty()) {
+            while (!closed) {
                 Batch<Q, A> batch = batchOrdered ? Batch.takeFrom(waiting, limits.batchSize()) : null;
                 if (batch == null) {
                     ordered.awaitUninterruptibly();

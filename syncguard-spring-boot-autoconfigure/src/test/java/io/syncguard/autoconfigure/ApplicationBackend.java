@@ -79,12 +79,7 @@ public final class ApplicationBackend {
                 pools.engine(),
                 pools.wakeUps(),
                 new PostgresSettings(
-                        PostgresTables.DEFAULT,
-                        pools.timeout(),
-                        waiterTtl,
-                        Duration.ZERO,
-                        false,
-                        batching),
+                        PostgresTables.DEFAULT, pools.timeout(), waiterTtl, Duration.ZERO, false, batching),
                 pools::close);
     }
 }

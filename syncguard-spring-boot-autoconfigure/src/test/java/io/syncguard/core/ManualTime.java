@@ -43,7 +43,7 @@ public final class ManualTime implements Time {
     }
 
     /** How often each thread that waits on this clock has read it so far. */
-    Map<Thread, Long> looks() {
+    public Map<Thread, Long> looks() {
         return Map.copyOf(looks);
     }
 

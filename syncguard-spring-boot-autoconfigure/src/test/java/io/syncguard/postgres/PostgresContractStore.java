@@ -72,12 +72,7 @@ final class PostgresContractStore implements ContractStore, AfterAllCallback, Au
                 dataSource,
                 wakeUps,
                 new PostgresSettings(
-                        PostgresTables.DEFAULT,
-                        Duration.ofSeconds(5),
-                        WAITER_TTL,
-                        Duration.ZERO,
-                        false,
-                        batching),
+                        PostgresTables.DEFAULT, Duration.ofSeconds(5), WAITER_TTL, Duration.ZERO, false, batching),
                 () -> {});
     }
 

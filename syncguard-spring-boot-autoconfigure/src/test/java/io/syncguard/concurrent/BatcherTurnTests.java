@@ -1,0 +1,178 @@
+package io.syncguard.concurrent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.concurrent.ManualStore.Failure;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Requests of one key go one after another. */
+class BatcherTurnTests {
+
+    @RegisterExtension
+    final BatcherFixture two = BatcherFixture.withRoomFor(2);
+
+    @RegisterExtension
+    final BatcherFixture one = BatcherFixture.withRoomFor(1);
+
+    @Test
+    void requests_of_one_key_go_one_after_another_in_the_order_of_their_arrival() {
+        List<BatchCaller> callers = List.of(sendOfKey(two, "a"), sendOfKey(two, "b"), sendOfKey(two, "c"));
+        ManualStatement first = two.store.nextAlone();
+        two.stillWait(callers.get(1), callers.get(2));
+
+        first.answer();
+        ManualStatement second = two.store.nextAlone();
+        two.stillWait(callers.get(2));
+        second.answer();
+        ManualStatement third = two.store.nextAlone();
+        third.answer();
+
+        assertThat(List.of(first.names(), second.names(), third.names()))
+                .containsExactly(List.of("a"), List.of("b"), List.of("c"));
+        callers.forEach(BatchCaller::getsItsAnswer);
+    }
+
+    @Test
+    void a_failure_passes_the_turn() {
+        BatchCaller a = sendOfKey(two, "a");
+        BatchCaller b = sendOfKey(two, "b");
+
+        two.store.nextAlone().fail(new Failure("too long"));
+
+        a.fails("too long");
+        two.store.nextAlone().answer();
+        b.getsItsAnswer();
+    }
+
+    @Test
+    void a_batch_has_one_request_of_a_key_and_passes_its_turn() {
+        ManualStatement first = one.occupy("first").get(0);
+        BatchCaller a = sendOfKey(one, "a");
+        BatchCaller b = sendOfKey(one, "b");
+        BatchCaller other = one.send("other");
+        first.answer();
+
+        ManualStatement batch = one.store.nextBatch();
+        assertThat(batch.names()).containsExactly("a", "other");
+        one.stillWait(b);
+        batch.answer();
+
+        a.getsItsAnswer();
+        other.getsItsAnswer();
+        assertThat(one.store.nextAlone().names()).containsExactly("b");
+    }
+
+    @Test
+    void a_batch_that_fails_passes_the_turns() {
+        ManualStatement first = one.occupy("first").get(0);
+        BatchCaller a = sendOfKey(one, "a");
+        sendOfKey(one, "b");
+        one.send("other");
+        first.answer();
+
+        one.store.nextBatch().fail(new Failure("no answer"));
+
+        a.fails("a failed: no answer");
+        assertThat(one.store.nextAlone().names()).containsExactly("b");
+    }
+
+    @Test
+    void a_turn_passes_before_the_answers_are_delivered() {
+        ManualStatement first = one.occupy("first").get(0);
+        BatchCaller a = sendOfKey(one, "a");
+        BatchCaller b = sendOfKey(one, "b");
+        one.send("other");
+        first.answer();
+        ManualStatement batch = one.store.nextBatch();
+        one.stop(a.thread);
+
+        batch.answer();
+
+        assertThat(one.store.nextAlone().thread).isSameAs(b.thread);
+        one.goOn(a.thread);
+        a.getsItsAnswer();
+    }
+
+    @Test
+    void a_skipped_request_keeps_its_turn() {
+        ManualStatement first = one.occupy("first").get(0);
+        BatchCaller a = sendOfKey(one, "a");
+        BatchCaller b = sendOfKey(one, "b");
+        one.send("other");
+        first.answer();
+
+        one.store.nextBatch().skip("a");
+        ManualStatement alone = one.store.nextAlone();
+        assertThat(alone.thread).isSameAs(a.thread);
+        one.stillWait(b);
+        alone.answer();
+
+        a.getsItsAnswer();
+        assertThat(one.store.nextAlone().thread).isSameAs(b.thread);
+    }
+
+    @Test
+    void a_request_without_a_group_has_turns() {
+        one.send(StoreRequest.of("a").ofKey("key").ofGroup(null));
+        ManualStatement first = one.store.nextAlone();
+        BatchCaller b = one.send(StoreRequest.of("b").ofKey("key").ofGroup(null));
+        BatchCaller c = sendOfKey(one, "c");
+        one.stillWait(b, c);
+
+        first.answer();
+        ManualStatement second = one.store.nextAlone();
+        assertThat(second.thread).isSameAs(b.thread);
+        one.stillWait(c);
+        second.answer();
+
+        assertThat(one.store.nextAlone().thread).isSameAs(c.thread);
+    }
+
+    @Test
+    void requests_without_a_key_have_no_turns() {
+        List<ManualStatement> alone = new ArrayList<>();
+        for (String name : List.of("a", "b")) {
+            two.send(StoreRequest.of(name).ofKey(null));
+            alone.add(two.store.nextAlone());
+        }
+        two.send(StoreRequest.of("c").ofKey(null));
+        two.send(StoreRequest.of("d").ofKey(null));
+
+        alone.get(0).answer();
+
+        assertThat(two.store.nextBatch().names()).containsExactly("c", "d");
+    }
+
+    @Test
+    void a_stuck_key_has_one_statement_under_way_whatever_the_number_of_its_callers() {
+        List<BatchCaller> callers = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            callers.add(sendOfKey(two, "stuck" + i));
+        }
+        ManualStatement stuck = two.store.nextAlone();
+        two.time.advance(BatcherFixture.PATIENCE.multipliedBy(20));
+
+        for (int i = 0; i < 10; i++) {
+            BatchCaller other = two.send("other" + i);
+            two.store.nextAlone().answer();
+            other.getsItsAnswer();
+        }
+        assertThat(two.store.underWay()).containsExactly(stuck);
+
+        stuck.answer();
+        for (int i = 1; i < callers.size(); i++) {
+            ManualStatement next = two.store.nextAlone();
+            assertThat(next.thread).isSameAs(callers.get(i).thread);
+            assertThat(two.store.underWay()).containsExactly(next);
+            next.answer();
+        }
+        callers.forEach(BatchCaller::getsItsAnswer);
+    }
+
+    private static BatchCaller sendOfKey(BatcherFixture batcher, String name) {
+        return batcher.send(StoreRequest.of(name).ofKey("key"));
+    }
+}
