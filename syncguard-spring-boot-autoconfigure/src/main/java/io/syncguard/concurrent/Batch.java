@@ -43,13 +43,31 @@ final class Batch<Q, A> {
     }
 
     void send(BatchSender<Q, A> sender) {
-        List<Q> requests = calls.stream().map(call -> call.request).toList();
         try {
-            sender.sendTogether(requests).forEach(answer -> results.add(new Result<>(answer, null)));
+            List<@Nullable A> answers =
+                    sender.sendTogether(calls.stream().map(call -> call.request).toList());
+            if (answers.size() != calls.size()) {
+                throw new IllegalStateException(answers.size() + " answers to " + calls.size() + " requests");
+            }
+            answers.forEach(answer -> results.add(new Result<>(answer, null)));
         } catch (RuntimeException | Error ex) {
-            RuntimeException failure = ex instanceof RuntimeException known ? known : new IllegalStateException(ex);
-            requests.forEach(request -> results.add(new Result<>(null, sender.failureOf(request, failure))));
+            RuntimeException failure = asException(ex);
+            results.clear();
+            calls.forEach(call -> results.add(new Result<>(null, failureOf(call.request, failure, sender))));
         }
+    }
+
+    /** The callers wait for a result, whatever the sender does. */
+    private @Nullable RuntimeException failureOf(Q request, RuntimeException failure, BatchSender<Q, A> sender) {
+        try {
+            return sender.failureOf(request, failure);
+        } catch (RuntimeException | Error ex) {
+            return asException(ex);
+        }
+    }
+
+    private static RuntimeException asException(Throwable failure) {
+        return failure instanceof RuntimeException known ? known : new IllegalStateException(failure);
     }
 
     /**
