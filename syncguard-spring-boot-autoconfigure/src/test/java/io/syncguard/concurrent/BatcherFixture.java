@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
@@ -52,7 +53,7 @@ final class BatcherFixture implements AfterEachCallback {
     public void afterEach(ExtensionContext context) {
         stops.values().forEach(CountDownLatch::countDown);
         batcher.close();
-        Awaitility.await().until(() -> {
+        soon().until(() -> {
             store.answerAll();
             return threads().isEmpty();
         });
@@ -65,9 +66,7 @@ final class BatcherFixture implements AfterEachCallback {
     /** Returns once the request is under way or waits. */
     BatchCaller send(StoreRequest request) {
         BatchCaller caller = new BatchCaller(batcher, request);
-        Awaitility.await()
-                .pollInterval(Duration.ofMillis(1))
-                .until(() -> store.wasSentBy(caller.thread) || looks(caller.thread) > 0 || caller.hasEnded());
+        soon().until(() -> store.wasSentBy(caller.thread) || looks(caller.thread) > 0 || caller.hasEnded());
         return caller;
     }
 
@@ -123,16 +122,20 @@ final class BatcherFixture implements AfterEachCallback {
     /** Stops a thread where it waits, with the lock that it waits with. */
     void stop(Thread thread) {
         stops.put(thread, new CountDownLatch(1));
-        Awaitility.await().until(() -> stopped.contains(thread));
+        soon().until(() -> stopped.contains(thread));
     }
 
     void goOn(Thread thread) {
         stops.remove(thread).countDown();
     }
 
+    private static ConditionFactory soon() {
+        return Awaitility.await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1));
+    }
+
     private void awaitLooks(Thread thread) {
         long looks = looks(thread);
-        Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> looks(thread) >= looks + 2);
+        soon().until(() -> looks(thread) >= looks + 2);
     }
 
     private long looks(Thread thread) {
