@@ -127,6 +127,25 @@ class BatcherTests {
     }
 
     @Test
+    void a_batch_departs_when_a_thread_has_delivered_the_answers_of_another() {
+        ManualStatement first = one.occupy("a").get(0);
+        List<BatchCaller> callers = one.sendEach("b", "c", "d", "e", "f", "g");
+        first.answer();
+        ManualStatement batch = one.store.nextBatch();
+        one.stop(callers.get(0).thread);
+        batch.answer();
+        ManualStatement second = one.store.nextBatch();
+        one.stop(callers.get(3).thread);
+        List<BatchCaller> waiters = one.sendEach("h", "i");
+        second.answer();
+        one.stillWait(waiters.get(0), waiters.get(1));
+
+        one.goOn(callers.get(0).thread);
+
+        assertThat(one.store.nextBatch().names()).containsExactly("h", "i");
+    }
+
+    @Test
     void requests_of_different_groups_do_not_share_a_batch() {
         ManualStatement first = one.occupy("a").get(0);
         List<BatchCaller> callers = List.of(
