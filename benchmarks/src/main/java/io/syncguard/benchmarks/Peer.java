@@ -2,18 +2,19 @@ package io.syncguard.benchmarks;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
-import org.springframework.core.io.ClassPathResource;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 /** The candidates that are measured side by side. */
 enum Peer {
@@ -25,9 +26,16 @@ enum Peer {
 
     SPRING_INTEGRATION(
             "Spring Integration",
-            database ->
-                    new ResourceDatabasePopulator(new ClassPathResource(SpringIntegration.SCRIPT)).execute(database),
-            url -> SpringIntegration.onPostgres(pool(url))),
+            SpringIntegration::makeTables,
+            url -> SpringIntegration.onPostgres(pool(url), locks -> {})),
+
+    /** Differs from the one above only while it waits. */
+    SPRING_INTEGRATION_1_MS(
+            "Spring Integration, 1 ms idle",
+            SpringIntegration::makeTables,
+            url -> SpringIntegration.onPostgres(pool(url), locks -> locks.setIdleBetweenTries(Duration.ofMillis(1)))),
+
+    ADVISORY_LOCKS("session-level advisory locks", database -> {}, url -> new AdvisoryLocks(pool(url))),
 
     RAW(
             "raw statements",
@@ -46,6 +54,8 @@ enum Peer {
             "Spring Integration, pub/sub", url -> SpringIntegration.onRedis(url, RedisLockType.PUB_SUB_LOCK)),
 
     EMPTY_SCRIPTS("empty scripts", EmptyScripts::new);
+
+    private static final Set<Peer> WITHOUT_WAITING = EnumSet.of(SHEDLOCK, RAW, EMPTY, EMPTY_SCRIPTS);
 
     /**
      * The maximum number of connections for the pool of each of those on PostgreSQL, except SyncGuard, which has its
@@ -75,13 +85,18 @@ enum Peer {
         this(Store.REDIS, label, database -> {}, opening);
     }
 
-    /** The candidates of a store. */
+    /** The candidates of a store, for measurements in which nobody waits. */
     static List<Peer> of(Store store) {
-        return Stream.of(values()).filter(peer -> peer.store == store).toList();
+        return in(store).filter(peer -> peer != SPRING_INTEGRATION_1_MS).toList();
     }
 
-    Store store() {
-        return store;
+    /** The candidates that can wait for a key. */
+    static List<Peer> waitingIn(Store store) {
+        return in(store).filter(peer -> !WITHOUT_WAITING.contains(peer)).toList();
+    }
+
+    private static Stream<Peer> in(Store store) {
+        return Stream.of(values()).filter(peer -> peer.store == store);
     }
 
     String label() {

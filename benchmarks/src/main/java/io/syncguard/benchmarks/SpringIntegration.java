@@ -2,12 +2,16 @@ package io.syncguard.benchmarks;
 
 import com.zaxxer.hikari.HikariDataSource;
 import java.time.Duration;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.integration.jdbc.lock.DefaultLockRepository;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /**
@@ -17,19 +21,26 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 final class SpringIntegration {
 
     /** The script in its jar, with all of its tables. */
-    static final String SCRIPT = "org/springframework/integration/jdbc/schema-postgresql.sql";
+    private static final String SCRIPT = "org/springframework/integration/jdbc/schema-postgresql.sql";
 
     private static final Duration TTL = Duration.ofMinutes(1);
 
     private SpringIntegration() {}
 
-    static WaitingContender onPostgres(HikariDataSource pool) {
+    static void makeTables(DataSource database) {
+        new ResourceDatabasePopulator(new ClassPathResource(SCRIPT)).execute(database);
+    }
+
+    /** @param settings what differs from the defaults */
+    static WaitingContender onPostgres(HikariDataSource pool, Consumer<JdbcLockRegistry> settings) {
         DefaultLockRepository repository = new DefaultLockRepository(pool);
         repository.setTransactionManager(new JdbcTransactionManager(pool));
         repository.afterPropertiesSet();
         repository.afterSingletonsInstantiated();
         repository.start();
-        return new JdkLocks(new JdbcLockRegistry(repository, TTL)::obtain, () -> {
+        JdbcLockRegistry locks = new JdbcLockRegistry(repository, TTL);
+        settings.accept(locks);
+        return new JdkLocks(locks::obtain, () -> {
             repository.close();
             pool.close();
         });

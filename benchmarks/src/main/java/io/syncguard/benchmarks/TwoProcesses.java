@@ -11,15 +11,6 @@ import java.util.stream.Stream;
 /** Two processes beside this one, in which all candidates that can wait are ready to do so. */
 final class TwoProcesses implements AutoCloseable {
 
-    /** The candidates that can wait for a key. */
-    private static final List<Peer> PEERS = List.of(
-            Peer.SYNCGUARD,
-            Peer.SPRING_INTEGRATION,
-            Peer.SYNCGUARD_REDIS,
-            Peer.REDISSON,
-            Peer.SPRING_INTEGRATION_SPIN,
-            Peer.SPRING_INTEGRATION_PUB_SUB);
-
     /** Pauses are spread over the 100 ms between two polls of a process. */
     private static final int LONGEST_PAUSE_MILLIS = 110;
 
@@ -42,7 +33,7 @@ final class TwoProcesses implements AutoCloseable {
 
     /** The candidates that can wait for a key at this server. */
     List<Peer> peers() {
-        return PEERS.stream().filter(peer -> peer.store() == arena.store()).toList();
+        return Peer.waitingIn(arena.store());
     }
 
     /** The ways in which partners without locks can notify each other at this server. */
