@@ -11,8 +11,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /**
- * PostgreSQL's session-level advisory locks. A lock belongs to a connection, which is kept until the release. The server
- * knows a lock by 64 bits: a hash of the key.
+ * PostgreSQL's session-level advisory locks. A lock belongs to a connection, which is kept until the release. The
+ * server knows a lock by 64 bits: a hash of the key.
  */
 final class AdvisoryLocks implements WaitingContender {
 
@@ -29,7 +29,7 @@ final class AdvisoryLocks implements WaitingContender {
         this.pool = pool;
     }
 
-    /** Without the waiting statement: a try costs the same, and most users try. */
+    /** By a try: the statement that waits costs the same, and most users try. */
     @Override
     public void pair(String key) throws SQLException {
         if (!attempt(key, () -> {})) {

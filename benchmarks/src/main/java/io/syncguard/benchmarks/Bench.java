@@ -4,12 +4,8 @@ import io.syncguard.embedded.PostgresBinaries;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -61,52 +57,28 @@ final class Bench {
                 .run();
     }
 
-    /** The counted work. It receives the number of the thread and how often this thread has done it before. */
-    @FunctionalInterface
-    interface Work {
-        void run(int thread, long count) throws Exception;
-    }
-
     /** How often per second this number of threads does it together, each of them once at least. */
-    static double perSecond(int threads, Duration duration, Work work) throws Exception {
-        ExecutorService executor = Executors.newFixedThreadPool(threads);
-        try {
-            long began = System.nanoTime();
-            long end = began + duration.toNanos();
-            List<Future<Long>> counts = new ArrayList<>();
-            for (int thread = 0; thread < threads; thread++) {
-                int number = thread;
-                counts.add(executor.submit(() -> {
-                    long count = 0;
-                    do {
-                        work.run(number, count++);
-                    } while (System.nanoTime() < end);
-                    return count;
-                }));
-            }
-            long sum = 0;
-            for (Future<Long> count : counts) {
-                sum += count.get();
-            }
-            return sum / ((System.nanoTime() - began) / 1e9);
-        } finally {
-            executor.shutdown();
-        }
+    static double perSecond(int threads, Duration duration, Load.Work work) throws Exception {
+        return Load.of(threads).run(duration, work).perSecond();
     }
 
-    /** Figures as a line of a table. */
+    /** Figures as a line of a table. One that is NaN could not be had on this system. */
     static String line(String what, List<Double> figures) {
+        if (figures.stream().anyMatch(figure -> figure.isNaN())) {
+            return String.format(Locale.ROOT, "%-60s not available on this system", what);
+        }
         List<Double> sorted = figures.stream().sorted().toList();
         return String.format(
                 Locale.ROOT,
                 "%-60s min %10.2f   median %10.2f   max %10.2f",
                 what,
                 sorted.get(0),
-                median(sorted),
+                median(figures),
                 sorted.get(sorted.size() - 1));
     }
 
-    private static double median(List<Double> sorted) {
+    static double median(List<Double> figures) {
+        List<Double> sorted = figures.stream().sorted().toList();
         int middle = sorted.size() / 2;
         return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
     }

@@ -8,32 +8,52 @@ import java.util.concurrent.Callable;
 /** Acquires and releases free keys, each thread its own. */
 final class FreeKeys implements Measurement {
 
-    private static final int[] THREADS = {1, 16, 64};
+    private static final List<Load> LOADS = List.of(Load.of(1), Load.of(16), Load.of(64), new Load(500, true));
 
     private static final int KEYS_PER_THREAD = 50;
 
+    /** The first grant of a key costs more, so the round that warms up has to reach all of them. */
+    private static final int MOST_KEYS = 3200;
+
     @Override
     public void run(Arena arena) throws Exception {
-        for (int threads : THREADS) {
-            measure(arena, threads);
+        for (Load load : LOADS) {
+            String title = "free keys, " + load.label();
+            if (load.isPossible()) {
+                report(arena.report(), title + ": ", measure(arena, load));
+            } else {
+                arena.report().skip(title, "Java " + Runtime.version().feature() + " has no virtual threads");
+            }
         }
     }
 
-    private static void measure(Arena arena, int threads) throws Exception {
-        Map<String, Callable<Double>> measurements = new LinkedHashMap<>();
+    private static Map<String, List<PairSample>> measure(Arena arena, Load load) throws Exception {
+        Map<String, Callable<PairSample>> measurements = new LinkedHashMap<>();
         for (Peer peer : arena.peers()) {
+            Contender contender = arena.contenders().get(peer);
             measurements.put(
-                    peer.label(), () -> pairsPerSecond(arena.contenders().get(peer), threads, arena.rounds()));
+                    peer.label(), () -> PairSample.of(arena.server(), () -> pairs(contender, load, arena.rounds())));
         }
-        Map<String, List<Double>> pairs = arena.rounds().interleave(measurements);
-        arena.report().title("free keys, " + threads + (threads == 1 ? " thread" : " threads") + ": pairs/s");
-        arena.report().addWithRatios(pairs);
+        return arena.rounds().interleave(measurements);
     }
 
-    private static double pairsPerSecond(Contender contender, int threads, Rounds rounds) throws Exception {
-        return Bench.perSecond(
-                threads,
-                rounds.duration(),
-                (thread, count) -> contender.pair("key-" + thread + "-" + count % KEYS_PER_THREAD));
+    private static Pace pairs(Contender contender, Load load, Rounds rounds) throws Exception {
+        int keys = Math.min(KEYS_PER_THREAD, MOST_KEYS / load.threads());
+        return load.run(rounds.duration(), (thread, count) -> contender.pair("key-" + thread + "-" + count % keys));
+    }
+
+    private static void report(Report report, String title, Map<String, List<PairSample>> found) {
+        report.title(title + "pairs/s");
+        report.addWithRatios(Report.figures(found, sample -> sample.pace().perSecond()));
+        report.title(title + "latency of a pair, ms: medians");
+        Report.figures(found, sample -> sample.pace().percentile(50)).forEach(report::add);
+        report.title(title + "latency of a pair, ms: 99th percentiles");
+        report.addWithRatios(Report.figures(found, sample -> sample.pace().percentile(99)));
+        report.title(title + "latency of a pair, ms: maxima");
+        Report.figures(found, sample -> sample.pace().max()).forEach(report::add);
+        report.title(title + "processor time of the client, microseconds per pair");
+        Report.figures(found, PairSample::clientMicros).forEach(report::add);
+        report.title(title + "processor time of the server, microseconds per pair");
+        Report.figures(found, PairSample::serverMicros).forEach(report::add);
     }
 }

@@ -26,16 +26,9 @@ final class HandOverTime implements Measurement {
         }
         Map<String, List<List<Double>>> times = arena.rounds().interleave(measurements);
         arena.report().title("release to the next start in another process, ms: medians");
-        arena.report().addWithRatios(quantiles(times, 0.5));
+        arena.report().addWithRatios(Report.figures(times, round -> quantile(round, 0.5)));
         arena.report().title("release to the next start in another process, ms: 99th percentiles");
-        arena.report().addWithRatios(quantiles(times, 0.99));
-    }
-
-    private static Map<String, List<Double>> quantiles(Map<String, List<List<Double>>> times, double quantile) {
-        Map<String, List<Double>> quantiles = new LinkedHashMap<>();
-        times.forEach((name, rounds) -> quantiles.put(
-                name, rounds.stream().map(round -> quantile(round, quantile)).toList()));
-        return quantiles;
+        arena.report().addWithRatios(Report.figures(times, round -> quantile(round, 0.99)));
     }
 
     private static double quantile(List<Double> times, double quantile) {

@@ -32,11 +32,8 @@ final class HotKey implements Measurement {
 
     private static void report(
             Report report, String what, Map<String, List<Found>> found, Function<Found, Double> figure) {
-        Map<String, List<Double>> figures = new LinkedHashMap<>();
-        found.forEach(
-                (name, rounds) -> figures.put(name, rounds.stream().map(figure).toList()));
         report.title("one hot key, 2 processes of 4 threads, empty body: " + what);
-        report.addWithRatios(figures);
+        report.addWithRatios(Report.figures(found, figure));
     }
 
     private static Found handOvers(TwoProcesses processes, Peer peer, Rounds rounds) {

@@ -50,6 +50,11 @@ final class PostgresServer implements Server {
                 + setting("synchronous_commit");
     }
 
+    @Override
+    public long processId() {
+        return number("SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::bigint");
+    }
+
     private String setting(String name) {
         return String.valueOf(jdbc.queryForObject("SELECT current_setting(?)", String.class, name));
     }

@@ -9,15 +9,23 @@ final class RedisServer implements Server {
 
     @Override
     public String description() {
-        String version = redis.commands()
+        return "Redis " + info("redis_version") + ", appendonly = "
+                + redis.commands().configGet("appendonly").get("appendonly");
+    }
+
+    @Override
+    public long processId() {
+        return Long.parseLong(info("process_id"));
+    }
+
+    private String info(String field) {
+        return redis.commands()
                 .info("server")
                 .lines()
-                .filter(line -> line.startsWith("redis_version:"))
+                .filter(line -> line.startsWith(field + ":"))
                 .map(line -> line.substring(line.indexOf(':') + 1))
                 .findFirst()
-                .orElse("?");
-        return "Redis " + version + ", appendonly = "
-                + redis.commands().configGet("appendonly").get("appendonly");
+                .orElseThrow();
     }
 
     /** There are 16 databases, and they need not be created. */

@@ -2,8 +2,10 @@ package io.syncguard.benchmarks;
 
 import java.io.PrintStream;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /** The results: printed as they arrive, and stored. */
@@ -39,15 +41,31 @@ final class Report {
         figures.keySet().stream().skip(1).forEach(other -> addRatio(first, other, figures));
     }
 
+    /** One figure of what each of them found, round by round. */
+    static <T> Map<String, List<Double>> figures(Map<String, List<T>> found, Function<T, Double> figure) {
+        Map<String, List<Double>> figures = new LinkedHashMap<>();
+        found.forEach(
+                (name, rounds) -> figures.put(name, rounds.stream().map(figure).toList()));
+        return figures;
+    }
+
+    /** Says why there is no table. */
+    void skip(String what, String reason) {
+        out.printf("%n%s: skipped; %s%n", what, reason);
+    }
+
     /** Adds the ratio of two, round by round. */
     void addRatio(String name, String other, Map<String, List<Double>> figures) {
+        add(name + " / " + other, ratios(name, other, figures));
+    }
+
+    /** The ratio of two, round by round. */
+    static List<Double> ratios(String name, String other, Map<String, List<Double>> figures) {
         List<Double> own = figures.getOrDefault(name, List.of());
         List<Double> others = figures.getOrDefault(other, List.of());
-        add(
-                name + " / " + other,
-                IntStream.range(0, own.size())
-                        .mapToObj(round -> own.get(round) / others.get(round))
-                        .toList());
+        return IntStream.range(0, own.size())
+                .mapToObj(round -> own.get(round) / others.get(round))
+                .toList();
     }
 
     List<Row> rows() {

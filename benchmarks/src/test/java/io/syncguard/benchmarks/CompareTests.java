@@ -96,8 +96,9 @@ class CompareTests {
     @EnumSource
     void everybody_has_done_something(Store store) {
         RUNS.get(store).tables().forEach((title, rows) -> {
-            // There may be no WAL, and the key may not change hands in such a short time.
-            if (!title.contains("WAL") && !title.contains("hand-overs/s")) {
+            // There may be no WAL, and the key may not change hands in such a short time. Processor time may be below
+            // the unit of the system, or not available.
+            if (Stream.of("WAL", "hand-overs/s", "processor time").noneMatch(title::contains)) {
                 assertThat(rows)
                         .as(title)
                         .allSatisfy(row -> assertThat(row.figures())
@@ -117,6 +118,30 @@ class CompareTests {
                 .allSatisfy(row -> assertThat(row.figures().get(0) < 0.1)
                         .as(row.what())
                         .isEqualTo(row.what().equals(ADVISORY)));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void latencies_grow_from_the_median_to_the_maximum(Store store) {
+        String latency = "free keys, 16 threads: latency of a pair, ms: ";
+        Map<String, List<Report.Row>> tables = RUNS.get(store).tables();
+        for (int row = 0; row < tables.get(latency + "medians").size(); row++) {
+            double max = tables.get(latency + "maxima").get(row).figures().get(0);
+            double slowest =
+                    tables.get(latency + "99th percentiles").get(row).figures().get(0);
+            double median = tables.get(latency + "medians").get(row).figures().get(0);
+            assertThat(median).isLessThanOrEqualTo(slowest);
+            assertThat(slowest).isLessThanOrEqualTo(max);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void virtual_threads_are_measured_or_the_reason_is_printed(Store store) {
+        String reason = "free keys, 500 virtual threads: skipped; Java "
+                + Runtime.version().feature() + " has no virtual threads";
+
+        assertThat(RUNS.get(store).printed().contains(reason)).isNotEqualTo(VirtualThreads.areThere());
     }
 
     @ParameterizedTest
@@ -141,9 +166,18 @@ class CompareTests {
 
     private static Map<String, List<String>> freeAndRefused(List<String> everybody) {
         Map<String, List<String>> expected = new LinkedHashMap<>();
-        expected.put("free keys, 1 thread: pairs/s", withRatios(everybody));
-        expected.put("free keys, 16 threads: pairs/s", withRatios(everybody));
-        expected.put("free keys, 64 threads: pairs/s", withRatios(everybody));
+        List<String> loads = VirtualThreads.areThere()
+                ? List.of("1 thread", "16 threads", "64 threads", "500 virtual threads")
+                : List.of("1 thread", "16 threads", "64 threads");
+        for (String load : loads) {
+            String title = "free keys, " + load + ": ";
+            expected.put(title + "pairs/s", withRatios(everybody));
+            expected.put(title + "latency of a pair, ms: medians", everybody);
+            expected.put(title + "latency of a pair, ms: 99th percentiles", withRatios(everybody));
+            expected.put(title + "latency of a pair, ms: maxima", everybody);
+            expected.put(title + "processor time of the client, microseconds per pair", everybody);
+            expected.put(title + "processor time of the server, microseconds per pair", everybody);
+        }
         expected.put("refused tries, 1 thread: tries/s", withRatios(everybody));
         return expected;
     }
