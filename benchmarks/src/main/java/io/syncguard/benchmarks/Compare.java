@@ -1,7 +1,6 @@
 package io.syncguard.benchmarks;
 
 import java.io.PrintStream;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,33 +10,23 @@ import java.util.Map;
  * servers; PostgreSQL has durable settings.
  *
  * <p>Arguments: rounds (5), seconds per measurement (4, at most 20: some leases are not extended), names of
- * measurements (all). Or {@code --short}, which shows that everything works, not how fast.
+ * measurements (all). Or {@code --short} and names, which shows that everything works, not how fast. In addition
+ * {@code --charts} and a directory for pictures.
  */
 public final class Compare {
-
-    private static final int MOST_SECONDS = 20;
 
     private Compare() {}
 
     /** Runs it and prints tables. */
     public static void main(String[] args) throws Exception {
-        if (args.length > 0 && args[0].equals("--short")) {
-            run(Rounds.SHORT, List.of());
-            return;
-        }
-        int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 5;
-        int seconds = args.length > 1 ? Integer.parseInt(args[1]) : 4;
-        if (rounds < 1 || seconds < 1 || seconds > MOST_SECONDS) {
-            throw new IllegalArgumentException("At least 1 round, of 1 to " + MOST_SECONDS + " seconds");
-        }
-        List<String> names = args.length > 2 ? List.of(args).subList(2, args.length) : List.of();
-        run(new Rounds(rounds, Duration.ofSeconds(seconds), true), names);
-    }
-
-    private static void run(Rounds rounds, List<String> names) throws Exception {
+        Arguments arguments = Arguments.parse(args);
+        List<String> names = arguments.names();
         for (Store store : Store.values()) {
             if (names.isEmpty() || names.stream().anyMatch(measurements(store)::containsKey)) {
-                run(store, rounds, names, System.out);
+                Report report = run(store, arguments.rounds(), names, System.out);
+                if (arguments.charts() != null) {
+                    report.writeCharts(arguments.charts());
+                }
             }
         }
     }

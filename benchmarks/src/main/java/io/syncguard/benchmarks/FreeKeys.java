@@ -17,14 +17,20 @@ final class FreeKeys implements Measurement {
 
     @Override
     public void run(Arena arena) throws Exception {
+        Map<String, Map<String, List<Double>>> pairs = new LinkedHashMap<>();
+        Map<String, Map<String, List<Double>>> latencies = new LinkedHashMap<>();
         for (Load load : LOADS) {
             String title = "free keys, " + load.label();
             if (load.isPossible()) {
-                report(arena.report(), title + ": ", measure(arena, load));
+                Map<String, List<PairSample>> found = measure(arena, load);
+                report(arena.report(), title + ": ", found);
+                pairs.put(load.label(), pairsPerSecond(found));
+                latencies.put(load.label(), slowest(found));
             } else {
                 arena.report().skip(title, "Java " + Runtime.version().feature() + " has no virtual threads");
             }
         }
+        new PairCharts(arena.store(), pairs, latencies).addTo(arena.report());
     }
 
     private static Map<String, List<PairSample>> measure(Arena arena, Load load) throws Exception {
@@ -44,16 +50,24 @@ final class FreeKeys implements Measurement {
 
     private static void report(Report report, String title, Map<String, List<PairSample>> found) {
         report.title(title + "pairs/s");
-        report.addWithRatios(Report.figures(found, sample -> sample.pace().perSecond()));
+        report.addWithRatios(pairsPerSecond(found));
         report.title(title + "latency of a pair, ms: medians");
         Report.figures(found, sample -> sample.pace().percentile(50)).forEach(report::add);
         report.title(title + "latency of a pair, ms: 99th percentiles");
-        report.addWithRatios(Report.figures(found, sample -> sample.pace().percentile(99)));
+        report.addWithRatios(slowest(found));
         report.title(title + "latency of a pair, ms: maxima");
         Report.figures(found, sample -> sample.pace().max()).forEach(report::add);
         report.title(title + "processor time of the client, microseconds per pair");
         Report.figures(found, PairSample::clientMicros).forEach(report::add);
         report.title(title + "processor time of the server, microseconds per pair");
         Report.figures(found, PairSample::serverMicros).forEach(report::add);
+    }
+
+    private static Map<String, List<Double>> pairsPerSecond(Map<String, List<PairSample>> found) {
+        return Report.figures(found, sample -> sample.pace().perSecond());
+    }
+
+    private static Map<String, List<Double>> slowest(Map<String, List<PairSample>> found) {
+        return Report.figures(found, sample -> sample.pace().percentile(99));
     }
 }

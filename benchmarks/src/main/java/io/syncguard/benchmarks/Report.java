@@ -1,6 +1,9 @@
 package io.syncguard.benchmarks;
 
+import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,6 +19,7 @@ final class Report {
 
     private final PrintStream out;
     private final List<Row> rows = new ArrayList<>();
+    private final Map<String, BarChart> charts = new LinkedHashMap<>();
     private String title = "";
 
     Report(PrintStream out) {
@@ -66,6 +70,21 @@ final class Report {
         return IntStream.range(0, own.size())
                 .mapToObj(round -> own.get(round) / others.get(round))
                 .toList();
+    }
+
+    /** Keeps a chart, which is not printed. */
+    void add(String name, BarChart chart) {
+        charts.put(name, chart);
+    }
+
+    /** Writes each chart to a file in the directory, and prints which. */
+    void writeCharts(Path directory) throws IOException {
+        Files.createDirectories(directory);
+        for (Map.Entry<String, BarChart> chart : charts.entrySet()) {
+            Path file = directory.resolve(chart.getKey() + ".svg");
+            Files.writeString(file, chart.getValue().svg());
+            out.println(file);
+        }
     }
 
     List<Row> rows() {

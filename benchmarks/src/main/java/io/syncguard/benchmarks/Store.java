@@ -4,8 +4,23 @@ import java.io.IOException;
 
 /** The store of the locks. Candidates on the same store are compared. */
 enum Store {
-    POSTGRES,
-    REDIS;
+    POSTGRES("PostgreSQL"),
+    REDIS("Redis");
+
+    private final String label;
+
+    Store(String label) {
+        this.label = label;
+    }
+
+    String label() {
+        return label;
+    }
+
+    /** The candidate that charts compare the others to: one that is often used. */
+    Peer reference() {
+        return this == POSTGRES ? Peer.SHEDLOCK : Peer.REDISSON;
+    }
 
     Server start() throws IOException {
         return switch (this) {

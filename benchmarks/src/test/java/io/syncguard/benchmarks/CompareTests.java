@@ -3,17 +3,22 @@ package io.syncguard.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -40,7 +45,7 @@ class CompareTests {
             .toList();
 
     /** The printed lines about a server, and the stored ones. */
-    private record Run(String printed, Map<String, List<Report.Row>> tables) {}
+    private record Run(String printed, Report report, Map<String, List<Report.Row>> tables) {}
 
     private static final Map<Store, Run> RUNS = new EnumMap<>(Store.class);
 
@@ -56,7 +61,7 @@ class CompareTests {
         Report report = Compare.run(store, Rounds.SHORT, List.of(), new PrintStream(out, true, StandardCharsets.UTF_8));
         Map<String, List<Report.Row>> tables = report.rows().stream()
                 .collect(Collectors.groupingBy(Report.Row::title, LinkedHashMap::new, Collectors.toList()));
-        return new Run(out.toString(StandardCharsets.UTF_8), tables);
+        return new Run(out.toString(StandardCharsets.UTF_8), report, tables);
     }
 
     @Test
@@ -142,6 +147,20 @@ class CompareTests {
                 + Runtime.version().feature() + " has no virtual threads";
 
         assertThat(RUNS.get(store).printed().contains(reason)).isNotEqualTo(VirtualThreads.areThere());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void pairs_are_drawn_as_charts(Store store, @TempDir Path directory) throws IOException {
+        RUNS.get(store).report().writeCharts(directory);
+
+        String name = "free-keys-" + store.label().toLowerCase(Locale.ROOT);
+        assertThat(directory)
+                .isDirectoryContaining("glob:**" + name + "-pairs.svg")
+                .isDirectoryContaining("glob:**" + name + "-latency.svg")
+                .isDirectoryContaining("glob:**" + name + "-ratio.svg");
+        assertThat(Files.readString(directory.resolve(name + "-pairs.svg")))
+                .contains("SyncGuard", "64 threads", store.label());
     }
 
     @ParameterizedTest

@@ -1,0 +1,53 @@
+package io.syncguard.benchmarks;
+
+import java.util.List;
+import java.util.function.DoubleUnaryOperator;
+import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
+
+/**
+ * The scale of a chart's values, which are positive.
+ *
+ * @param ticks round values in ascending order, of which the first and the last are the ends of the axis
+ * @param scale what is proportional to the distance
+ */
+record Axis(List<Double> ticks, DoubleUnaryOperator scale) {
+
+    private static final int MOST_STEPS = 6;
+
+    /** From zero to a round value that is not below the maximum. */
+    static Axis linear(double max) {
+        double step = roundUp(max / MOST_STEPS);
+        int steps = (int) Math.ceil(max / step);
+        return new Axis(
+                IntStream.rangeClosed(0, steps).mapToObj(each -> each * step).toList(), value -> value);
+    }
+
+    /** From a power of ten below the minimum to one that is not below the maximum. */
+    static Axis logarithmic(double min, double max) {
+        int first = (int) Math.ceil(Math.log10(min)) - 1;
+        int last = (int) Math.ceil(Math.log10(max));
+        return new Axis(
+                IntStream.rangeClosed(first, last)
+                        .mapToObj(power -> Math.pow(10, power))
+                        .toList(),
+                Math::log10);
+    }
+
+    /** Where a value is between the beginning of the axis, 0, and its end, 1. */
+    double position(double value) {
+        double first = scale.applyAsDouble(ticks.get(0));
+        double last = scale.applyAsDouble(ticks.get(ticks.size() - 1));
+        return (scale.applyAsDouble(value) - first) / (last - first);
+    }
+
+    /** The next 1, 2 or 5 of a power of ten. */
+    private static double roundUp(double value) {
+        double power = Math.pow(10, Math.floor(Math.log10(value)));
+        return DoubleStream.of(1, 2, 5)
+                .map(each -> each * power)
+                .filter(each -> each >= value)
+                .findFirst()
+                .orElse(10 * power);
+    }
+}
