@@ -5,6 +5,8 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * {@code CLOCK_MONOTONIC}).
  */
 final class Child {
+
+    /** The beginning of the last answer of a process whose command failed. */
+    static final String FAILED = "failed: ";
 
     private final Map<Peer, WaitingContender> contenders = new HashMap<>();
     private final Map<String, BareNotifications> callers = new HashMap<>();
@@ -41,10 +46,17 @@ final class Child {
                 answers.flush();
             }
             System.exit(0);
-        } catch (Exception ex) {
-            ex.printStackTrace();
+        } catch (Exception | Error ex) {
+            answers.println(FAILED + stackTraceInOneLine(ex));
+            answers.flush();
             System.exit(1);
         }
+    }
+
+    private static String stackTraceInOneLine(Throwable failure) {
+        StringWriter trace = new StringWriter();
+        failure.printStackTrace(new PrintWriter(trace, true));
+        return trace.toString().replaceAll("\\R\\s*", " | ");
     }
 
     private String answer(String[] words) throws Exception {

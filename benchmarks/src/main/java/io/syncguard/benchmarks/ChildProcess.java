@@ -51,8 +51,8 @@ final class ChildProcess implements AutoCloseable {
     String answer() {
         try {
             String answer = answers.readLine();
-            if (answer == null) {
-                throw new IllegalStateException("The other process ended; its last words are above");
+            if (answer == null || answer.startsWith(Child.FAILED)) {
+                throw new IllegalStateException("The other process has ended. Its last answer: " + answer);
             }
             return answer;
         } catch (IOException ex) {
