@@ -29,10 +29,14 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
         return request.mode() == LockMode.SHARED ? null : request.key();
     }
 
-    /** A batch has one limit on the silence of the server, and no caller with a queue entry. */
+    private record Group(LockMode mode, long silenceLimit) {}
+
+    /** A batch is of readers or of writers, and has one limit on the silence of the server. */
     @Override
     public @Nullable Object groupOf(AcquireRequest request) {
-        return AcquireStatement.fitsIntoBatch(request) ? connections.silenceLimit(request.ttl()) : null;
+        return AcquireStatement.fitsIntoBatch(request)
+                ? new Group(request.mode(), connections.silenceLimit(request.ttl()))
+                : null;
     }
 
     @Override

@@ -41,10 +41,16 @@ final class AcquireStatement {
             FROM ${syncguard_locks}_acquire_batch(?, ?, ?, ?)
             """;
 
+    private static final String READERS = """
+            SELECT granted_fence, granted_at_ms, granted_until_ms, request_position
+            FROM ${syncguard_locks}_acquire_readers(?, ?, ?, ?)
+            """;
+
     private final String acquire;
     private final String acquireOrQueue;
     private final String acquireOrLeave;
     private final String batch;
+    private final String readers;
     private final Duration waiterTtl;
 
     AcquireStatement(PostgresSettings settings) {
@@ -52,6 +58,7 @@ final class AcquireStatement {
         this.acquireOrQueue = settings.tables().fill(ACQUIRE_OR_QUEUE);
         this.acquireOrLeave = settings.tables().fill(ACQUIRE_OR_LEAVE);
         this.batch = settings.tables().fill(BATCH);
+        this.readers = settings.tables().fill(READERS);
         this.waiterTtl = settings.waiterTtl();
     }
 
@@ -74,24 +81,24 @@ final class AcquireStatement {
                 });
     }
 
-    /** Whether a batch may have this request: an exclusive one, of a caller without a queue entry. */
+    /** Whether a batch may have this request: a shared one, or of a caller without a queue entry. */
     static boolean fitsIntoBatch(AcquireRequest request) {
-        return request.mode() == LockMode.EXCLUSIVE && !request.queued();
+        return request.mode() == LockMode.SHARED || !request.queued();
     }
 
     /**
-     * Many attempts in one round trip, of callers without queue entries. It waits for no locked row; an error means
-     * that the batch had no effect, unless the answer was lost.
+     * Many attempts in one round trip. It waits for no serialising row; an error means that the batch had no effect,
+     * unless the answer was lost.
      *
-     * @param requests each {@linkplain #fitsIntoBatch fits}, for different keys, and with the same
-     *     {@linkplain PostgresConnections#silenceLimit limit}
+     * @param requests each {@linkplain #fitsIntoBatch fits}, all of the same mode and with the same
+     *     {@linkplain PostgresConnections#silenceLimit limit}, exclusive ones for different keys
      * @return the answers in the order of the requests; {@code null} for a request that has to be sent alone
      */
     List<@Nullable AcquireResult> batch(PostgresConnections connections, List<AcquireRequest> requests) {
         return connections.query(
                 "acquiring " + requests.size() + " lock(s)",
                 requests.get(0).ttl(),
-                batch,
+                requests.get(0).mode() == LockMode.SHARED ? readers : batch,
                 (connection, statement) -> {
                     statement.setArray(1, array(connection, "text", requests, AcquireRequest::key));
                     statement.setArray(2, array(connection, "text", requests, AcquireRequest::lockId));
@@ -139,7 +146,7 @@ final class AcquireStatement {
             throws SQLException {
         @Nullable AcquireResult[] results = new AcquireResult[requests.size()];
         while (rows.next()) {
-            int index = rows.getInt(8) - 1;
+            int index = rows.getInt("request_position") - 1;
             AcquireResult result = read(rows, requests.get(index));
             // A waiter that was refused has no queue entry yet.
             results[index] = result instanceof AcquireResult.Queued ? null : result;

@@ -515,6 +515,86 @@ BEGIN
 END
 $function$;
 
+-- Of these readers, those that no exclusive lease and no writer in front of their queue entries blocks: the positions in
+-- the arrays. A lapsed lease counts, because somebody has to take it over. It locks nothing.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_free_readers(p_keys TEXT[], p_lock_ids TEXT[]) RETURNS BIGINT[]
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_now BIGINT := ${syncguard_locks}_now();
+BEGIN
+    RETURN ARRAY(
+        SELECT r.position
+        FROM unnest(p_keys, p_lock_ids) WITH ORDINALITY AS r (key, lock_id, position)
+        LEFT JOIN LATERAL (
+            SELECT w.arrival FROM ${syncguard_locks}_waiters w
+            WHERE w.lock_id = r.lock_id AND w.expires_at_ms > v_now OFFSET 0
+        ) AS "Own" ON true
+        WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = r.key OFFSET 0)
+            AND NOT EXISTS (
+                SELECT FROM ${syncguard_locks}_waiters w
+                WHERE w.key = r.key AND w.expires_at_ms > v_now AND NOT w.shared
+                    AND ("Own".arrival IS NULL OR w.arrival < "Own".arrival)
+                OFFSET 0
+            )
+    );
+END
+$function$;
+
+-- Many attempts of readers at once, with queue entries or without, for any keys. Requests that nothing blocks are
+-- granted. The other requests have no row in the answer: each of them has to be sent alone. Like _acquire_batch, it does
+-- not wait for a serialising row, and fails without effect where it waits for another row.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_readers(
+    p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[]
+)
+RETURNS TABLE (request_position BIGINT, granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT)
+LANGUAGE plpgsql
+SET lock_timeout = '20ms'
+SET plan_cache_mode = force_generic_plan
+AS $function$
+DECLARE
+    -- The first look takes no lock, because a row lock alone makes the commit write.
+    v_free   BIGINT[] := ${syncguard_locks}_free_readers(p_keys, p_lock_ids);
+    v_locked TEXT[];
+BEGIN
+    IF cardinality(v_free) = 0 THEN
+        RETURN;
+    END IF;
+    v_locked := ${syncguard_locks}_lock_keys(
+        ARRAY(SELECT DISTINCT p_keys[f.position] FROM unnest(v_free) AS f (position)));
+    -- Another request may have been granted a key, or have queued for it, since the first look.
+    v_free := ${syncguard_locks}_free_readers(p_keys, p_lock_ids);
+
+    RETURN QUERY
+    WITH "Free" AS MATERIALIZED (
+        SELECT r.*, ${syncguard_locks}_fence_key(r.key) AS fence_key
+        FROM unnest(p_keys, p_lock_ids, p_ttls_ms, p_owners)
+            WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, position)
+        WHERE r.key = ANY (v_locked) AND r.position = ANY (v_free)
+    ), "Counter" AS (
+        UPDATE ${syncguard_fence_counters} c SET fence = c.fence + (
+            SELECT count(*) FROM "Free" f WHERE f.fence_key = c.fence_key
+        )
+        WHERE c.fence_key = ANY (ARRAY(SELECT f.fence_key FROM "Free" f GROUP BY f.fence_key))
+            AND c.fence + cardinality(p_keys) <= ${syncguard_locks}_last_fence()
+        RETURNING c.fence_key, c.fence
+    ), "Granted" AS MATERIALIZED (
+        -- The last reader of a key has the fence of the counter.
+        SELECT f.*, c.fence + 1 - row_number() OVER (PARTITION BY f.key ORDER BY f.position DESC) AS next_fence,
+               ${syncguard_locks}_now() AS now_ms
+        FROM "Free" f JOIN "Counter" c ON c.fence_key = f.fence_key
+    ), "Lease" AS (
+        INSERT INTO ${syncguard_locks}_shared (lock_id, key, expires_at_ms, acquired_at_ms, fence, user_key, owner)
+        SELECT g.lock_id, g.key, g.now_ms + g.ttl_ms, g.now_ms, ${syncguard_locks}_fence_text(g.next_fence), g.key,
+               g.owner
+        FROM "Granted" g
+    ), "Left" AS (
+        -- Also lapsed entries, as in _attempt.
+        DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (ARRAY(SELECT g.lock_id FROM "Granted" g))
+    )
+    SELECT g.position, g.next_fence, g.now_ms, g.now_ms + g.ttl_ms FROM "Granted" g;
+END
+$function$;
+
 -- One attempt of a waiter, under the serialising row. p_queued says that it has a queue entry, or a lease that a
 -- release made of the entry. It returns what _acquire returns, and of a refusal also what the queue needs. A grant
 -- deletes the queue entry; a refusal leaves it as it is.
