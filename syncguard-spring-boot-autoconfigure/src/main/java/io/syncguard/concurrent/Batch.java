@@ -42,6 +42,10 @@ final class Batch<Q, A> {
         return calls.isEmpty();
     }
 
+    int size() {
+        return calls.size();
+    }
+
     void send(BatchSender<Q, A> sender) {
         try {
             List<@Nullable A> answers =

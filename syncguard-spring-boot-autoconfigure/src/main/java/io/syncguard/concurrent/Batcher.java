@@ -13,9 +13,11 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>While few statements are under way, a request is sent alone, at once and on its caller's thread.
  *   <li>Otherwise it waits in a queue. When a statement returns, a thread of the batcher sends all that wait in one
- *       batch. A single waiter is sent alone, on its caller's thread.
+ *       batch. There is one batch at a time. A single waiter is sent alone, on its caller's thread.
+ *   <li>After a batch of several requests the next ones come together, too. So the first of them waits until the thread
+ *       of the batcher is awake, and takes the others along.
  *   <li>A batch never waits for a lock of the store. What it skips is sent alone, after the batch.
- *   <li>A request that was sent alone may wait for a lock. Once it is older than {@value #PATIENCE_MILLIS} ms it does
+ *   <li>A request that was sent alone may wait for a lock. Once it is older than {@value LoneCalls#PATIENCE_MILLIS} ms it does
  *       not keep others waiting any more.
  *   <li>Requests of one key have turns: one is sent after the answer to the other. So a key that is locked in the store
  *       takes one connection, whatever the number of its callers.
@@ -26,16 +28,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Batcher<Q, A> implements AutoCloseable {
 
-    /** Longer than most statements, short against the patience of people. */
-    static final long PATIENCE_MILLIS = 5;
-
-    private static final long PATIENCE_NANOS =
-            Duration.ofMillis(PATIENCE_MILLIS).toNanos();
-
     /**
      * The limits of a batcher.
      *
-     * @param statements how many statements are under way before requests wait for each other
+     * @param statements how many statements are under way before requests wait for each other; 1 or more
      * @param batchSize how many requests one statement has at most
      * @param waitLimit how long a request waits at most until it is sent
      * @param batchesOnly whether no request is sent alone before a batch has skipped it; for tests
@@ -55,17 +51,20 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     private final BatchTurns<Q, A> turns = new BatchTurns<>();
 
-    /** The requests that were sent alone and count as statements under way, the oldest first. */
-    private final Deque<BatchedCall<Q, A>> alone = new ArrayDeque<>();
+    private final LoneCalls<Q, A> alone = new LoneCalls<>();
 
-    /** The batches under way, and those that are ordered. */
-    private int batches;
+    /** Whether a batch is under way or ordered. */
+    private boolean batching;
+
+    private boolean batchOrdered;
+
+    /** Whether the last batch had several requests. */
+    private boolean crowded;
 
     private int idleThreads;
-    private boolean batchOrdered;
     private boolean closed;
 
-    /** @param name of the threads, which are made now: one more than statements */
+    /** @param name of the threads, which are made now: one sends a batch while another delivers answers */
     public Batcher(String name, BatchSender<Q, A> sender, Limits limits, Time time) {
         this.sender = sender;
         this.limits = limits;
@@ -73,7 +72,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
         this.alarm = new Alarm(name + "-timer", time, this::giveUpPatience);
         DaemonThreadFactory threads = DaemonThreadFactory.numbered(name);
         try {
-            for (int i = 0; i <= limits.statements(); i++) {
+            for (int i = 0; i < 2; i++) {
                 threads.newThread(this::sendBatches).start();
             }
         } catch (RuntimeException | Error ex) {
@@ -140,33 +139,32 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     /** Sends what waits, as far as there is room for statements. */
     private void dispatch() {
-        while (!waiting.isEmpty() && !batchOrdered && alone.size() + batches < limits.statements()) {
-            if (waiting.size() == 1 && !limits.batchesOnly()) {
+        while (!waiting.isEmpty() && !batchOrdered && alone.size() + (batching ? 1 : 0) < limits.statements()) {
+            if (waiting.size() == 1 && !crowded && !limits.batchesOnly()) {
                 BatchedCall<Q, A> call = waiting.remove();
                 if (call.sendAlone()) {
-                    call.sentAt = time.nanoTime();
-                    alone.add(call);
+                    alone.add(call, time.nanoTime());
                 }
-            } else if (idleThreads > 0) {
-                batchOrdered = true;
-                batches++;
-                ordered.signal();
-            } else {
-                // A thread that delivers answers looks again.
+            } else if (batching || idleThreads == 0) {
+                // Who ends the batch, or has delivered its answers, looks again.
                 return;
+            } else {
+                batching = true;
+                batchOrdered = true;
+                ordered.signal();
             }
         }
-        if (!waiting.isEmpty() && !alone.isEmpty()) {
-            alarm.ringAt(alone.element().sentAt + PATIENCE_NANOS);
+        if (!waiting.isEmpty()) {
+            alarm.ringAt(alone.patienceEndsAt());
         }
     }
 
     /** Lets statements go that wait for those that were sent alone. */
     private long giveUpPatience() {
         change(() -> {
-            long old = time.nanoTime() - PATIENCE_NANOS;
-            while (!waiting.isEmpty() && !alone.isEmpty() && alone.element().sentAt <= old) {
-                alone.remove();
+            long now = time.nanoTime();
+            while (!waiting.isEmpty() && alone.patienceEndsAt() <= now) {
+                alone.ignoreOldest();
             }
         });
         // dispatch() has set the next time.
@@ -224,11 +222,12 @@ public final class Batcher<Q, A> implements AutoCloseable {
                 }
                 batchOrdered = false;
                 if (!batch.isEmpty()) {
+                    crowded = batch.size() > 1;
                     idleThreads--;
                     dispatch();
                     return batch;
                 }
-                batches--;
+                batching = false;
             }
             return null;
         } finally {
@@ -238,7 +237,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     private void returned(Batch<Q, A> batch) {
         change(() -> {
-            batches--;
+            batching = false;
             // A skipped request keeps its turn.
             batch.passOnSkipped().forEach(this::passTurn);
         });

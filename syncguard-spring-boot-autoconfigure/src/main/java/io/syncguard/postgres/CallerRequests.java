@@ -16,11 +16,8 @@ final class CallerRequests implements AutoCloseable {
     /** How many acquire requests one statement has at most, and how many releases. */
     private static final int BATCH_SIZE = 64;
 
-    /** While two commits are on their way to the disk, a third would wait for the second. */
-    private static final int ACQUIRE_STATEMENTS = 2;
-
-    /** A release does not wait for the disk. */
-    private static final int RELEASE_STATEMENTS = 1;
+    /** Two threads never wait for each other. With three and more, a shared statement costs less than a third one. */
+    private static final int STATEMENTS = 2;
 
     private final AcquireSender acquire;
     private final ReleaseSender release;
@@ -36,8 +33,8 @@ final class CallerRequests implements AutoCloseable {
             Time time) {
         this.acquire = new AcquireSender(new AcquireStatement(settings), connections, wakeUps);
         this.release = new ReleaseSender(release, connections);
-        this.acquireBatches = batcher("syncguard-acquire-batch", this.acquire, ACQUIRE_STATEMENTS, settings, time);
-        this.releaseBatches = batcher("syncguard-release-batch", this.release, RELEASE_STATEMENTS, settings, time);
+        this.acquireBatches = batcher("syncguard-acquire-batch", this.acquire, settings, time);
+        this.releaseBatches = batcher("syncguard-release-batch", this.release, settings, time);
     }
 
     AcquireResult acquire(AcquireRequest request) {
@@ -59,10 +56,10 @@ final class CallerRequests implements AutoCloseable {
     }
 
     private static <Q, A> @Nullable Batcher<Q, A> batcher(
-            String name, BatchSender<Q, A> sender, int statements, PostgresSettings settings, Time time) {
+            String name, BatchSender<Q, A> sender, PostgresSettings settings, Time time) {
         PostgresBatching batching = settings.batching();
         Batcher.Limits limits =
-                new Batcher.Limits(statements, BATCH_SIZE, settings.timeout(), batching == PostgresBatching.ALWAYS);
+                new Batcher.Limits(STATEMENTS, BATCH_SIZE, settings.timeout(), batching == PostgresBatching.ALWAYS);
         return batching == PostgresBatching.OFF ? null : new Batcher<>(name, sender, limits, time);
     }
 }

@@ -16,8 +16,8 @@ class BatcherCloseTests {
     final BatcherFixture forced = BatcherFixture.withBatchesOnly(1);
 
     @Test
-    void a_batcher_has_a_thread_more_than_statements_and_a_timer_until_it_is_closed() {
-        assertThat(two.threads()).hasSize(4);
+    void a_batcher_has_two_threads_and_a_timer_until_it_is_closed() {
+        assertThat(two.threads()).hasSize(3);
 
         two.batcher.close();
 

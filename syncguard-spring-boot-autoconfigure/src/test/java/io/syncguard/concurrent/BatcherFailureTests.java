@@ -38,7 +38,8 @@ class BatcherFailureTests {
         one.store.nextAlone();
         one.store.nextAlone();
 
-        ManualStatement e = one.occupy("e").get(0);
+        one.send("e");
+        ManualStatement e = one.store.nextBatch();
         BatchCaller f = one.send("f");
 
         one.store.answerAll();
@@ -52,7 +53,7 @@ class BatcherFailureTests {
         List<BatchCaller> callers = sendInBatch("b", "c");
         one.store.nextBatch().skip("b");
         ManualStatement skipped = one.store.nextAlone();
-        one.occupy("d");
+        one.hasRoomFor("d");
         BatchCaller e = one.send("e");
 
         skipped.answer();
@@ -69,7 +70,7 @@ class BatcherFailureTests {
 
         callers.get(0).fails("b failed: no answer");
         callers.get(1).fails("c failed: no answer");
-        one.occupy("d");
+        one.hasRoomFor("d");
     }
 
     @Test
@@ -126,7 +127,7 @@ class BatcherFailureTests {
 
         callers.get(0).fails("b failed: 1 answers to 2 requests");
         callers.get(1).fails("c failed: 1 answers to 2 requests");
-        one.occupy("d");
+        one.hasRoomFor("d");
     }
 
     @Test

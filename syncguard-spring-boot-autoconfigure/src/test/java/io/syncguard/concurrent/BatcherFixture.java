@@ -23,7 +23,7 @@ final class BatcherFixture implements AfterEachCallback {
 
     static final int BATCH_SIZE = 3;
     static final Duration WAIT_LIMIT = Duration.ofSeconds(10);
-    static final Duration PATIENCE = Duration.ofMillis(Batcher.PATIENCE_MILLIS);
+    static final Duration PATIENCE = Duration.ofMillis(LoneCalls.PATIENCE_MILLIS);
 
     private static final AtomicInteger made = new AtomicInteger();
 
@@ -88,6 +88,12 @@ final class BatcherFixture implements AfterEachCallback {
             statements.add(statement);
         }
         return statements;
+    }
+
+    /** A request is sent at once, and stays under way. */
+    void hasRoomFor(String name) {
+        send(name);
+        assertThat(store.next().names()).containsExactly(name);
     }
 
     /** The callers look at their state twice, and still wait. Nothing new is sent meanwhile. */

@@ -80,20 +80,20 @@ class BatcherLeavingTests {
         one.stillWait(callerOf("c"), next);
         batch.answer();
         callerOf("c").getsItsAnswer();
-        assertThat(one.store.nextAlone().thread).isSameAs(next.thread);
+        assertThat(one.store.nextBatch().names()).containsExactly("next");
     }
 
     @Test
     void a_request_that_was_skipped_after_its_caller_left_is_not_sent_again() {
         ManualStatement batch = sendInBatch(List.of("b", "c"));
-        BatchCaller next = sendOfKey("next");
+        sendOfKey("next");
         callerOf("b").interrupt();
         callerOf("b").failsInterrupted("b interrupted, sent");
 
         batch.skip("b");
 
         callerOf("c").getsItsAnswer();
-        assertThat(one.store.nextAlone().thread).isSameAs(next.thread);
+        assertThat(one.store.nextBatch().names()).containsExactly("next");
         assertThat(one.store.timesSent("b")).isOne();
     }
 
@@ -106,7 +106,7 @@ class BatcherLeavingTests {
         batch.fail(new ManualStore.Failure("no answer"));
 
         callerOf("c").fails("c failed: no answer");
-        one.occupy("d");
+        one.hasRoomFor("d");
     }
 
     @Test
@@ -152,7 +152,7 @@ class BatcherLeavingTests {
         batch.answer();
         callerOf("b").getsItsAnswer();
         callerOf("c").getsItsAnswer();
-        one.occupy("e");
+        one.hasRoomFor("e");
         assertThat(one.store.timesSent("d")).isZero();
     }
 

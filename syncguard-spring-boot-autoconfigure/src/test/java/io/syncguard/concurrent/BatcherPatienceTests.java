@@ -43,15 +43,14 @@ class BatcherPatienceTests {
         two.sendEach("c", "d");
         two.time.advance(PATIENCE);
         ManualStatement batch = two.store.nextBatch();
-        two.occupy("e");
-        BatchCaller f = two.send("f");
+        List<BatchCaller> waiters = two.sendEach("e", "f");
 
         stuck.answer();
         a.getsItsAnswer();
-        two.stillWait(f);
+        two.stillWait(waiters.get(0), waiters.get(1));
         batch.answer();
 
-        assertThat(two.store.nextAlone().thread).isSameAs(f.thread);
+        assertThat(two.store.nextBatch().names()).containsExactly("e", "f");
         BatchCaller g = two.send("g");
         two.stillWait(g);
     }
@@ -125,6 +124,6 @@ class BatcherPatienceTests {
 
         one.stillWait(d);
         batch.answer();
-        assertThat(one.store.nextAlone().thread).isSameAs(d.thread);
+        assertThat(one.store.nextBatch().names()).containsExactly("d");
     }
 }

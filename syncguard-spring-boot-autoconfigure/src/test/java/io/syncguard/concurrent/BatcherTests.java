@@ -63,19 +63,18 @@ class BatcherTests {
 
     @Test
     void a_batch_has_a_largest_size_and_the_rest_goes_in_the_next() {
-        List<ManualStatement> alone = two.occupy("a", "b");
+        ManualStatement first = two.occupy("a", "b").get(0);
         List<BatchCaller> meanwhile = two.sendEach("c", "d", "e", "f", "g");
 
-        alone.get(0).answer();
+        first.answer();
         ManualStatement batch = two.store.nextBatch();
         assertThat(batch.names()).containsExactly("c", "d", "e");
         two.stillWait(meanwhile.get(3), meanwhile.get(4));
-        alone.get(1).answer();
+        batch.answer();
         ManualStatement next = two.store.nextBatch();
 
         assertThat(next.names()).containsExactly("f", "g");
         next.answer();
-        batch.answer();
         meanwhile.forEach(BatchCaller::getsItsAnswer);
     }
 
@@ -91,23 +90,37 @@ class BatcherTests {
         two.stillWait(g);
         batch.answer();
 
-        assertThat(two.store.nextAlone().names()).containsExactly("g");
+        assertThat(two.store.nextBatch().names()).containsExactly("g");
         assertThat(two.store.underWay()).hasSize(2);
     }
 
     @Test
-    void as_many_batches_as_statements_are_under_way_at_once() {
+    void one_batch_is_under_way_at_a_time() {
         List<ManualStatement> alone = two.occupy("a", "b");
-        two.sendEach("c", "d", "e", "f", "g", "h", "i");
+        List<BatchCaller> callers = two.sendEach("c", "d", "e", "f", "g");
         alone.forEach(ManualStatement::answer);
 
         ManualStatement first = two.store.nextBatch();
-        two.store.nextBatch();
-        BatchCaller j = two.send("j");
-        two.stillWait(j);
+        two.stillWait(callers.get(3), callers.get(4));
         first.answer();
 
-        assertThat(two.store.nextBatch().names()).containsExactly("i", "j");
+        assertThat(two.store.nextBatch().names()).containsExactly("f", "g");
+    }
+
+    @Test
+    void after_a_batch_of_several_one_that_comes_alone_goes_in_a_batch_and_the_next_alone() {
+        ManualStatement first = one.occupy("a").get(0);
+        one.sendEach("b", "c");
+        first.answer();
+        one.store.nextBatch().answer();
+
+        BatchCaller d = one.send("d");
+        ManualStatement batch = one.store.nextBatch();
+        assertThat(batch.names()).containsExactly("d");
+        batch.answer();
+        d.getsItsAnswer();
+
+        one.occupy("e");
     }
 
     @Test
@@ -181,7 +194,7 @@ class BatcherTests {
             assertThat(batch.names()).isEqualTo(names);
             batch.answer();
         }
-        assertThat(one.store.nextAlone().names()).containsExactly("d");
+        assertThat(one.store.nextBatch().names()).containsExactly("d");
     }
 
     @Test

@@ -62,7 +62,7 @@ class BatcherTurnTests {
 
         a.getsItsAnswer();
         other.getsItsAnswer();
-        assertThat(one.store.nextAlone().names()).containsExactly("b");
+        assertThat(one.store.nextBatch().names()).containsExactly("b");
     }
 
     @Test
@@ -76,14 +76,14 @@ class BatcherTurnTests {
         one.store.nextBatch().fail(new Failure("no answer"));
 
         a.fails("a failed: no answer");
-        assertThat(one.store.nextAlone().names()).containsExactly("b");
+        assertThat(one.store.nextBatch().names()).containsExactly("b");
     }
 
     @Test
     void a_turn_passes_before_the_answers_are_delivered() {
         ManualStatement first = one.occupy("first").get(0);
         BatchCaller a = sendOfKey(one, "a");
-        BatchCaller b = sendOfKey(one, "b");
+        sendOfKey(one, "b");
         one.send("other");
         first.answer();
         ManualStatement batch = one.store.nextBatch();
@@ -91,7 +91,7 @@ class BatcherTurnTests {
 
         batch.answer();
 
-        assertThat(one.store.nextAlone().thread).isSameAs(b.thread);
+        assertThat(one.store.nextBatch().names()).containsExactly("b");
         one.goOn(a.thread);
         a.getsItsAnswer();
     }
@@ -111,7 +111,7 @@ class BatcherTurnTests {
         alone.answer();
 
         a.getsItsAnswer();
-        assertThat(one.store.nextAlone().thread).isSameAs(b.thread);
+        assertThat(one.store.nextBatch().names()).containsExactly("b");
     }
 
     @Test
