@@ -112,7 +112,8 @@ final class Acquirer {
 
         Acquisition(LockRequest request, Duration waitTime) {
             this.request = request;
-            this.oneAttempt = settings.attempt(request, lockIds.next(), backend.waiterTtl());
+            String lockId = backend.lockIdFor(request.key(), lockIds.next());
+            this.oneAttempt = settings.attempt(request, lockId, backend.waiterTtl());
             this.contention = new Contention(request.key(), null);
             this.began = time.nanoTime();
             this.deadline = began + waitTime.toNanos();

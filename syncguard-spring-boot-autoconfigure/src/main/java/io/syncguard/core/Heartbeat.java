@@ -100,23 +100,37 @@ final class Heartbeat implements AutoCloseable {
         List<ExtendRequest> requests =
                 extensions.stream().map(each -> each.request(null)).toList();
         try {
-            List<ExtendResult> results = backend.extend(requests);
-            succeeded();
-            List<Lease> extended = new ArrayList<>();
-            for (int i = 0; i < results.size(); i++) {
-                Lease lease = extensions.get(i).lease();
-                boolean held = extensions.get(i).answered(results.get(i));
-                if (held) {
-                    monitor.watch(lease);
-                }
-                if (held && results.get(i) instanceof ExtendResult.Extended) {
-                    extended.add(lease);
-                }
-            }
-            dispatcher.dispatchLater(extended, LockListener::extended);
+            answered(extensions, backend.extend(requests));
         } catch (RuntimeException | Error ex) {
             // Also after an Error, such as a lack of memory or threads, the heartbeat goes on and repeats these.
             failed(extensions, BackendFailure.of("The heartbeat failed", ex));
+        }
+    }
+
+    private void answered(List<LeaseExtension> extensions, List<ExtendResult> results) {
+        List<Lease> extended = new ArrayList<>();
+        List<LeaseExtension> unanswered = new ArrayList<>();
+        LockBackendException error = null;
+        for (int i = 0; i < results.size(); i++) {
+            LeaseExtension extension = extensions.get(i);
+            if (results.get(i) instanceof ExtendResult.Failed failure) {
+                unanswered.add(extension);
+                error = failure.error();
+                continue;
+            }
+            boolean held = extension.answered(results.get(i));
+            if (held) {
+                monitor.watch(extension.lease());
+            }
+            if (held && results.get(i) instanceof ExtendResult.Extended) {
+                extended.add(extension.lease());
+            }
+        }
+        dispatcher.dispatchLater(extended, LockListener::extended);
+        if (error == null) {
+            succeeded();
+        } else {
+            failed(unanswered, error);
         }
     }
 

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param key the normalised key
  * @param mode whether the lease may exist beside shared ones
- * @param lockId the secret of the lease, made for this acquisition alone
+ * @param lockId the secret of the lease, made for this acquisition alone by {@link LockBackend#lockIdFor}
  * @param ttl how long the lease lives without an extension
  * @param owner the label of the caller, for people
  * @param handOver whether a release may grant the key to the queue entry directly

@@ -1,6 +1,7 @@
 package io.syncguard.spi;
 
 import io.syncguard.Fence;
+import io.syncguard.LockBackendException;
 import java.time.Instant;
 
 /**
@@ -31,4 +32,12 @@ public sealed interface ExtendResult {
 
     /** There is no lease with this lock id: released, swept, or deleted when the key was granted to somebody else. */
     record NotFound() implements ExtendResult {}
+
+    /**
+     * The server of this lease failed, while those of other leases answered. A request for leases of one server throws
+     * the error instead.
+     *
+     * @param error whether the outcome is in doubt depends on its code, as for an error that is thrown
+     */
+    record Failed(LockBackendException error) implements ExtendResult {}
 }

@@ -30,6 +30,18 @@ public interface LockBackend extends AutoCloseable {
     String name();
 
     /**
+     * The lock id for an acquisition of this key, made from a random one. A store that spreads keys over several
+     * servers may write into it on which of them the key is, so that the lock id alone leads there. At least 112 bits
+     * stay random. No I/O.
+     *
+     * @param random 22 characters of base64url, made for this acquisition alone
+     * @return the same, unless the store writes into it
+     */
+    default String lockIdFor(String key, String random) {
+        return random;
+    }
+
+    /**
      * Grants the key if no live lease conflicts with the request, and no conflicting waiter is in front of it. Two
      * requests conflict unless both are shared.
      *
@@ -61,7 +73,7 @@ public interface LockBackend extends AutoCloseable {
 
     /**
      * Does what {@link #release} does for many lock ids in one round trip. The answers come in the order of the
-     * request. It wakes and never hands over.
+     * request. It wakes and never hands over. After an error some of them may have been done.
      */
     List<ReleaseResult> releaseAll(List<String> lockIds);
 
@@ -69,8 +81,9 @@ public interface LockBackend extends AutoCloseable {
      * Renews queue entries for another {@link #waiterTtl}, all in one round trip.
      *
      * @return in the order of the request, how long until the next attempt is worthwhile if nothing wakes the waiter.
-     *     Zero for a waiter who can be granted the key now, whose entry is gone, or whose entry may be becoming a
-     *     lease. Any other answer confirms that the entry existed after the request was sent
+     *     Zero for a waiter who can be granted the key now, whose entry is gone or may be becoming a lease, or whose
+     *     server failed while others answered. Any other answer confirms that the entry existed after the request was
+     *     sent
      */
     List<Duration> renewWaiters(List<String> lockIds);
 
@@ -86,7 +99,8 @@ public interface LockBackend extends AutoCloseable {
     /**
      * Sets the leases with these lock ids to end one ttl from now, all in one round trip. The answers come in the order
      * of the request. A lapsed lease is not revived, and the fence stays. If a lease ends earlier than before, those
-     * who wait for it are woken.
+     * who wait for it are woken. If only some of several servers fail, their leases have the answer
+     * {@link ExtendResult.Failed}.
      */
     List<ExtendResult> extend(List<ExtendRequest> requests);
 

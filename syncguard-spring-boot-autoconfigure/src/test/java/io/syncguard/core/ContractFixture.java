@@ -85,11 +85,12 @@ public abstract class ContractFixture {
     }
 
     protected final AcquireRequest request(String key, LockMode mode, Duration ttl) {
-        return new AcquireRequest(key, mode, lockIds.next(), ttl, "test", false, false, null);
+        return new AcquireRequest(key, mode, backend.lockIdFor(key, lockIds.next()), ttl, "test", false, false, null);
     }
 
+    /** A lock id that no lease of the key has. */
     protected final String newLockId() {
-        return lockIds.next();
+        return backend.lockIdFor(KEY, lockIds.next());
     }
 
     /** The request of a caller who waits. */

@@ -14,6 +14,7 @@ import io.syncguard.testing.BugOf;
 import io.syncguard.testing.CapturedLog;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -134,6 +135,43 @@ class HeartbeatTests {
                             loss -> assertThat(loss).startsWith("Lost lock 'short'"),
                             recovery -> assertThat(recovery).startsWith("The heartbeat extends locks again, after "));
         }
+    }
+
+    @Test
+    void a_server_that_stays_away_costs_its_own_locks_and_none_on_another_server() {
+        LockHandle lost = locks.acquire(REQUEST);
+        LockHandle kept = locks.acquire(LockRequest.of("order:43"));
+        try (CapturedLog log = new CapturedLog(Level.INFO)) {
+            fixture.backend.unreachable = Set.of(lost.lockId());
+            fixture.advanceSlowly(Duration.ofMinutes(1), Duration.ofSeconds(1));
+            assertThat(lost.state()).isEqualTo(LockHandle.State.LOST);
+            assertThat(kept.isHeld()).isTrue();
+
+            fixture.advanceSlowly(Duration.ofSeconds(30), Duration.ofSeconds(1));
+
+            assertThat(kept.isHeld()).isTrue();
+            assertThat(log.messages())
+                    .satisfiesExactly(
+                            warning -> assertThat(warning)
+                                    .startsWith("The heartbeat could not extend 1 lock(s) and tries again"),
+                            loss -> assertThat(loss).startsWith("Lost lock 'order:42'"),
+                            recovery -> assertThat(recovery).startsWith("The heartbeat extends locks again, after "));
+        }
+    }
+
+    @Test
+    void an_extension_whose_server_failed_is_repeated_sooner_than_those_that_were_answered() {
+        LockHandle failed = locks.acquire(REQUEST);
+        locks.acquire(LockRequest.of("order:43"));
+        fixture.backend.unreachable = Set.of(failed.lockId());
+        fixture.time.advance(Duration.ofSeconds(10));
+        eventually().until(() -> fixture.events.containsAll(List.of("extended", "failed EXTEND SERVICE_UNAVAILABLE")));
+
+        fixture.backend.unreachable = Set.of();
+        fixture.time.advance(Duration.ofMillis(2_500));
+
+        eventually().until(() -> failed.remaining().compareTo(Duration.ofSeconds(29)) > 0);
+        assertThat(fixture.backend.extendStatements).hasValue(2);
     }
 
     @Test

@@ -11,8 +11,10 @@ import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -46,6 +48,9 @@ public final class InterceptedBackend implements LockBackend {
     public volatile Runnable afterRenewal = NOTHING;
     public volatile boolean rowsArePinned;
 
+    /** The lock ids whose server fails, while the servers of others answer. */
+    public volatile Set<String> unreachable = Set.of();
+
     /** The engine that receives the wake-ups of the store. */
     volatile WakeUpListener engine;
 
@@ -70,6 +75,11 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public String name() {
         return store.name();
+    }
+
+    @Override
+    public String lockIdFor(String key, String random) {
+        return store.lockIdFor(key, random);
     }
 
     @Override
@@ -125,9 +135,22 @@ public final class InterceptedBackend implements LockBackend {
                 ? extensions.stream()
                         .<ExtendResult>map(each -> new ExtendResult.Busy())
                         .toList()
-                : store.extend(extensions);
+                : merged(
+                        extensions,
+                        store.extend(extensions.stream()
+                                .filter(each -> !unreachable.contains(each.lockId()))
+                                .toList()));
         afterExtend.run();
         return outcomes;
+    }
+
+    private List<ExtendResult> merged(List<ExtendRequest> extensions, List<ExtendResult> answers) {
+        Iterator<ExtendResult> next = answers.iterator();
+        return extensions.stream()
+                .map(each -> unreachable.contains(each.lockId())
+                        ? new ExtendResult.Failed(failure(LockErrorCode.SERVICE_UNAVAILABLE))
+                        : next.next())
+                .toList();
     }
 
     @Override

@@ -107,7 +107,7 @@ public abstract class LockBackendContract {
         grant(request);
         RawLockInfo before = only(backend.lookup(KEY));
 
-        backend.acquire(AcquireRequests.exclusive(KEY, lockIds.next(), Duration.ofMillis(300), "hasty"));
+        backend.acquire(AcquireRequests.exclusive(KEY, newLockId(KEY), Duration.ofMillis(300), "hasty"));
 
         assertThat(backend.lookup(KEY)).containsExactly(before);
     }
@@ -151,7 +151,7 @@ public abstract class LockBackendContract {
         AcquireRequest request = request(KEY);
         grant(request);
 
-        assertThat(backend.release(lockIds.next())).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend.release(newLockId(KEY))).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(backend.isLocked(KEY)).isTrue();
         assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.RELEASED);
         assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
@@ -318,12 +318,12 @@ public abstract class LockBackendContract {
         assertThat(backend.lookup(KEY)).isEmpty();
         assertThat(backend.lookupById(request.lockId())).isEmpty();
         assertThat(backend.lookup("never seen")).isEmpty();
-        assertThat(backend.lookupById(lockIds.next())).isEmpty();
+        assertThat(backend.lookupById(newLockId(KEY))).isEmpty();
     }
 
     @Test
     void a_lease_of_a_millisecond_keeps_others_out_for_the_tolerance() {
-        grant(AcquireRequests.exclusive(KEY, lockIds.next(), Duration.ofMillis(1), "test"));
+        grant(AcquireRequests.exclusive(KEY, newLockId(KEY), Duration.ofMillis(1), "test"));
 
         assertThat(backend.acquire(request(KEY))).isInstanceOf(AcquireResult.Refused.class);
     }
@@ -401,7 +401,11 @@ public abstract class LockBackendContract {
     }
 
     protected final AcquireRequest request(String key) {
-        return AcquireRequests.exclusive(key, lockIds.next(), TTL, "test");
+        return AcquireRequests.exclusive(key, newLockId(key), TTL, "test");
+    }
+
+    private String newLockId(String key) {
+        return backend.lockIdFor(key, lockIds.next());
     }
 
     protected final AcquireResult.Granted grant(AcquireRequest request) {

@@ -142,9 +142,9 @@ public abstract class QueueContract extends ContractFixture {
     @Test
     void the_order_is_that_of_arrival_and_not_that_of_lock_ids_also_in_the_same_millisecond() {
         AcquireRequest holder = held(writer());
-        AcquireRequest last = waiting(AcquireRequests.exclusive(KEY, "z".repeat(22), TTL, "test"));
-        AcquireRequest middle = waiting(AcquireRequests.exclusive(KEY, "m".repeat(22), TTL, "test"));
-        AcquireRequest first = waiting(AcquireRequests.exclusive(KEY, "a".repeat(22), TTL, "test"));
+        AcquireRequest last = waiting(AcquireRequests.exclusive(KEY, lockId("z"), TTL, "test"));
+        AcquireRequest middle = waiting(AcquireRequests.exclusive(KEY, lockId("m"), TTL, "test"));
+        AcquireRequest first = waiting(AcquireRequests.exclusive(KEY, lockId("a"), TTL, "test"));
         queued(last);
         queued(middle);
         queued(first);
@@ -153,6 +153,10 @@ public abstract class QueueContract extends ContractFixture {
         queued(first);
         queued(middle);
         granted(last);
+    }
+
+    private String lockId(String letter) {
+        return backend().lockIdFor(KEY, letter.repeat(22));
     }
 
     @Test

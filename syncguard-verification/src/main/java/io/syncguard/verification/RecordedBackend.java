@@ -193,6 +193,9 @@ final class RecordedBackend implements BeanPostProcessor {
                     .with(Lease.extended(
                             asked.lease().ttl(), extended.expiresAt().toEpochMilli()));
         }
+        if (outcome instanceof ExtendResult.Failed failed) {
+            return asked.answered(now, outcomeOf(failed.error()));
+        }
         return asked.answered(now, outcome instanceof ExtendResult.Busy ? Outcome.BUSY : Outcome.NOT_HELD);
     }
 
