@@ -1,8 +1,8 @@
 package io.syncguard.autoconfigure;
 
 import io.lettuce.core.RedisClient;
+import io.syncguard.LockException;
 import io.syncguard.redis.RedisLockBackend;
-import io.syncguard.redis.RedisSettings;
 import io.syncguard.spi.LockBackend;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
@@ -45,10 +45,14 @@ public final class RedisLockAutoConfiguration {
             @SyncGuardRedisConnectionFactory ObjectProvider<LettuceConnectionFactory> lockConnections,
             ObjectProvider<LettuceConnectionFactory> connections) {
         SyncGuardProperties.Redis redis = properties.redis();
-        RedisLockBackend backend = new RedisLockBackend(
-                lockConnections.getIfAvailable(() -> theOnlyOne(connections)),
-                new RedisSettings(redis.keyPrefix(), redis.networkTimeout(), RedisSettings.WAITER_TTL));
-        backend.warnOfEviction();
+        RedisLockBackend backend =
+                new RedisLockBackend(lockConnections.getIfAvailable(() -> theOnlyOne(connections)), redis.settings());
+        try {
+            backend.checkServer();
+        } catch (LockException ex) {
+            backend.close();
+            throw ex;
+        }
         log.info("SyncGuard stores its locks under '" + redis.keyPrefix()
                 + "' in Redis, on up to two separate connections");
         return backend;

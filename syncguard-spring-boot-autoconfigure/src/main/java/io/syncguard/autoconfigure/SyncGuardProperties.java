@@ -110,12 +110,20 @@ record SyncGuardProperties(
      * {@code syncguard.redis.*}.
      *
      * @param keyPrefix Prefix of every key. In a cluster it has to contain a hash tag, such as the default.
+     * @param shards Number of hash tags over which the keys are spread, so that the masters of a cluster share the
+     *     locks of one prefix. From 1 to 1024; all instances need the same number, and it is stored with the keys.
      * @param networkTimeout How long an operation waits for the answer. From 100 ms to 10 minutes; shorter for a lock
      *     with a short ttl.
      */
     record Redis(
             @DefaultValue(RedisSettings.KEY_PREFIX) String keyPrefix,
-            @DefaultValue("2s") Duration networkTimeout) {}
+            @DefaultValue("1") int shards,
+            @DefaultValue("2s") Duration networkTimeout) {
+
+        RedisSettings settings() {
+            return new RedisSettings(keyPrefix, networkTimeout, RedisSettings.WAITER_TTL, shards);
+        }
+    }
 
     /**
      * {@code syncguard.leader.<name>.*}.

@@ -38,6 +38,7 @@ final class RedisConnections implements AutoCloseable {
     private static final long GRACE_MILLIS = 100;
 
     private final RedisDriver driver;
+    private final RedisLayout layout;
 
     /** The attempt to connect that runs or has succeeded. After a success the driver reconnects by itself. */
     private final AtomicReference<@Nullable CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>>> attempt =
@@ -53,11 +54,13 @@ final class RedisConnections implements AutoCloseable {
      */
     RedisConnections(LettuceConnectionFactory application, RedisSettings settings) {
         this.driver = new RedisDriver(application, settings);
+        this.layout = settings.layout();
     }
 
     /**
-     * The connection that runs scripts. Connecting to sentinels and to the nodes of a cluster may take several
-     * timeouts. So a separate thread connects, and a caller waits for it at most for its limit, in milliseconds.
+     * The connection that runs scripts, after the number of shards was checked. Connecting to sentinels and to the
+     * nodes of a cluster may take several timeouts. So a separate thread connects, and a caller waits for it at most
+     * for its limit, in milliseconds.
      */
     RedisScriptingAsyncCommands<byte[], byte[]> commands(long limit)
             throws InterruptedException, ExecutionException, TimeoutException {
@@ -107,12 +110,18 @@ final class RedisConnections implements AutoCloseable {
 
     private void connect(CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> mine) {
         try {
-            mine.complete(asCommands(unlessClosed(this::nativeConnection)));
+            mine.complete(unlessClosed(this::checkedConnection));
         } catch (RuntimeException | Error ex) {
             // The next caller tries again.
             attempt.set(null);
             mine.completeExceptionally(ex);
         }
+    }
+
+    private RedisScriptingAsyncCommands<byte[], byte[]> checkedConnection() {
+        RedisScriptingAsyncCommands<byte[], byte[]> commands = asCommands(nativeConnection());
+        layout.check(commands);
+        return commands;
     }
 
     private Object nativeConnection() {

@@ -42,7 +42,8 @@ final class RedisErrors {
 
     /** A script that was not sent, because there was no connection. */
     static RequestNotSentException notSent(String doing, Throwable error) {
-        return new RequestNotSentException(translate(doing, error));
+        return new RequestNotSentException(
+                error instanceof LockBackendException known ? known : translate(doing, error));
     }
 
     /** An answer that no script returns. */

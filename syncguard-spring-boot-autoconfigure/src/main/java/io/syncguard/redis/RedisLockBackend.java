@@ -1,5 +1,7 @@
 package io.syncguard.redis;
 
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
 import io.syncguard.RawLockInfo;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
@@ -11,11 +13,12 @@ import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -24,19 +27,23 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 public final class RedisLockBackend implements LockBackend {
 
-    private static final RedisScript ACQUIRE = RedisScript.named("acquire");
-    private static final RedisScript RENEW_WAITERS = RedisScript.named("renew_waiters");
-    private static final RedisScript EXTEND = RedisScript.named("extend");
+    private static final Log log = LogFactory.getLog(RedisLockBackend.class);
+
     private static final RedisScript ROTATE = RedisScript.named("rotate");
     private static final RedisScript RELEASE = RedisScript.named("release");
-    private static final RedisScript RELEASE_ALL = RedisScript.named("release_all");
     private static final RedisScript RELEASE_AFTER = RedisScript.named("release_after");
-    private static final RedisScript IS_LOCKED = RedisScript.named("is_locked");
-    private static final RedisScript LOOKUP = RedisScript.named("lookup");
+
+    private static final RedisExtensions EXTENSIONS = new RedisExtensions();
+    private static final RedisReleases RELEASES = new RedisReleases();
 
     private final RedisConnections connections;
     private final RedisScriptRunner scripts;
+    private final RedisShardedRequests sharded;
+    private final RedisAcquireRequests acquireRequests;
+    private final RedisRenewals renewals;
+    private final RedisLookups lookups;
     private final RedisKeySpace keys;
+    private final RedisShards shards;
     private final RedisFenceMonitor fences = new RedisFenceMonitor();
     private final Duration timeout;
     private final Duration waiterTtl;
@@ -61,13 +68,32 @@ public final class RedisLockBackend implements LockBackend {
         this.keys = settings.keys();
         this.timeout = settings.timeout();
         this.waiterTtl = settings.waiterTtl();
-        this.scripts = new RedisScriptRunner(connections, keys.prefix(), timeout, time);
+        this.shards = settings.spread();
+        this.scripts = new RedisScriptRunner(connections, timeout, time);
+        this.sharded = new RedisShardedRequests(scripts, shards);
+        this.acquireRequests = new RedisAcquireRequests(keys, shards, waiterTtl);
+        this.renewals = new RedisRenewals(waiterTtl);
+        this.lookups = new RedisLookups(scripts, keys, shards);
         this.time = time;
         this.channel = keys.key("wake", UUID.randomUUID().toString());
     }
 
-    /** Warns if the server deletes locks or fence counters when its memory is full. One round trip. */
-    public void warnOfEviction() {
+    /**
+     * Checks the number of shards, and warns if the server deletes locks or fence counters when its memory is full. If
+     * the server cannot be asked now, the first lock operation checks the number of shards. Two round trips.
+     *
+     * @throws LockBackendException with {@code INVALID_ARGUMENT} if the keys are spread over another number of shards
+     */
+    public void checkServer() {
+        try {
+            scripts.connect("checking the number of shards", scripts.limit());
+        } catch (LockBackendException ex) {
+            if (ex.code() == LockErrorCode.INVALID_ARGUMENT) {
+                throw ex;
+            }
+            log.debug("Redis cannot be asked now", ex);
+            return;
+        }
         RedisEviction.warnOf(connections);
     }
 
@@ -77,12 +103,16 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
+    public String lockIdFor(String key, String random) {
+        return shards.lockIdIn(shards.ofName(keys.name(key)), random);
+    }
+
+    @Override
     public AcquireResult acquire(AcquireRequest request) {
+        RedisRequest attempt = acquireRequests.of(request, channel, wakeUps);
         long lastFence = fences.lastFence(request.key());
-        AcquireResult result = scripts.run(
-                new RedisRequest("acquiring lock '" + request.key() + "'", ACQUIRE, arguments(request)),
-                request.ttl(),
-                reply -> RedisReplyReader.readAcquire(reply, request.key()));
+        AcquireResult result =
+                scripts.run(attempt, request.ttl(), reply -> RedisReplyReader.readAcquire(reply, request.key()));
         if (result instanceof AcquireResult.Queued && wakeUps != null) {
             wakeUps.start();
         } else if (result instanceof AcquireResult.Granted grant) {
@@ -91,36 +121,9 @@ public final class RedisLockBackend implements LockBackend {
         return result;
     }
 
-    private List<String> arguments(AcquireRequest request) {
-        List<String> arguments = new ArrayList<>(List.of(
-                keys.name(request.key()),
-                request.mode().name(),
-                request.lockId(),
-                millis(request.ttl()),
-                request.key(),
-                request.owner()));
-        Long waiter = request.waiter();
-        WakeUpSubscriber listener = wakeUps;
-        if (waiter == null) {
-            arguments.add("TRY");
-        } else if (request.handOver() && listener != null) {
-            arguments.addAll(
-                    List.of("HAND_OVER", millis(waiterTtl), waiter.toString(), channel, listener.secretOf(waiter)));
-        } else {
-            arguments.addAll(List.of("WAIT", millis(waiterTtl), waiter.toString(), channel));
-        }
-        return arguments;
-    }
-
     @Override
     public List<Duration> renewWaiters(List<String> lockIds) {
-        List<String> arguments = new ArrayList<>();
-        arguments.add(millis(waiterTtl));
-        arguments.addAll(lockIds);
-        return scripts.run(
-                new RedisRequest("renewing " + lockIds.size() + " queue entries", RENEW_WAITERS, arguments),
-                waiterTtl,
-                reply -> reply.answers(lockIds.size(), i -> Duration.ofMillis(reply.number(i))));
+        return sharded.run(renewals, lockIds, scripts.limit(waiterTtl));
     }
 
     @Override
@@ -141,40 +144,36 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public ReleaseResult release(String lockId) {
-        return scripts.run(
-                new RedisRequest("releasing a lock", RELEASE, List.of(lockId)),
-                reply -> RedisReplyReader.readRelease(reply, 0));
+        RedisShard shard = shards.ofLockId(lockId);
+        return shard == null
+                ? ReleaseResult.NOT_FOUND
+                : scripts.run(
+                        new RedisRequest("releasing a lock", RELEASE, shard, List.of(lockId)),
+                        reply -> RedisReplyReader.readRelease(reply, 0));
     }
 
     @Override
     public List<ReleaseResult> releaseAll(List<String> lockIds) {
-        return scripts.run(
-                new RedisRequest("releasing " + lockIds.size() + " lock(s)", RELEASE_ALL, lockIds),
-                reply -> reply.answers(lockIds.size(), i -> RedisReplyReader.readRelease(reply, i)));
+        return sharded.run(RELEASES, lockIds, scripts.limit());
     }
 
     @Override
     public ReleaseResult releaseAfter(String lockId, Duration held) {
-        return scripts.run(
-                new RedisRequest("releasing a lock", RELEASE_AFTER, List.of(lockId, millis(held))),
-                reply -> RedisReplyReader.readRelease(reply, 0));
+        RedisShard shard = shards.ofLockId(lockId);
+        return shard == null
+                ? ReleaseResult.NOT_FOUND
+                : scripts.run(
+                        new RedisRequest("releasing a lock", RELEASE_AFTER, shard, List.of(lockId, millis(held))),
+                        reply -> RedisReplyReader.readRelease(reply, 0));
     }
 
     @Override
     public List<ExtendResult> extend(List<ExtendRequest> requests) {
-        List<String> arguments = new ArrayList<>();
-        for (ExtendRequest request : requests) {
-            arguments.add(request.lockId());
-            arguments.add(millis(request.ttl()));
-        }
         Duration shortest = requests.stream()
                 .map(ExtendRequest::ttl)
                 .min(Comparator.naturalOrder())
                 .orElse(Duration.ZERO);
-        return scripts.run(
-                new RedisRequest("extending " + requests.size() + " lock(s)", EXTEND, arguments),
-                shortest,
-                reply -> reply.answers(requests.size(), i -> RedisReplyReader.readExtension(reply, i)));
+        return sharded.run(EXTENSIONS, requests, scripts.limit(shortest));
     }
 
     @Override
@@ -184,35 +183,32 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public ExtendResult rotate(ExtendRequest request) {
-        return scripts.run(
-                new RedisRequest(
-                        "taking the next fence for a lock", ROTATE, List.of(request.lockId(), millis(request.ttl()))),
-                request.ttl(),
-                RedisReplyReader::readRotation);
+        RedisShard shard = shards.ofLockId(request.lockId());
+        return shard == null
+                ? new ExtendResult.NotFound()
+                : scripts.run(
+                        new RedisRequest(
+                                "taking the next fence for a lock",
+                                ROTATE,
+                                shard,
+                                List.of(request.lockId(), millis(request.ttl()))),
+                        request.ttl(),
+                        RedisReplyReader::readRotation);
     }
 
     @Override
     public boolean isLocked(String key) {
-        return scripts.run(
-                new RedisRequest("looking at lock '" + key + "'", IS_LOCKED, List.of(keys.name(key))),
-                reply -> reply.number(0) == 1);
+        return lookups.isLocked(key);
     }
 
     @Override
     public List<RawLockInfo> lookup(String key) {
-        return scripts.run(
-                new RedisRequest("looking up lock '" + key + "'", LOOKUP, List.of("KEY", keys.name(key))),
-                RedisReplyReader::readInfos);
+        return lookups.lookup(key);
     }
 
     @Override
     public Optional<RawLockInfo> lookupById(String lockId) {
-        return scripts
-                .run(
-                        new RedisRequest("looking up a lock by its id", LOOKUP, List.of("LOCK_ID", lockId)),
-                        RedisReplyReader::readInfos)
-                .stream()
-                .findFirst();
+        return lookups.lookupById(lockId);
     }
 
     /**

@@ -7,9 +7,10 @@ import java.util.List;
  *
  * @param description of the operation in errors, such as {@code acquiring lock 'order:42'}; without a lock id
  * @param script what the server runs
+ * @param shard that has all keys of the script
  * @param arguments of the script
  */
-record RedisRequest(String description, RedisScript script, List<String> arguments) {
+record RedisRequest(String description, RedisScript script, RedisShard shard, List<String> arguments) {
 
     /** Without the arguments, which may be lock ids. */
     @Override

@@ -8,6 +8,7 @@ import io.syncguard.LockBackendException;
 import io.syncguard.concurrent.Time;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -15,6 +16,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Runs scripts. One time limit covers all steps: the connection if there is none yet, the script by its digest, and by
@@ -32,45 +34,95 @@ final class RedisScriptRunner {
     private static final long READING_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final RedisConnections connections;
-    private final byte[][] keys;
     private final Duration timeout;
     private final Time time;
 
-    /**
-     * @param prefix of every key, from which a cluster finds the node
-     * @param timeout how long an operation may take, at most
-     */
-    RedisScriptRunner(RedisConnections connections, String prefix, Duration timeout, Time time) {
+    /** @param timeout how long an operation may take, at most */
+    RedisScriptRunner(RedisConnections connections, Duration timeout, Time time) {
         this.connections = connections;
-        // Two keys that never exist. While a slot moves to another node, the old node redirects a request whose key is
-        // missing to the new one, which has no leases yet. The new one refuses a request that names several missing
-        // keys.
-        this.keys = new byte[][] {bytes(prefix), bytes(prefix + "none")};
         this.timeout = timeout;
         this.time = time;
     }
 
     /** Runs a request that concerns no lease. One round trip. */
     <T> T run(RedisRequest request, Function<RedisReply, T> reader) {
-        return run(request, timeout.toMillis(), reader);
+        return run(request, limit(), reader);
     }
 
-    /**
-     * Runs a request in less than a third of the ttl, so that a heartbeat has time for a second attempt. One round
-     * trip.
-     */
+    /** Runs a request within the limit for a lease with this ttl. One round trip. */
     <T> T run(RedisRequest request, Duration ttl, Function<RedisReply, T> reader) {
-        long limit = Math.min(timeout.toMillis(), ttl.toMillis() / 3 - 1);
-        return run(request, Math.max(SHORTEST_TIMEOUT_MILLIS, limit), reader);
+        return run(request, limit(ttl), reader);
     }
 
     private <T> T run(RedisRequest request, long limit, Function<RedisReply, T> reader) {
-        String doing = request.description();
+        return read(request, start(List.of(request), limit).get(0).get(), reader);
+    }
+
+    /**
+     * Sends requests to their shards, all at the same time, and does not wait for the answers.
+     *
+     * @param limit for all of them together, in milliseconds
+     * @return for each request, in their order, what waits for its answer
+     * @throws LockBackendException when none was sent, because there is no connection
+     */
+    List<Supplier<RedisReply>> start(List<RedisRequest> requests, long limit) {
+        if (requests.isEmpty()) {
+            return List.of();
+        }
         long deadline = time.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limit);
         RedisScriptingAsyncCommands<byte[], byte[]> commands =
-                call(() -> connections.commands(limit), error -> RedisErrors.notSent(doing, error));
-        List<?> items = call(() -> send(request, commands, deadline), error -> RedisErrors.translate(doing, error));
-        return read(doing, new RedisReply(items), reader);
+                connect(requests.get(0).description(), limit);
+        List<Supplier<RedisReply>> replies = new ArrayList<>(requests.size());
+        for (RedisRequest request : requests) {
+            replies.add(start(request, commands, deadline));
+        }
+        return replies;
+    }
+
+    /**
+     * Opens the connection if there is none yet.
+     *
+     * @param doing for which operation
+     * @param limit in milliseconds
+     */
+    RedisScriptingAsyncCommands<byte[], byte[]> connect(String doing, long limit) {
+        return call(() -> connections.commands(limit), error -> RedisErrors.notSent(doing, error));
+    }
+
+    /** The limit for a request that concerns no lease, in milliseconds. */
+    long limit() {
+        return timeout.toMillis();
+    }
+
+    /** Less than a third of the ttl, so that a heartbeat has time for a second attempt. In milliseconds. */
+    long limit(Duration ttl) {
+        return Math.max(SHORTEST_TIMEOUT_MILLIS, Math.min(timeout.toMillis(), ttl.toMillis() / 3 - 1));
+    }
+
+    static <T> T read(RedisRequest request, RedisReply reply, Function<RedisReply, T> reader) {
+        try {
+            return reader.apply(reply);
+        } catch (LockBackendException ex) {
+            throw ex;
+        } catch (RuntimeException ex) {
+            throw RedisErrors.malformed(request.description(), ex);
+        }
+    }
+
+    private Supplier<RedisReply> start(
+            RedisRequest request, RedisScriptingAsyncCommands<byte[], byte[]> commands, long deadline) {
+        Function<Throwable, LockBackendException> translator =
+                error -> RedisErrors.translate(request.description(), error);
+        Callable<List<?>> reply;
+        try {
+            reply = send(request, commands, deadline);
+        } catch (RuntimeException ex) {
+            reply = () -> {
+                throw ex;
+            };
+        }
+        Callable<List<?>> step = reply;
+        return () -> new RedisReply(call(step, translator));
     }
 
     private static <T> T call(Callable<T> step, Function<Throwable, LockBackendException> translator) {
@@ -86,23 +138,26 @@ final class RedisScriptRunner {
         }
     }
 
-    private List<?> send(RedisRequest request, RedisScriptingAsyncCommands<byte[], byte[]> commands, long deadline)
-            throws InterruptedException, ExecutionException, TimeoutException {
+    private Callable<List<?>> send(
+            RedisRequest request, RedisScriptingAsyncCommands<byte[], byte[]> commands, long deadline) {
         RedisScript script = request.script();
+        byte[][] keys = request.shard().scriptKeys();
         byte[][] values =
                 request.arguments().stream().map(RedisScriptRunner::bytes).toArray(byte[][]::new);
-        try {
-            RedisFuture<List<?>> known = commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values);
-            return await(known, deadline);
-        } catch (ExecutionException ex) {
-            if (!(ex.getCause() instanceof RedisNoScriptException)) {
-                throw ex;
+        RedisFuture<List<?>> known = commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values);
+        return () -> {
+            try {
+                return await(known, deadline);
+            } catch (ExecutionException ex) {
+                if (!(ex.getCause() instanceof RedisNoScriptException)) {
+                    throw ex;
+                }
+                // The server has not run it since it started. The text is sent only while the caller still waits.
+                requireTimeBefore(deadline);
+                RedisFuture<List<?>> unknown = commands.eval(script.text(), ScriptOutputType.MULTI, keys, values);
+                return await(unknown, deadline);
             }
-            // The server has not run it since it started. The text is sent only while the caller still waits.
-            requireTimeBefore(deadline);
-            RedisFuture<List<?>> unknown = commands.eval(script.text(), ScriptOutputType.MULTI, keys, values);
-            return await(unknown, deadline);
-        }
+        };
     }
 
     private void requireTimeBefore(long deadline) throws TimeoutException {
@@ -124,16 +179,6 @@ final class RedisScriptRunner {
         } finally {
             // Stops the driver from sending the command if it is still queued there.
             reply.cancel(false);
-        }
-    }
-
-    private static <T> T read(String doing, RedisReply reply, Function<RedisReply, T> reader) {
-        try {
-            return reader.apply(reply);
-        } catch (LockBackendException ex) {
-            throw ex;
-        } catch (RuntimeException ex) {
-            throw RedisErrors.malformed(doing, ex);
         }
     }
 

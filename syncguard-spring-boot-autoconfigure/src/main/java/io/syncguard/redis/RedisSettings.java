@@ -13,8 +13,10 @@ import java.util.regex.Pattern;
  *     cluster
  * @param timeout how long the server may be silent, at most
  * @param waiterTtl how long a queue entry lives unless its waiter renews it
+ * @param shards over how many hash tags the keys are spread, so that the masters of a cluster share them; one for a
+ *     single server. It cannot be changed while there are keys under the prefix
  */
-public record RedisSettings(String keyPrefix, Duration timeout, Duration waiterTtl) {
+public record RedisSettings(String keyPrefix, Duration timeout, Duration waiterTtl, int shards) {
 
     /** The default prefix. */
     public static final String KEY_PREFIX = "{syncguard}:";
@@ -32,31 +34,55 @@ public record RedisSettings(String keyPrefix, Duration timeout, Duration waiterT
 
     public RedisSettings {
         keys(keyPrefix);
-        if (timeout.compareTo(SHORTEST_TIMEOUT) < 0 || timeout.compareTo(LONGEST_TIMEOUT) > 0) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "syncguard.redis.network-timeout has to be between " + SHORTEST_TIMEOUT.toMillis() + " ms and "
-                            + LONGEST_TIMEOUT.toMinutes() + " min, not " + timeout);
+        if (shards < 1 || shards > RedisShards.MAX) {
+            throw invalid("syncguard.redis.shards has to be between 1 and " + RedisShards.MAX + ", not " + shards);
         }
+        if (shards > 1 && !hasHashTag(keyPrefix)) {
+            throw invalid("syncguard.redis.key-prefix is '" + keyPrefix + "', but with syncguard.redis.shards=" + shards
+                    + " it has to contain a hash tag, such as " + KEY_PREFIX + ": each shard gets a variant of it");
+        }
+        if (timeout.compareTo(SHORTEST_TIMEOUT) < 0 || timeout.compareTo(LONGEST_TIMEOUT) > 0) {
+            throw invalid("syncguard.redis.network-timeout has to be between " + SHORTEST_TIMEOUT.toMillis()
+                    + " ms and " + LONGEST_TIMEOUT.toMinutes() + " min, not " + timeout);
+        }
+    }
+
+    /** With all keys in one shard. */
+    public RedisSettings(String keyPrefix, Duration timeout, Duration waiterTtl) {
+        this(keyPrefix, timeout, waiterTtl, 1);
     }
 
     RedisKeySpace keys() {
         return keys(keyPrefix);
     }
 
+    RedisShards spread() {
+        return new RedisShards(keys().prefix(), shards);
+    }
+
+    RedisLayout layout() {
+        return new RedisLayout(keys().prefix(), shards, timeout);
+    }
+
     /** Refuses a prefix that would spread the keys of one lock over the nodes of a cluster. */
     void checkForCluster() {
-        if (!HASH_TAG.matcher(keyPrefix).matches()) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "syncguard.redis.key-prefix is '" + keyPrefix
-                            + "', but in a cluster it has to contain a hash tag, such as " + KEY_PREFIX
-                            + ": all keys of a lock have to be on one node");
+        if (!hasHashTag(keyPrefix)) {
+            throw invalid("syncguard.redis.key-prefix is '" + keyPrefix
+                    + "', but in a cluster it has to contain a hash tag, such as " + KEY_PREFIX
+                    + ": all keys of a lock have to be on one node");
         }
+    }
+
+    private static boolean hasHashTag(String keyPrefix) {
+        return HASH_TAG.matcher(keyPrefix).matches();
     }
 
     /** A key has at most 1000 bytes, and 26 are left for the name of its family. */
     private static RedisKeySpace keys(String keyPrefix) {
         return new RedisKeySpace(new StorageKeys(keyPrefix, 1000, 26));
+    }
+
+    private static LockException invalid(String message) {
+        return new LockException(LockErrorCode.INVALID_ARGUMENT, message);
     }
 }

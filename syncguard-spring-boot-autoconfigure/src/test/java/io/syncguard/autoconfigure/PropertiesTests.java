@@ -47,6 +47,7 @@ class PropertiesTests {
                         "syncguard.postgres.cleanup-in-is-locked=true",
                         "syncguard.postgres.batching=off",
                         "syncguard.redis.key-prefix={bound}:",
+                        "syncguard.redis.shards=7",
                         "syncguard.redis.network-timeout=20ms",
                         "syncguard.leader.scheduler.ttl=21s",
                         "syncguard.leader.scheduler.heartbeat=2200ms",
@@ -75,7 +76,7 @@ class PropertiesTests {
                                             Duration.ofMinutes(19),
                                             true,
                                             PostgresBatching.OFF),
-                                    new SyncGuardProperties.Redis("{bound}:", Duration.ofMillis(20)),
+                                    new SyncGuardProperties.Redis("{bound}:", 7, Duration.ofMillis(20)),
                                     Map.of(
                                             "scheduler",
                                             new SyncGuardProperties.Leader(

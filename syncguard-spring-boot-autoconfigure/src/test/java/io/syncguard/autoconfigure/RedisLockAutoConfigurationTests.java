@@ -16,6 +16,8 @@ import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.RedisServer;
 import java.util.Map;
+import java.util.Set;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -118,6 +120,53 @@ class RedisLockAutoConfigurationTests {
                     .isThrownBy(() -> application.getBean(LockManager.class).isLocked("order:42"))
                     .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE));
         });
+    }
+
+    @Test
+    void the_start_fails_when_the_locks_are_spread_over_another_number_of_shards() {
+        String prefix = RedisServer.newPrefix();
+        ApplicationContextRunner four =
+                onRedis().withPropertyValues("syncguard.redis.key-prefix=" + prefix + ":", "syncguard.redis.shards=4");
+
+        four.run(application -> {
+            assertThat(application).hasNotFailed();
+            four.withPropertyValues("syncguard.redis.shards=8")
+                    .run(other -> assertThat(other)
+                            .getFailure()
+                            .rootCause()
+                            .isInstanceOf(LockException.class)
+                            .hasMessageContaining("syncguard.redis.shards is 8")
+                            .hasMessageContaining("Set syncguard.redis.shards=4"));
+            application
+                    .getBean(LockTemplate.class)
+                    .executeWithoutResult(
+                            LockRequest.of("order:42"),
+                            lock -> assertThat(application
+                                            .getBean(StringRedisTemplate.class)
+                                            .keys(prefix.replace("}", "#*}") + ":lock:*"))
+                                    .hasSize(1));
+        });
+    }
+
+    @Test
+    void a_refused_start_leaves_no_thread_behind() {
+        String prefix = RedisServer.newPrefix();
+        onRedis()
+                .withPropertyValues("syncguard.redis.key-prefix=" + prefix + ":")
+                .run(application -> {
+                    Set<Thread> before = Thread.getAllStackTraces().keySet();
+                    onRedis()
+                            .withPropertyValues(
+                                    "syncguard.redis.key-prefix=" + prefix + ":", "syncguard.redis.shards=2")
+                            .run(other -> assertThat(other).hasFailed());
+
+                    Awaitility.await()
+                            .untilAsserted(() -> assertThat(Thread.getAllStackTraces().keySet().stream()
+                                            .filter(thread -> !before.contains(thread))
+                                            .map(Thread::getName)
+                                            .filter(name -> name.startsWith("syncguard")))
+                                    .isEmpty());
+                });
     }
 
     @Test

@@ -18,21 +18,24 @@ final class RedisContractStore implements ContractStore, AutoCloseable {
 
     private final LettuceConnectionFactory connections;
     private final StringRedisTemplate redis;
-    private String prefix = RedisServer.newPrefix();
+    private final int shards;
+    private RedisSettings settings;
 
     RedisContractStore() {
-        this(RedisServer.connections(RedisServer.url()));
+        this(RedisServer.connections(RedisServer.url()), 1);
     }
 
     /** A store on another server, or on a cluster. */
-    RedisContractStore(LettuceConnectionFactory connections) {
+    RedisContractStore(LettuceConnectionFactory connections, int shards) {
         this.connections = connections;
+        this.shards = shards;
+        emptied();
         connections.afterPropertiesSet();
         redis = new StringRedisTemplate(connections);
     }
 
     RedisContractStore emptied() {
-        prefix = RedisServer.newPrefix();
+        settings = new RedisSettings(RedisServer.newPrefix() + ":", Duration.ofSeconds(5), WAITER_TTL, shards);
         return this;
     }
 
@@ -41,12 +44,30 @@ final class RedisContractStore implements ContractStore, AutoCloseable {
     }
 
     String key(String family, String name) {
-        return prefix + ":" + family + ":" + name;
+        RedisShards spread = settings.spread();
+        RedisShard shard = family.equals("id") ? spread.ofLockId(name) : spread.ofName(name);
+        return shard.prefix() + family + ":" + name;
+    }
+
+    /** Matches the beginning of the keys of all shards. */
+    String prefixPattern() {
+        return settings.keyPrefix().replace("}", "*}");
     }
 
     @Override
     public LockBackend newBackend() {
-        return new RedisLockBackend(connections, new RedisSettings(prefix + ":", Duration.ofSeconds(5), WAITER_TTL));
+        return newBackend(settings.timeout());
+    }
+
+    LockBackend newBackend(Duration timeout) {
+        RedisLockBackend backend =
+                new RedisLockBackend(connections, new RedisSettings(settings.keyPrefix(), timeout, WAITER_TTL, shards));
+        if (shards > 1) {
+            // As an application does at its start: the first request of a short lease has no time to connect to a
+            // cluster.
+            backend.checkServer();
+        }
+        return backend;
     }
 
     @Override

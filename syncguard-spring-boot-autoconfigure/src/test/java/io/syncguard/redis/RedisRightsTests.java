@@ -54,6 +54,8 @@ class RedisRightsTests {
 
     private static final Pattern CLUSTER_RIGHTS = Pattern.compile("In a cluster also `([^`]+)`");
 
+    private static final Pattern SHARD_RIGHTS = Pattern.compile("With several shards also `([^`]+)`");
+
     /** The rights that scripts do not need, and those without which waiters poll more often or receive no wake-up. */
     private static final List<String> OF_CONNECTIONS =
             List.of("+hello", "+ping", "+info", "+client|setname", "+evalsha", "+subscribe", "+publish");
@@ -116,11 +118,32 @@ class RedisRightsTests {
         }
     }
 
+    @Test
+    void they_are_enough_for_several_shards_with_what_the_manual_adds() throws Exception {
+        List<String> rights = rights(RIGHTS);
+        allow(redis, rights);
+        RedisSettings four =
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1), 4);
+        AcquireRequest any = AcquireRequests.exclusive(
+                "order:42", four.spread().lockIdIn(four.spread().ofName("order:42"), "A".repeat(22)), TTL, "test");
+        try (RedisLockBackend backend = new RedisLockBackend(connections(), four)) {
+            assertThatExceptionOfType(LockBackendException.class)
+                    .isThrownBy(() -> backend.acquire(any))
+                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
+
+            rights.addAll(rights(SHARD_RIGHTS));
+            allow(redis, rights);
+
+            assertThat(backend.acquire(any)).isInstanceOf(AcquireResult.Granted.class);
+            assertThat(backend.release(any.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        }
+    }
+
     private void assertEnough(LettuceConnectionFactory connections) {
         List<Long> woken = new CopyOnWriteArrayList<>();
         try (CapturedLog log = new CapturedLog();
                 RedisLockBackend backend = open(connections)) {
-            backend.warnOfEviction();
+            backend.checkServer();
             backend.connect(wakeUps(woken));
             backend.acquire(holder);
             backend.acquire(waiter);

@@ -55,14 +55,15 @@ final class RedisStressStore implements StressStore {
             return answers
             """);
 
-    /** Counts keys without an expiry, or with one later than any allowed. Only the counters have none. */
+    /** Counts keys without an expiry, or with one later than any allowed. Only the counters and the number of
+     * shards have none. */
     private static final RedisScript<Long> WITHOUT_END = RedisScript.of("""
             local count = 0
             for _, key in ipairs(redis.call('KEYS', KEYS[1] .. '*')) do
                 local family = string.match(string.sub(key, #KEYS[1] + 1), '^[^:]+')
                 local left = redis.call('PTTL', key)
                 local longest = (family == 'lock' or family == 'readers') and ARGV[1] or math.max(ARGV[1], ARGV[2])
-                if family ~= 'fence' and (left == -1 or left > tonumber(longest)) then
+                if family ~= 'fence' and family ~= 'layout' and (left == -1 or left > tonumber(longest)) then
                     count = count + 1
                 end
             end

@@ -1,0 +1,313 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.lettuce.core.cluster.SlotHash;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockMode;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.ContractFixture;
+import io.syncguard.core.ContractStore;
+import io.syncguard.embedded.OwnRedis;
+import io.syncguard.embedded.OwnRedisCluster;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.WakeUpListener;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Many locks in four shards on three masters: each has its own place, and requests for many go to all at once. */
+class RedisClusterShardsTests extends ContractFixture {
+
+    private static final int LOCKS = 200;
+
+    private static OwnRedisCluster cluster;
+    private static RedisContractStore store;
+
+    @BeforeAll
+    static void startCluster() {
+        cluster = new OwnRedisCluster();
+        store = new RedisContractStore(cluster.connections(), 4);
+    }
+
+    @AfterAll
+    static void stopCluster() {
+        store.close();
+        cluster.close();
+    }
+
+    @Override
+    protected ContractStore emptyStore() {
+        return store.emptied();
+    }
+
+    @Test
+    void all_masters_have_a_part_of_the_locks() {
+        heldLocks();
+
+        assertThat(cluster.nodes())
+                .extracting(RedisClusterShardsTests::heldOn)
+                .allSatisfy(held -> assertThat(held).isBetween(LOCKS / 10, LOCKS * 2 / 3));
+        assertThat(cluster.nodes().stream()
+                        .mapToInt(RedisClusterShardsTests::heldOn)
+                        .sum())
+                .isEqualTo(LOCKS);
+    }
+
+    @Test
+    void all_keys_of_a_lock_are_on_one_node() {
+        AcquireRequest holder = held(writer());
+        queuedWriter();
+        queuedReader();
+
+        int slot = SlotHash.getSlot(store.key("lock", KEY));
+        assertThat(SlotHash.getSlot(store.key("id", holder.lockId()))).isEqualTo(slot);
+        assertThat(cluster.nodeWith(store.key("lock", KEY)).commands().clusterCountKeysInSlot(slot))
+                .as("lease, queue, two sets of waiters, three ids, counter")
+                .isEqualTo(8);
+    }
+
+    @Test
+    void answers_for_many_locks_come_in_the_order_of_the_request() {
+        List<AcquireRequest> requests = heldLocks();
+        List<String> lockIds =
+                new ArrayList<>(requests.stream().map(AcquireRequest::lockId).toList());
+        lockIds.add(newLockId());
+        lockIds.add("_".repeat(22));
+        Collections.shuffle(lockIds, new Random(42));
+        List<Boolean> known = lockIds.stream()
+                .map(lockId ->
+                        requests.stream().anyMatch(request -> request.lockId().equals(lockId)))
+                .toList();
+
+        assertThat(backend().extend(extensions(lockIds)))
+                .extracting(ExtendResult.Extended.class::isInstance)
+                .isEqualTo(known);
+        assertThat(backend().releaseAll(lockIds))
+                .extracting(ReleaseResult.RELEASED::equals)
+                .isEqualTo(known);
+        assertThat(backend().releaseAll(lockIds)).containsOnly(ReleaseResult.NOT_FOUND);
+    }
+
+    @Test
+    void waiters_in_all_shards_are_renewed_and_woken() {
+        List<Long> woken = new CopyOnWriteArrayList<>();
+        backend().connect(wakeUps(woken));
+        List<AcquireRequest> holders = heldLocks();
+        List<AcquireRequest> waiters = holders.stream()
+                .map(holder -> waiting(request(holder.key(), LockMode.EXCLUSIVE, TTL)))
+                .toList();
+        waiters.forEach(this::queued);
+        List<String> lockIds =
+                new ArrayList<>(waiters.stream().map(AcquireRequest::lockId).toList());
+        lockIds.add(7, "_".repeat(22));
+        Awaitility.await().until(backend()::isConnected);
+
+        List<Duration> nextLooks = backend().renewWaiters(lockIds);
+        holders.forEach(this::release);
+
+        assertThat(nextLooks.remove(7)).isZero();
+        assertThat(nextLooks).hasSize(LOCKS).allSatisfy(nextLook -> assertLeft(nextLook, TTL.plus(TOLERANCE)));
+        eventually()
+                .untilAsserted(() -> assertThat(woken)
+                        .containsExactlyInAnyOrderElementsOf(
+                                waiters.stream().map(AcquireRequest::waiter).toList()));
+    }
+
+    @Test
+    void a_request_for_many_locks_is_one_script_for_each_shard() {
+        List<String> lockIds = heldLocks().stream().map(AcquireRequest::lockId).toList();
+        backend().extend(extensions(lockIds));
+        cluster.nodes().forEach(node -> node.commands().configResetstat());
+
+        backend().extend(extensions(lockIds));
+
+        assertThat(cluster.nodes().stream()
+                        .mapToInt(RedisClusterShardsTests::scripts)
+                        .sum())
+                .isEqualTo(4);
+    }
+
+    @Test
+    void one_lock_by_its_lock_id_is_one_script() {
+        AcquireRequest first = held(writer());
+        release(first);
+        AcquireRequest holder = held(writer());
+        backend().lookupById(holder.lockId());
+        extend(holder, TTL);
+        cluster.nodes().forEach(node -> node.commands().configResetstat());
+
+        extend(holder, TTL);
+        backend().lookupById(holder.lockId());
+        release(holder);
+
+        assertThat(cluster.nodes().stream()
+                        .mapToInt(RedisClusterShardsTests::scripts)
+                        .sum())
+                .isEqualTo(3);
+    }
+
+    @Test
+    void the_scripts_for_all_shards_are_sent_before_the_first_answer_has_come() {
+        List<String> lockIds = heldLocks().stream().map(AcquireRequest::lockId).toList();
+        // Afterwards each node knows the script.
+        backend().extend(extensions(lockIds));
+        cluster.nodes().forEach(OwnRedis::pauseWrites);
+        try {
+            CompletableFuture<List<ExtendResult>> answers =
+                    CompletableFuture.supplyAsync(() -> backend().extend(extensions(lockIds)));
+
+            eventually()
+                    .until(() -> cluster.nodes().stream()
+                            .allMatch(node -> node.commands().info("clients").contains("blocked_clients:1\r\n")));
+            cluster.nodes().forEach(OwnRedis::goOn);
+
+            assertThat(answers.join()).hasSize(LOCKS).hasOnlyElementsOfType(ExtendResult.Extended.class);
+        } finally {
+            cluster.nodes().forEach(OwnRedis::goOn);
+        }
+    }
+
+    @Test
+    void a_master_that_stands_still_costs_the_locks_on_the_others_nothing() {
+        List<AcquireRequest> holders = heldLocks();
+        List<String> lockIds = holders.stream().map(AcquireRequest::lockId).toList();
+        List<AcquireRequest> waiters = holders.stream()
+                .map(holder -> waiting(request(holder.key(), LockMode.EXCLUSIVE, TTL)))
+                .toList();
+        waiters.forEach(this::queued);
+        OwnRedis silent = cluster.nodeWith(store.key("lock", KEY));
+        List<Boolean> away = holders.stream()
+                .map(holder -> cluster.nodeWith(store.key("lock", holder.key())) == silent)
+                .toList();
+        try (LockBackend impatient = store.newBackend(Duration.ofMillis(500))) {
+            impatient.extend(extensions(lockIds));
+            impatient.renewWaiters(waiters.stream().map(AcquireRequest::lockId).toList());
+            Runnable goOn = silent.freeze();
+            try {
+                assertThat(impatient.extend(extensions(lockIds)))
+                        .extracting(ExtendResult.Failed.class::isInstance)
+                        .isEqualTo(away);
+                assertThat(impatient.renewWaiters(
+                                waiters.stream().map(AcquireRequest::lockId).toList()))
+                        .extracting(Duration::isZero)
+                        .isEqualTo(away);
+                assertUnavailable(() -> impatient.releaseAll(lockIds));
+                assertUnavailable(() -> impatient.release(lockIds.get(away.indexOf(true))));
+                assertThat(impatient.release(lockIds.get(away.indexOf(false))))
+                        .as("released before")
+                        .isEqualTo(ReleaseResult.NOT_FOUND);
+            } finally {
+                goOn.run();
+            }
+        }
+    }
+
+    @Test
+    void when_all_fail_the_request_fails() {
+        List<String> lockIds = heldLocks().stream().map(AcquireRequest::lockId).toList();
+        try (LockBackend impatient = store.newBackend(Duration.ofMillis(200))) {
+            impatient.extend(extensions(lockIds));
+            cluster.nodes().forEach(OwnRedis::pauseWrites);
+            try {
+                assertUnavailable(() -> impatient.extend(extensions(lockIds)));
+            } finally {
+                cluster.nodes().forEach(OwnRedis::goOn);
+            }
+        }
+    }
+
+    @Test
+    void a_lock_id_of_no_shard_is_not_found() {
+        String nobodys = "_".repeat(22);
+        held(writer());
+
+        assertThat(backend().release(nobodys)).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend().releaseAfter(nobodys, TTL)).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(backend().releaseAll(List.of(nobodys))).containsExactly(ReleaseResult.NOT_FOUND);
+        assertThat(backend().extend(new ExtendRequest(nobodys, TTL))).isInstanceOf(ExtendResult.NotFound.class);
+        assertThat(backend().rotate(new ExtendRequest(nobodys, TTL))).isInstanceOf(ExtendResult.NotFound.class);
+        assertThat(backend().renewWaiters(List.of(nobodys))).containsExactly(Duration.ZERO);
+        assertThat(backend().lookupById(nobodys)).isEmpty();
+    }
+
+    /** It would be a lease that nobody can extend or release. */
+    @Test
+    void a_lock_id_of_another_shard_is_refused() {
+        assertThatExceptionOfType(LockBackendException.class)
+                .isThrownBy(() -> backend().acquire(AcquireRequests.exclusive(KEY, "A".repeat(22), TTL, "test")))
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
+                .withMessageContaining("The lock id is not one for lock 'order:42'");
+        assertThat(backend().isLocked(KEY)).isFalse();
+    }
+
+    private List<AcquireRequest> heldLocks() {
+        return IntStream.range(0, LOCKS)
+                .mapToObj(i -> held(request("order:" + i, LockMode.EXCLUSIVE, TTL)))
+                .toList();
+    }
+
+    private static List<ExtendRequest> extensions(List<String> lockIds) {
+        return lockIds.stream()
+                .map((Function<String, ExtendRequest>) lockId -> new ExtendRequest(lockId, TTL))
+                .toList();
+    }
+
+    private static void assertUnavailable(Runnable call) {
+        assertThatExceptionOfType(LockBackendException.class)
+                .isThrownBy(call::run)
+                .satisfies(ex ->
+                        assertThat(ex.code()).isIn(LockErrorCode.NETWORK_TIMEOUT, LockErrorCode.SERVICE_UNAVAILABLE));
+    }
+
+    private static int heldOn(OwnRedis node) {
+        return node.commands().keys(store.prefixPattern() + "lock:*").size();
+    }
+
+    /** How many scripts were run since the last reset. */
+    private static int scripts(OwnRedis node) {
+        return node.commands()
+                .info("commandstats")
+                .lines()
+                .filter(line -> line.startsWith("cmdstat_eval"))
+                .mapToInt(line -> Integer.parseInt(line.replaceFirst("[^=]*=(\\d+).*", "$1")))
+                .sum();
+    }
+
+    private static WakeUpListener wakeUps(List<Long> woken) {
+        return new WakeUpListener() {
+            @Override
+            public void wake(long waiter) {
+                woken.add(waiter);
+            }
+
+            @Override
+            public void handOver(long waiter, AcquireResult.Granted grant) {}
+
+            @Override
+            public void wakeUpsMissed() {}
+        };
+    }
+
+    private static ConditionFactory eventually() {
+        return Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(5));
+    }
+}
