@@ -49,6 +49,11 @@ public final class OwnRedisCluster implements AutoCloseable {
                 .orElseThrow();
     }
 
+    /** Whether that node was given the slot of this key when the cluster was made. */
+    public boolean serves(OwnRedis node, String key) {
+        return nodes.indexOf(node) == SlotHash.getSlot(key) * nodes.size() / SLOTS;
+    }
+
     /** Adds a replica of the other node, which has all its data when this returns. */
     public OwnRedis addReplica(OwnRedis master) {
         OwnRedis replica = node(nodes.size() + replicas.size());

@@ -10,6 +10,8 @@ import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.redis.RedisSettings;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
+import java.util.List;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -18,6 +20,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * settings that the application would get.
  */
 public final class ApplicationBackend {
+
+    private static final String CLUSTER = "redis-cluster://";
 
     private ApplicationBackend() {}
 
@@ -39,7 +43,7 @@ public final class ApplicationBackend {
     /**
      * Creates the schema, if the store has one.
      *
-     * @param url of JDBC, or of Redis
+     * @param url of JDBC, or of Redis; {@code redis-cluster://host:port,host:port} is a cluster, with four shards
      * @param waiterTtl how long a queue entry lives; the safety poll of a waiter comes after a third of it
      */
     public static LockBackend on(String url, int poolSize, Duration networkTimeout, Duration waiterTtl) {
@@ -53,6 +57,9 @@ public final class ApplicationBackend {
      */
     public static LockBackend on(
             String url, int poolSize, Duration networkTimeout, Duration waiterTtl, PostgresBatching batching) {
+        if (url.startsWith(CLUSTER)) {
+            return onCluster(url.substring(CLUSTER.length()), networkTimeout, waiterTtl);
+        }
         return url.startsWith("redis:")
                 ? onRedis(url, networkTimeout, waiterTtl)
                 : onPostgres(url, poolSize, networkTimeout, waiterTtl, batching);
@@ -65,6 +72,15 @@ public final class ApplicationBackend {
         application.afterPropertiesSet();
         return new RedisLockBackend(
                 application, new RedisSettings(RedisSettings.KEY_PREFIX, networkTimeout, waiterTtl));
+    }
+
+    private static LockBackend onCluster(String nodes, Duration networkTimeout, Duration waiterTtl) {
+        // Asked for its connection details and never opened.
+        LettuceConnectionFactory application =
+                new LettuceConnectionFactory(new RedisClusterConfiguration(List.of(nodes.split(","))));
+        application.afterPropertiesSet();
+        return new RedisLockBackend(
+                application, new RedisSettings(RedisSettings.KEY_PREFIX, networkTimeout, waiterTtl, 4));
     }
 
     private static LockBackend onPostgres(

@@ -1,7 +1,6 @@
 package io.syncguard.verification;
 
 import io.syncguard.embedded.OwnRedis;
-import io.syncguard.redis.RedisSettings;
 import io.syncguard.testing.RedisProxy;
 import io.syncguard.verification.HistoryEvent.Kind;
 import io.syncguard.verification.HistoryEvent.Lease;
@@ -11,8 +10,10 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
@@ -28,7 +29,6 @@ final class RedisFaults {
     private static final String VICTIMS = "syncguard";
 
     private static final String CLIENT = "faults";
-    private static final String PREFIX = RedisSettings.KEY_PREFIX;
     private static final long MILLI = 1_000_000;
 
     /** Lock id, key and family of a random lease, of a hot key if there is one. */
@@ -69,9 +69,21 @@ final class RedisFaults {
             return 1
             """, Long.class);
 
+    /**
+     * The part of the locks that the server has.
+     *
+     * @param prefixes of the keys
+     * @param hasKey whether it has the lock with this key
+     * @param proxy on the way of some processes; {@code null} if there is none
+     */
+    record Part(
+            List<String> prefixes,
+            Predicate<String> hasKey,
+            @Nullable RedisProxy proxy) {}
+
     private final OwnRedis server;
     private final StringRedisTemplate redis;
-    private final RedisProxy proxy;
+    private final Part part;
     private final HistoryRecorder recorder;
     private final Random random;
 
@@ -81,10 +93,10 @@ final class RedisFaults {
     /** Used only by the thread that disturbs the server. */
     private boolean restarts;
 
-    RedisFaults(OwnRedis server, StringRedisTemplate redis, RedisProxy proxy, HistoryRecorder recorder, Random random) {
+    RedisFaults(OwnRedis server, StringRedisTemplate redis, Part part, HistoryRecorder recorder, Random random) {
         this.server = server;
         this.redis = redis;
-        this.proxy = proxy;
+        this.part = part;
         this.recorder = recorder;
         this.random = random;
     }
@@ -94,8 +106,8 @@ final class RedisFaults {
         int what = random.nextInt(100);
         if (what < 4) {
             killConnection();
-        } else if (what < 7) {
-            loseReplies();
+        } else if (what < 7 && part.proxy() != null) {
+            loseReplies(part.proxy());
         } else if (what < 22) {
             endLease();
         } else if (what < 24) {
@@ -141,7 +153,7 @@ final class RedisFaults {
     }
 
     /** Requests arrive, their answers do not, and the connections break. */
-    private void loseReplies() {
+    private void loseReplies(RedisProxy proxy) {
         proxy.fallSilent();
         pause(1, 20);
         proxy.speakAgain();
@@ -151,12 +163,13 @@ final class RedisFaults {
     private void endLease() {
         running.readLock().lock();
         try {
-            List<String> lease = redis.execute(ANY_LEASE, List.of(PREFIX), Integer.toString(random.nextInt(1_000_000)));
+            String prefix = part.prefixes().get(random.nextInt(part.prefixes().size()));
+            List<String> lease = redis.execute(ANY_LEASE, List.of(prefix), Integer.toString(random.nextInt(1_000_000)));
             if (lease.isEmpty()) {
                 return;
             }
             HistoryEvent ended = recorder.begin(Kind.ENDED, CLIENT, lease.get(1), HistoryRecorder.hash(lease.get(0)));
-            String set = PREFIX + lease.get(2) + lease.get(1);
+            String set = prefix + lease.get(2) + lease.get(1);
             end(ended, set, lease.get(0));
         } catch (DataAccessException ex) {
             // None was found, and none was ended.
@@ -180,6 +193,7 @@ final class RedisFaults {
     private void pauseWrites() {
         server.pauseWrites();
         List<HistoryEvent> paused = Stream.generate(() -> StressClient.randomKey(random))
+                .filter(part.hasKey())
                 .limit(10)
                 .distinct()
                 .map(key -> recorder.begin(Kind.SERIALISED, CLIENT, key, ""))
@@ -195,6 +209,11 @@ final class RedisFaults {
         } finally {
             server.goOn();
         }
+    }
+
+    /** Pauses the server. */
+    void pauseServer() {
+        alone(this::stop);
     }
 
     /** Stops the server for longer than some leases, and for less time than a request may take. */

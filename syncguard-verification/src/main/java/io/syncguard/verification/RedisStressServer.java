@@ -36,7 +36,13 @@ final class RedisStressServer implements StressServer {
         this.server = new OwnRedis(
                 "appendonly yes", "appendfsync always", "dir \"" + directory(surroundings.directory()) + "\"");
         this.proxy = new RedisProxy(server.url());
-        this.connections = new LettuceConnectionFactory(
+        this.connections = connectionsTo(server);
+        this.redis = new StringRedisTemplate(connections);
+    }
+
+    /** Started connections for the faults and the end of a run. */
+    static LettuceConnectionFactory connectionsTo(OwnRedis server) {
+        LettuceConnectionFactory connections = new LettuceConnectionFactory(
                 (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(server.url()),
                 LettuceClientConfiguration.builder()
                         .commandTimeout(Duration.ofSeconds(20))
@@ -47,7 +53,7 @@ final class RedisStressServer implements StressServer {
                         .build());
         connections.afterPropertiesSet();
         connections.start();
-        this.redis = new StringRedisTemplate(connections);
+        return connections;
     }
 
     private static Path directory(Path parent) {
@@ -74,12 +80,13 @@ final class RedisStressServer implements StressServer {
 
     @Override
     public StressStore store() {
-        return new RedisStressStore(redis);
+        return new RedisStressStore(redis, RedisStressStore.ONE_SHARD);
     }
 
     @Override
     public List<Disturbance> disturbances(HistoryRecorder recorder, Random random) {
-        RedisFaults faults = new RedisFaults(server, redis, proxy, recorder, random);
+        RedisFaults.Part all = new RedisFaults.Part(RedisStressStore.ONE_SHARD, key -> true, proxy);
+        RedisFaults faults = new RedisFaults(server, redis, all, recorder, random);
         return Stream.concat(
                         // Several, because each waits most of the time.
                         Collections.nCopies(3, new Disturbance(40, faults::any)).stream(),

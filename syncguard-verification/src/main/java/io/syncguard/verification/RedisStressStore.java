@@ -14,7 +14,11 @@ import org.springframework.data.redis.core.script.RedisScript;
 /** The keys, under the usual prefix. No key of the stress is so long that its name is hashed. */
 final class RedisStressStore implements StressStore {
 
-    private static final String PREFIX = RedisSettings.KEY_PREFIX;
+    static final List<String> ONE_SHARD = List.of(RedisSettings.KEY_PREFIX);
+
+    /** The prefixes of four shards, as docs/redis.md says where they are: the CRC-32 of a key determines which. */
+    static final List<String> FOUR_SHARDS =
+            List.of("{syncguard#33}:", "{syncguard#32}:", "{syncguard#31}:", "{syncguard#30}:");
 
     /** Random lock ids of leases and queue entries. */
     private static final RedisScript<List<String>> ANY_LOCK = script("""
@@ -71,20 +75,24 @@ final class RedisStressStore implements StressStore {
             """, Long.class);
 
     private final StringRedisTemplate redis;
+    private final List<String> prefixes;
 
-    RedisStressStore(StringRedisTemplate redis) {
+    RedisStressStore(StringRedisTemplate redis, List<String> prefixes) {
         this.redis = redis;
+        this.prefixes = prefixes;
     }
 
     @Override
     public Optional<Known> anyLock(Random random) {
-        List<String> found = redis.execute(ANY_LOCK, List.of(PREFIX), Integer.toString(random.nextInt(30)));
+        String prefix = prefixes.get(random.nextInt(prefixes.size()));
+        List<String> found = redis.execute(ANY_LOCK, List.of(prefix), Integer.toString(random.nextInt(30)));
         return found.isEmpty() ? Optional.empty() : Optional.of(new Known(found.get(0), found.get(1)));
     }
 
     @Override
     public List<Live> liveLeases() {
-        return inRows(redis.execute(LIVE_LEASES, List.of(PREFIX)), 6).stream()
+        return prefixes.stream()
+                .flatMap(prefix -> inRows(redis.execute(LIVE_LEASES, List.of(prefix)), 6).stream())
                 .map(row -> new Live(
                         new Known(row.get(0), row.get(1)),
                         new Lease(
@@ -99,16 +107,20 @@ final class RedisStressStore implements StressStore {
     @Override
     public Map<String, Long> counters() {
         Map<String, Long> counters = new HashMap<>();
-        inRows(redis.execute(COUNTERS, List.of(PREFIX)), 2)
-                .forEach(row -> counters.put(row.get(0), Long.valueOf(row.get(1))));
+        prefixes.forEach(prefix -> inRows(redis.execute(COUNTERS, List.of(prefix)), 2)
+                .forEach(row -> counters.put(row.get(0), Long.valueOf(row.get(1)))));
         return counters;
     }
 
     @Override
     public long withoutEnd() {
+        return prefixes.stream().mapToLong(this::withoutEnd).sum();
+    }
+
+    private long withoutEnd(String prefix) {
         return redis.execute(
                 WITHOUT_END,
-                List.of(PREFIX),
+                List.of(prefix),
                 Long.toString(StressClient.LONGEST_TTL_MILLIS + LeaseHistory.TOLERANCE_MILLIS),
                 Long.toString(RedisSettings.WAITER_TTL.toMillis()));
     }

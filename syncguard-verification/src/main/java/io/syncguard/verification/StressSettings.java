@@ -15,11 +15,16 @@ import java.util.Random;
  */
 public record StressSettings(long seed, int seconds, int workers, int clients) {
 
-    /** The settings of this run. */
+    /** The settings of this run, of the usual length unless a property sets it. */
     public static StressSettings fromSystemProperties() {
+        return fromSystemProperties(13);
+    }
+
+    /** @param seconds unless a property sets them */
+    static StressSettings fromSystemProperties(int seconds) {
         return new StressSettings(
                 Long.getLong("syncguard.stress.seed", new Random().nextInt(Integer.MAX_VALUE)),
-                Integer.getInteger("syncguard.stress.seconds", 13),
+                Integer.getInteger("syncguard.stress.seconds", seconds),
                 Integer.getInteger("syncguard.stress.workers", 3),
                 Integer.getInteger("syncguard.stress.clients", 4));
     }

@@ -14,8 +14,11 @@ interface StressStore {
 
     /** The store at this URL, through the connections of the application. */
     static StressStore at(String url, BeanFactory application) {
+        if (url.startsWith(RedisClusterStressServer.SCHEME)) {
+            return new RedisStressStore(application.getBean(StringRedisTemplate.class), RedisStressStore.FOUR_SHARDS);
+        }
         return url.startsWith("redis:")
-                ? new RedisStressStore(application.getBean(StringRedisTemplate.class))
+                ? new RedisStressStore(application.getBean(StringRedisTemplate.class), RedisStressStore.ONE_SHARD)
                 : new PostgresStressStore(application.getBean(JdbcTemplate.class));
     }
 

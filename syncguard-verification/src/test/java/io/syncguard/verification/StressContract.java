@@ -18,17 +18,27 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class StressContract {
 
+    /** The length of a run in a build. */
+    private static final int SECONDS = 13;
+
     private final StressServer.Starter starter;
+    private final int seconds;
     private StressRun run;
     private StressReport report;
 
     StressContract(StressServer.Starter starter) {
+        this(starter, SECONDS);
+    }
+
+    /** @param seconds the length of a run in a build */
+    StressContract(StressServer.Starter starter, int seconds) {
         this.starter = starter;
+        this.seconds = seconds;
     }
 
     @BeforeAll
     void work() throws Exception {
-        run = new StressRun(StressSettings.fromSystemProperties(), starter);
+        run = new StressRun(StressSettings.fromSystemProperties(seconds), starter);
         report = run.run();
         System.out.println(report);
     }
