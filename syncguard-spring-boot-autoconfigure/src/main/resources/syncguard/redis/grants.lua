@@ -10,10 +10,16 @@ local function has_fences(name)
     return (tonumber(redis.call('GET', key('fence', name))) or 0) < LAST_FENCE
 end
 
--- The next fence of the key; nil if the counter has reached its end. A grant writes it before everything else: with
--- full memory Redis refuses it, and nothing has changed.
+-- The next fence of the key; nil if the counter has reached its end, where it stays. A grant writes it before
+-- everything else: with full memory Redis refuses it, and nothing has changed.
 local function next_fence(name)
-    return has_fences(name) and redis.call('INCR', key('fence', name)) or nil
+    local counter = key('fence', name)
+    local fence = redis.call('INCR', counter)
+    if fence <= LAST_FENCE then
+        return fence
+    end
+    redis.call('DECR', counter)
+    return nil
 end
 
 -- Writes a lease: what its lock id stands for, then its expiry.

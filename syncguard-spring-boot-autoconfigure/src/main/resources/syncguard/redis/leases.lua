@@ -25,8 +25,10 @@ local LEASES = { EXCLUSIVE = 'lock', SHARED = 'readers' }
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
+local PREFIX = KEYS[1]
+
 local function key(family, name)
-    return KEYS[1] .. family .. ':' .. name
+    return PREFIX .. family .. ':' .. name
 end
 
 local function text(number)

@@ -6,7 +6,13 @@ local function end_lease(lock_id)
     if not lease then
         return reason
     end
-    redis.call('ZREM', key(LEASES[lease.mode], lease.name), lock_id)
-    redis.call('DEL', key('id', lock_id))
+    local id, set = key('id', lock_id), key(LEASES[lease.mode], lease.name)
+    if lease.mode == 'SHARED' then
+        redis.call('ZREM', set, lock_id)
+        redis.call('DEL', id)
+    else
+        -- An exclusive lease is alone in its set.
+        redis.call('DEL', set, id)
+    end
     return 'released', lease.name
 end
