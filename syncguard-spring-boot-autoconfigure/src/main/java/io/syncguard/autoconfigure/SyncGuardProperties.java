@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.leader.LeaderSettings;
 import io.syncguard.postgres.PostgresBatching;
+import io.syncguard.redis.RedisBatching;
 import io.syncguard.redis.RedisSettings;
 import java.time.Duration;
 import java.util.List;
@@ -114,14 +115,17 @@ record SyncGuardProperties(
      *     locks of one prefix. From 1 to 1024; all instances need the same number, and it is stored with the keys.
      * @param networkTimeout How long an operation waits for the answer. From 100 ms to 10 minutes; shorter for a lock
      *     with a short ttl.
+     * @param batching Which acquire requests and releases of different threads share a script: those that come under
+     *     load, none, or, for tests, all.
      */
     record Redis(
             @DefaultValue(RedisSettings.KEY_PREFIX) String keyPrefix,
             @DefaultValue("1") int shards,
-            @DefaultValue("2s") Duration networkTimeout) {
+            @DefaultValue("2s") Duration networkTimeout,
+            @DefaultValue("auto") RedisBatching batching) {
 
         RedisSettings settings() {
-            return new RedisSettings(keyPrefix, networkTimeout, RedisSettings.WAITER_TTL, shards);
+            return new RedisSettings(keyPrefix, networkTimeout, RedisSettings.WAITER_TTL, shards, batching);
         }
     }
 

@@ -24,6 +24,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 /**
  * Locks in Redis. Each operation runs one script of {@code syncguard/redis}: one round trip, and atomic at the server.
+ * Under load, acquire requests and releases of many threads share a script.
  */
 public final class RedisLockBackend implements LockBackend {
 
@@ -39,6 +40,7 @@ public final class RedisLockBackend implements LockBackend {
     private final RedisConnections connections;
     private final RedisScriptRunner scripts;
     private final RedisShardedRequests sharded;
+    private final RedisCallerRequests callerRequests;
     private final RedisAcquireRequests acquireRequests;
     private final RedisRenewals renewals;
     private final RedisLookups lookups;
@@ -71,6 +73,7 @@ public final class RedisLockBackend implements LockBackend {
         this.shards = settings.spread();
         this.scripts = new RedisScriptRunner(connections, timeout, time);
         this.sharded = new RedisShardedRequests(scripts, shards);
+        this.callerRequests = new RedisCallerRequests(scripts, shards, settings.batching());
         this.acquireRequests = new RedisAcquireRequests(keys, shards, waiterTtl);
         this.renewals = new RedisRenewals(waiterTtl);
         this.lookups = new RedisLookups(scripts, keys, shards);
@@ -111,8 +114,8 @@ public final class RedisLockBackend implements LockBackend {
     public AcquireResult acquire(AcquireRequest request) {
         RedisRequest attempt = acquireRequests.of(request, channel, wakeUps);
         long lastFence = fences.lastFence(request.key());
-        AcquireResult result =
-                scripts.run(attempt, request.ttl(), reply -> RedisReplyReader.readAcquire(reply, request.key()));
+        AcquireResult result = callerRequests.run(
+                attempt, scripts.limit(request.ttl()), reply -> RedisReplyReader.readAcquire(reply, request.key()));
         if (result instanceof AcquireResult.Queued && wakeUps != null) {
             wakeUps.start();
         } else if (result instanceof AcquireResult.Granted grant) {
@@ -147,8 +150,9 @@ public final class RedisLockBackend implements LockBackend {
         RedisShard shard = shards.ofLockId(lockId);
         return shard == null
                 ? ReleaseResult.NOT_FOUND
-                : scripts.run(
+                : callerRequests.run(
                         new RedisRequest("releasing a lock", RELEASE, shard, List.of(lockId)),
+                        scripts.limit(),
                         reply -> RedisReplyReader.readRelease(reply, 0));
     }
 

@@ -1,5 +1,6 @@
 package io.syncguard.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
@@ -11,6 +12,13 @@ import java.util.List;
  * @param arguments of the script
  */
 record RedisRequest(String description, RedisScript script, RedisShard shard, List<String> arguments) {
+
+    /** The arguments as the driver sends them. */
+    byte[][] values() {
+        return arguments.stream()
+                .map(argument -> argument.getBytes(StandardCharsets.UTF_8))
+                .toArray(byte[][]::new);
+    }
 
     /** Without the arguments, which may be lock ids. */
     @Override

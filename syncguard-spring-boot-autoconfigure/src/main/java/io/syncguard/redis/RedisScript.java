@@ -6,29 +6,39 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A Lua script of {@code syncguard/redis}. Each line {@code -- include part} is replaced by that part, and comment
- * lines are removed.
+ * A Lua script of {@code syncguard/redis}. Each line {@code -- include part} is replaced by that part, unless it is
+ * there already, and comment lines are removed.
  *
+ * @param name of its file
  * @param text what the server runs
  * @param digest the SHA-1 of the text, by which the server knows a script that it has run before
  */
-record RedisScript(String text, String digest) {
+record RedisScript(String name, String text, String digest) {
 
     private static final Pattern INCLUDE = Pattern.compile("^-- include (\\w+)$", Pattern.MULTILINE);
 
     private static final Pattern COMMENT = Pattern.compile("^ *--.*\\R", Pattern.MULTILINE);
 
     static RedisScript named(String name) {
-        String text =
-                INCLUDE.matcher(read(name)).replaceAll(include -> Matcher.quoteReplacement(read(include.group(1))));
-        String code = COMMENT.matcher(text).replaceAll("");
-        return new RedisScript(code, sha1(code));
+        String code = COMMENT.matcher(expanded(name, Set.of())).replaceAll("");
+        return new RedisScript(name, code, sha1(code));
+    }
+
+    /** @param known the parts that the surrounding text has included before */
+    private static String expanded(String name, Set<String> known) {
+        Set<String> included = new HashSet<>(known);
+        return INCLUDE.matcher(read(name)).replaceAll(include -> {
+            String part = include.group(1);
+            return included.add(part) ? Matcher.quoteReplacement(expanded(part, included)) : "";
+        });
     }
 
     private static String read(String name) {

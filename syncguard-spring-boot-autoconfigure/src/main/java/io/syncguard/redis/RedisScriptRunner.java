@@ -6,7 +6,6 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.syncguard.LockBackendException;
 import io.syncguard.concurrent.Time;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +53,8 @@ final class RedisScriptRunner {
         return run(request, limit(ttl), reader);
     }
 
-    private <T> T run(RedisRequest request, long limit, Function<RedisReply, T> reader) {
+    /** Runs a request within this limit, in milliseconds. One round trip. */
+    <T> T run(RedisRequest request, long limit, Function<RedisReply, T> reader) {
         return read(request, start(List.of(request), limit).get(0).get(), reader);
     }
 
@@ -69,7 +69,7 @@ final class RedisScriptRunner {
         if (requests.isEmpty()) {
             return List.of();
         }
-        long deadline = time.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limit);
+        long deadline = deadline(limit);
         RedisScriptingAsyncCommands<byte[], byte[]> commands =
                 connect(requests.get(0).description(), limit);
         List<Supplier<RedisReply>> replies = new ArrayList<>(requests.size());
@@ -77,6 +77,16 @@ final class RedisScriptRunner {
             replies.add(start(request, commands, deadline));
         }
         return replies;
+    }
+
+    /** Waits for a reply, which is cancelled if it does not arrive in time. */
+    <T> T await(Future<T> reply, long deadline, Function<Throwable, LockBackendException> translator) {
+        return call(() -> await(reply, deadline), translator);
+    }
+
+    /** When a limit in milliseconds, which begins now, is over. */
+    long deadline(long limit) {
+        return time.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limit);
     }
 
     /**
@@ -142,8 +152,7 @@ final class RedisScriptRunner {
             RedisRequest request, RedisScriptingAsyncCommands<byte[], byte[]> commands, long deadline) {
         RedisScript script = request.script();
         byte[][] keys = request.shard().scriptKeys();
-        byte[][] values =
-                request.arguments().stream().map(RedisScriptRunner::bytes).toArray(byte[][]::new);
+        byte[][] values = request.values();
         RedisFuture<List<?>> known = commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values);
         return () -> {
             try {
@@ -180,9 +189,5 @@ final class RedisScriptRunner {
             // Stops the driver from sending the command if it is still queued there.
             reply.cancel(false);
         }
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
     }
 }

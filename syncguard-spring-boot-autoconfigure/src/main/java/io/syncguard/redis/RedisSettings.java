@@ -15,8 +15,10 @@ import java.util.regex.Pattern;
  * @param waiterTtl how long a queue entry lives unless its waiter renews it
  * @param shards over how many hash tags the keys are spread, so that the masters of a cluster share them; one for a
  *     single server. It cannot be changed while there are keys under the prefix
+ * @param batching which acquire requests and releases share a script
  */
-public record RedisSettings(String keyPrefix, Duration timeout, Duration waiterTtl, int shards) {
+public record RedisSettings(
+        String keyPrefix, Duration timeout, Duration waiterTtl, int shards, RedisBatching batching) {
 
     /** The default prefix. */
     public static final String KEY_PREFIX = "{syncguard}:";
@@ -47,9 +49,9 @@ public record RedisSettings(String keyPrefix, Duration timeout, Duration waiterT
         }
     }
 
-    /** With all keys in one shard. */
+    /** With all keys in one shard, and requests that share a script under load. */
     public RedisSettings(String keyPrefix, Duration timeout, Duration waiterTtl) {
-        this(keyPrefix, timeout, waiterTtl, 1);
+        this(keyPrefix, timeout, waiterTtl, 1, RedisBatching.AUTO);
     }
 
     RedisKeySpace keys() {

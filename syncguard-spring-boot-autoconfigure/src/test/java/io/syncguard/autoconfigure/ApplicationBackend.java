@@ -6,11 +6,13 @@ import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
+import io.syncguard.redis.RedisBatching;
 import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.redis.RedisSettings;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -47,40 +49,43 @@ public final class ApplicationBackend {
      * @param waiterTtl how long a queue entry lives; the safety poll of a waiter comes after a third of it
      */
     public static LockBackend on(String url, int poolSize, Duration networkTimeout, Duration waiterTtl) {
-        return on(url, poolSize, networkTimeout, waiterTtl, PostgresBatching.AUTO);
+        return on(url, poolSize, networkTimeout, waiterTtl, "auto");
     }
 
     /**
      * The same.
      *
-     * @param batching see {@code syncguard.postgres.batching}
+     * @param batching see {@code syncguard.postgres.batching} and {@code syncguard.redis.batching}
      */
     public static LockBackend on(
-            String url, int poolSize, Duration networkTimeout, Duration waiterTtl, PostgresBatching batching) {
+            String url, int poolSize, Duration networkTimeout, Duration waiterTtl, String batching) {
+        String value = batching.toUpperCase(Locale.ROOT);
         if (url.startsWith(CLUSTER)) {
-            return onCluster(url.substring(CLUSTER.length()), networkTimeout, waiterTtl);
+            return onCluster(url.substring(CLUSTER.length()), networkTimeout, waiterTtl, RedisBatching.valueOf(value));
         }
         return url.startsWith("redis:")
-                ? onRedis(url, networkTimeout, waiterTtl)
-                : onPostgres(url, poolSize, networkTimeout, waiterTtl, batching);
+                ? onRedis(url, networkTimeout, waiterTtl, RedisBatching.valueOf(value))
+                : onPostgres(url, poolSize, networkTimeout, waiterTtl, PostgresBatching.valueOf(value));
     }
 
-    private static LockBackend onRedis(String url, Duration networkTimeout, Duration waiterTtl) {
+    private static LockBackend onRedis(
+            String url, Duration networkTimeout, Duration waiterTtl, RedisBatching batching) {
         // The library reads its connection details and never opens a connection.
         LettuceConnectionFactory application = new LettuceConnectionFactory(
                 (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(url));
         application.afterPropertiesSet();
         return new RedisLockBackend(
-                application, new RedisSettings(RedisSettings.KEY_PREFIX, networkTimeout, waiterTtl));
+                application, new RedisSettings(RedisSettings.KEY_PREFIX, networkTimeout, waiterTtl, 1, batching));
     }
 
-    private static LockBackend onCluster(String nodes, Duration networkTimeout, Duration waiterTtl) {
+    private static LockBackend onCluster(
+            String nodes, Duration networkTimeout, Duration waiterTtl, RedisBatching batching) {
         // Asked for its connection details and never opened.
         LettuceConnectionFactory application =
                 new LettuceConnectionFactory(new RedisClusterConfiguration(List.of(nodes.split(","))));
         application.afterPropertiesSet();
         return new RedisLockBackend(
-                application, new RedisSettings(RedisSettings.KEY_PREFIX, networkTimeout, waiterTtl, 4));
+                application, new RedisSettings(RedisSettings.KEY_PREFIX, networkTimeout, waiterTtl, 4, batching));
     }
 
     private static LockBackend onPostgres(

@@ -6,6 +6,7 @@ import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.postgres.PostgresBatching;
+import io.syncguard.redis.RedisBatching;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +49,7 @@ class PropertiesTests {
                         "syncguard.postgres.batching=off",
                         "syncguard.redis.key-prefix={bound}:",
                         "syncguard.redis.shards=7",
+                        "syncguard.redis.batching=always",
                         "syncguard.redis.network-timeout=20ms",
                         "syncguard.leader.scheduler.ttl=21s",
                         "syncguard.leader.scheduler.heartbeat=2200ms",
@@ -76,7 +78,8 @@ class PropertiesTests {
                                             Duration.ofMinutes(19),
                                             true,
                                             PostgresBatching.OFF),
-                                    new SyncGuardProperties.Redis("{bound}:", 7, Duration.ofMillis(20)),
+                                    new SyncGuardProperties.Redis(
+                                            "{bound}:", 7, Duration.ofMillis(20), RedisBatching.ALWAYS),
                                     Map.of(
                                             "scheduler",
                                             new SyncGuardProperties.Leader(

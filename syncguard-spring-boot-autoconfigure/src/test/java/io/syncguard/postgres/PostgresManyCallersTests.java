@@ -44,7 +44,7 @@ class PostgresManyCallersTests {
             names = {"AUTO", "ALWAYS"})
     void a_stuck_key_holds_up_no_other_key(PostgresBatching batching) throws Exception {
         try (LockBackend backend =
-                        ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, PostgresSettings.WAITER_TTL, batching);
+                        ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, PostgresSettings.WAITER_TTL, batching.name());
                 Connection application = PostgresServer.dataSource(url).getConnection()) {
             acquireAndRelease(backend, "stuck", "first");
             application.setAutoCommit(false);

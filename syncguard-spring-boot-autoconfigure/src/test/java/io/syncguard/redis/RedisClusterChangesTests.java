@@ -47,7 +47,7 @@ class RedisClusterChangesTests {
     @BeforeAll
     static void startCluster() {
         cluster = new OwnRedisCluster();
-        store = new RedisContractStore(cluster.connections(), 1);
+        store = new RedisContractStore(cluster.connections(), 1, RedisBatching.AUTO);
     }
 
     @AfterAll

@@ -29,7 +29,7 @@ class RedisClusterShardsContractTests {
     @BeforeAll
     static void startCluster() {
         cluster = new OwnRedisCluster();
-        store = new RedisContractStore(cluster.connections(), 4);
+        store = new RedisContractStore(cluster.connections(), 4, RedisBatching.AUTO);
     }
 
     @AfterAll

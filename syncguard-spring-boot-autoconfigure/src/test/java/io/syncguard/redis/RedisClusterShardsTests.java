@@ -45,7 +45,7 @@ class RedisClusterShardsTests extends ContractFixture {
     @BeforeAll
     static void startCluster() {
         cluster = new OwnRedisCluster();
-        store = new RedisContractStore(cluster.connections(), 4);
+        store = new RedisContractStore(cluster.connections(), 4, RedisBatching.AUTO);
     }
 
     @AfterAll

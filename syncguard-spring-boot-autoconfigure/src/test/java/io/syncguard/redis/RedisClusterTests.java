@@ -33,7 +33,7 @@ class RedisClusterTests extends WokenWaitersContract {
     @BeforeAll
     static void startCluster() {
         cluster = new OwnRedisCluster();
-        store = new RedisContractStore(cluster.connections(), 1);
+        store = new RedisContractStore(cluster.connections(), 1, RedisBatching.AUTO);
     }
 
     @AfterAll

@@ -19,23 +19,30 @@ final class RedisContractStore implements ContractStore, AutoCloseable {
     private final LettuceConnectionFactory connections;
     private final StringRedisTemplate redis;
     private final int shards;
+    private final RedisBatching batching;
     private RedisSettings settings;
 
     RedisContractStore() {
-        this(RedisServer.connections(RedisServer.url()), 1);
+        this(RedisBatching.AUTO);
+    }
+
+    RedisContractStore(RedisBatching batching) {
+        this(RedisServer.connections(RedisServer.url()), 1, batching);
     }
 
     /** A store on another server, or on a cluster. */
-    RedisContractStore(LettuceConnectionFactory connections, int shards) {
+    RedisContractStore(LettuceConnectionFactory connections, int shards, RedisBatching batching) {
         this.connections = connections;
         this.shards = shards;
+        this.batching = batching;
         emptied();
         connections.afterPropertiesSet();
         redis = new StringRedisTemplate(connections);
     }
 
     RedisContractStore emptied() {
-        settings = new RedisSettings(RedisServer.newPrefix() + ":", Duration.ofSeconds(5), WAITER_TTL, shards);
+        settings =
+                new RedisSettings(RedisServer.newPrefix() + ":", Duration.ofSeconds(5), WAITER_TTL, shards, batching);
         return this;
     }
 
@@ -60,8 +67,8 @@ final class RedisContractStore implements ContractStore, AutoCloseable {
     }
 
     LockBackend newBackend(Duration timeout) {
-        RedisLockBackend backend =
-                new RedisLockBackend(connections, new RedisSettings(settings.keyPrefix(), timeout, WAITER_TTL, shards));
+        RedisLockBackend backend = new RedisLockBackend(
+                connections, new RedisSettings(settings.keyPrefix(), timeout, WAITER_TTL, shards, batching));
         if (shards > 1) {
             // As an application does at its start: the first request of a short lease has no time to connect to a
             // cluster.

@@ -94,6 +94,7 @@ class RedisLayoutTests {
 
     private RedisLockBackend open(int shards) {
         return new RedisLockBackend(
-                connections, new RedisSettings(prefix, Duration.ofSeconds(5), RedisSettings.WAITER_TTL, shards));
+                connections,
+                new RedisSettings(prefix, Duration.ofSeconds(5), RedisSettings.WAITER_TTL, shards, RedisBatching.AUTO));
     }
 }

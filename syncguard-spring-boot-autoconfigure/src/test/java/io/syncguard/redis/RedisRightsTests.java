@@ -122,8 +122,8 @@ class RedisRightsTests {
     void they_are_enough_for_several_shards_with_what_the_manual_adds() throws Exception {
         List<String> rights = rights(RIGHTS);
         allow(redis, rights);
-        RedisSettings four =
-                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1), 4);
+        RedisSettings four = new RedisSettings(
+                RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1), 4, RedisBatching.AUTO);
         AcquireRequest any = AcquireRequests.exclusive(
                 "order:42", four.spread().lockIdIn(four.spread().ofName("order:42"), "A".repeat(22)), TTL, "test");
         try (RedisLockBackend backend = new RedisLockBackend(connections(), four)) {

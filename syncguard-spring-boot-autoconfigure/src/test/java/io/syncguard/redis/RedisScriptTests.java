@@ -23,6 +23,7 @@ class RedisScriptTests {
                 "release",
                 "release_all",
                 "release_after",
+                "batch",
                 "is_locked",
                 "lookup"
             })

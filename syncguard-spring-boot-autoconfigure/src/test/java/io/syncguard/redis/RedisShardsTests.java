@@ -155,7 +155,8 @@ class RedisShardsTests {
 
     private static void assertRefused(String prefix, int count, String message) {
         assertThatExceptionOfType(LockException.class)
-                .isThrownBy(() -> new RedisSettings(prefix, Duration.ofSeconds(2), RedisSettings.WAITER_TTL, count))
+                .isThrownBy(() -> new RedisSettings(
+                        prefix, Duration.ofSeconds(2), RedisSettings.WAITER_TTL, count, RedisBatching.AUTO))
                 .withMessageContaining(message)
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT));
     }

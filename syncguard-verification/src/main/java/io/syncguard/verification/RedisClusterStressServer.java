@@ -44,7 +44,8 @@ final class RedisClusterStressServer implements StressServer {
                 "spring.data.redis.cluster.nodes=" + addresses(),
                 "spring.data.redis.timeout=2s",
                 "syncguard.backend=redis",
-                "syncguard.redis.shards=4");
+                "syncguard.redis.shards=4",
+                RedisStressServer.batching(process));
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.syncguard.verification;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.syncguard.embedded.OwnRedis;
+import io.syncguard.redis.RedisBatching;
 import io.syncguard.testing.RedisProxy;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -75,7 +76,13 @@ final class RedisStressServer implements StressServer {
                 "spring.datasource.url=" + surroundings.url(),
                 "spring.data.redis.url=" + url(process),
                 "spring.data.redis.timeout=2s",
-                "syncguard.backend=redis");
+                "syncguard.backend=redis",
+                batching(process));
+    }
+
+    /** The processes batch differently, on the same keys. */
+    static String batching(int process) {
+        return "syncguard.redis.batching=" + RedisBatching.values()[process % RedisBatching.values().length];
     }
 
     @Override

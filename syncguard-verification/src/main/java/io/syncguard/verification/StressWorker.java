@@ -6,7 +6,6 @@ import io.syncguard.LockEvent;
 import io.syncguard.LockListener;
 import io.syncguard.LockTemplate;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.ThreadShortage;
@@ -201,9 +200,10 @@ final class StressWorker {
                                                 waiterTtl,
                                                 context.getEnvironment()
                                                         .getProperty(
-                                                                "syncguard.postgres.batching",
-                                                                PostgresBatching.class,
-                                                                PostgresBatching.AUTO)));
+                                                                url.startsWith("redis")
+                                                                        ? "syncguard.redis.batching"
+                                                                        : "syncguard.postgres.batching",
+                                                                "auto")));
                     }
                     context.getBeanFactory().addBeanPostProcessor(new RecordedBackend(recorder, known));
                     context.getBeanFactory().registerSingleton("lossRecorder", lossRecorder(recorder));

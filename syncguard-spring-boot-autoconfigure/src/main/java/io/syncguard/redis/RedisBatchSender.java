@@ -1,0 +1,69 @@
+package io.syncguard.redis;
+
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/** Sends requests to one shard in one script, and does not wait for the answer. Threads share it. */
+final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object> {
+
+    private static final RedisScript BATCH = RedisScript.named("batch");
+
+    private final RedisScriptRunner scripts;
+    private final RedisShard shard;
+
+    RedisBatchSender(RedisScriptRunner scripts, RedisShard shard) {
+        this.scripts = scripts;
+        this.shard = shard;
+    }
+
+    /** On the thread of a caller or of the driver, after the callers have waited for the connection. */
+    @Override
+    public CompletableFuture<List<Object>> send(List<RedisRequest> requests) {
+        String doing = "running " + requests.size() + " operations";
+        RedisScriptingAsyncCommands<byte[], byte[]> commands = scripts.connect(doing, 0);
+        byte[][] keys = shard.scriptKeys();
+        byte[][] values = new RedisRequest(doing, BATCH, shard, arguments(requests)).values();
+        CompletableFuture<List<Object>> answers = new CompletableFuture<>();
+        forward(commands.evalsha(BATCH.digest(), ScriptOutputType.MULTI, keys, values), answers, error -> {
+            if (error instanceof RedisNoScriptException && !answers.isDone()) {
+                // The server has not run it since it started.
+                forward(
+                        commands.eval(BATCH.text(), ScriptOutputType.MULTI, keys, values),
+                        answers,
+                        answers::completeExceptionally);
+            } else {
+                answers.completeExceptionally(error);
+            }
+        });
+        return answers;
+    }
+
+    private static List<String> arguments(List<RedisRequest> requests) {
+        List<String> arguments = new ArrayList<>();
+        for (RedisRequest request : requests) {
+            arguments.add(request.script().name());
+            arguments.add(Integer.toString(request.arguments().size()));
+            arguments.addAll(request.arguments());
+        }
+        return arguments;
+    }
+
+    private static void forward(
+            RedisFuture<List<Object>> reply, CompletableFuture<List<Object>> answers, Consumer<Throwable> onError) {
+        reply.whenComplete((items, error) -> {
+            if (error == null) {
+                answers.complete(items);
+            } else {
+                onError.accept(error);
+            }
+        });
+        // Stops the driver from sending the command if it is still queued there, and nobody waits for it.
+        answers.whenComplete((any, error) -> reply.cancel(false));
+    }
+}

@@ -1,0 +1,77 @@
+package io.syncguard.redis;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/** Sends the acquire requests and releases of callers, under load many in one script. Threads share it. */
+final class RedisCallerRequests {
+
+    /** The driver sends the requests of few callers on one connection without waiting, which is as fast. */
+    private static final int CALLERS = 16;
+
+    /** While the server runs one, the next arrives. */
+    private static final int BATCHES = 2;
+
+    /** Other clients of the server wait for a batch: about a millisecond. */
+    private static final int BATCH_SIZE = 64;
+
+    private final RedisScriptRunner scripts;
+    private final RedisBatching batching;
+
+    /** In the order of the shards. A shard on a master that does not answer holds up no other. */
+    private final List<AsyncBatcher<RedisRequest, Object>> batchers = new ArrayList<>();
+
+    RedisCallerRequests(RedisScriptRunner scripts, RedisShards shards, RedisBatching batching) {
+        this.scripts = scripts;
+        this.batching = batching;
+        int callers = batching == RedisBatching.ALWAYS ? 0 : CALLERS;
+        AsyncBatcher.Limits limits = new AsyncBatcher.Limits(callers, BATCHES, BATCH_SIZE);
+        for (RedisShard shard : shards.all()) {
+            batchers.add(new AsyncBatcher<>(new RedisBatchSender(scripts, shard), limits));
+        }
+    }
+
+    /**
+     * Runs a request. One round trip.
+     *
+     * @param request for the script {@code acquire} or {@code release}
+     * @param limit in milliseconds
+     */
+    <T> T run(RedisRequest request, long limit, Function<RedisReply, T> reader) {
+        if (batching == RedisBatching.OFF) {
+            return scripts.run(request, limit, reader);
+        }
+        AsyncBatcher<RedisRequest, Object> batcher =
+                batchers.get(request.shard().number());
+        try {
+            return batcher.enter()
+                    ? scripts.run(request, limit, reader)
+                    : RedisScriptRunner.read(request, inBatch(batcher, request, limit), reader);
+        } finally {
+            batcher.leave();
+        }
+    }
+
+    private RedisReply inBatch(AsyncBatcher<RedisRequest, Object> batcher, RedisRequest request, long limit) {
+        String doing = request.description();
+        long deadline = scripts.deadline(limit);
+        // The batch must not wait for a connection.
+        scripts.connect(doing, limit);
+        BatchedReply<RedisRequest, Object> sent = batcher.send(request);
+        Object answer = scripts.await(
+                sent,
+                deadline,
+                error -> sent.wasSent() ? RedisErrors.translate(doing, error) : RedisErrors.notSent(doing, error));
+        return asReply(request, answer);
+    }
+
+    private static RedisReply asReply(RedisRequest request, Object answer) {
+        RedisReply reply = new RedisReply(answer instanceof List<?> items ? items : List.of(answer));
+        if (reply.text(0).equals("error")) {
+            throw RedisErrors.translate(request.description(), new RedisCommandExecutionException(reply.text(1)));
+        }
+        return reply;
+    }
+}

@@ -1,0 +1,129 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Many callers, some of whom leave, on a store that answers on other threads, and at times fails or never answers. */
+class AsyncBatcherStressTests {
+
+    private static final int CALLERS = 16;
+    private static final int REQUESTS = 3_000;
+    private static final int BATCHES = 2;
+
+    private final ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
+    private final ExecutorService store = Executors.newFixedThreadPool(3);
+
+    private final AtomicIntegerArray timesSent = new AtomicIntegerArray(CALLERS * REQUESTS);
+    private final AtomicInteger underWay = new AtomicInteger();
+    private final AtomicInteger mostUnderWay = new AtomicInteger();
+    private final AsyncBatcher<Integer, Integer> batcher =
+            new AsyncBatcher<>(this::answerLater, new AsyncBatcher.Limits(0, BATCHES, 8));
+
+    @AfterEach
+    void stop() {
+        callers.shutdownNow();
+        store.shutdownNow();
+    }
+
+    @Test
+    void each_request_gets_its_own_answer_or_was_not_sent_and_none_is_forgotten() throws Exception {
+        List<Future<Integer>> running = new ArrayList<>();
+        for (int caller = 0; caller < CALLERS; caller++) {
+            int number = caller;
+            running.add(callers.submit(() -> call(number)));
+        }
+        int answered = 0;
+        for (Future<Integer> each : running) {
+            answered += each.get(60, TimeUnit.SECONDS);
+        }
+
+        assertThat(answered).isGreaterThan(CALLERS * REQUESTS / 2);
+        assertThat(mostUnderWay).hasValueLessThanOrEqualTo(BATCHES);
+    }
+
+    /** @return how many requests were answered */
+    private int call(int caller) throws Exception {
+        Random random = new Random(caller);
+        int answered = 0;
+        for (int i = 0; i < REQUESTS; i++) {
+            int request = caller * REQUESTS + i;
+            BatchedReply<Integer, Integer> reply = batcher.send(request);
+            if (random.nextInt(10) > 0 && isAnswered(request, reply)) {
+                answered++;
+            }
+            boolean left = reply.cancel(false);
+            assertThat(timesSent.get(request)).isLessThanOrEqualTo(1);
+            if (left && !reply.wasSent()) {
+                assertThat(timesSent.get(request)).isZero();
+            }
+        }
+        return answered;
+    }
+
+    private boolean isAnswered(int request, BatchedReply<Integer, Integer> reply) throws Exception {
+        try {
+            Integer answer =
+                    reply.handle((value, error) -> error == null ? value : -1).get(1, TimeUnit.SECONDS);
+            assertThat(answer).isIn(-request, -1);
+            return true;
+        } catch (TimeoutException ex) {
+            // In a batch that is never answered, or behind it.
+            return false;
+        }
+    }
+
+    private CompletableFuture<List<Integer>> answerLater(List<Integer> requests) {
+        requests.forEach(timesSent::incrementAndGet);
+        Answers answers = new Answers();
+        int fate = requests.get(0) % 5_000;
+        if (fate != 1) {
+            store.execute(() -> answer(requests, answers, fate));
+        }
+        return answers;
+    }
+
+    private static void answer(List<Integer> requests, Answers answers, int fate) {
+        answers.leaveStore();
+        if (fate % 100 == 2) {
+            answers.completeExceptionally(new IllegalStateException("lost"));
+        } else {
+            answers.complete(requests.stream().map(request -> -request).toList());
+        }
+    }
+
+    /** Of a batch that counts as under way until it is answered or cancelled, when the next one departs. */
+    private final class Answers extends CompletableFuture<List<Integer>> {
+
+        private final AtomicBoolean inStore = new AtomicBoolean(true);
+
+        Answers() {
+            mostUnderWay.accumulateAndGet(underWay.incrementAndGet(), Math::max);
+        }
+
+        void leaveStore() {
+            if (inStore.compareAndSet(true, false)) {
+                underWay.decrementAndGet();
+            }
+        }
+
+        @Override
+        public boolean cancel(boolean mayInterrupt) {
+            leaveStore();
+            return super.cancel(mayInterrupt);
+        }
+    }
+}
