@@ -41,8 +41,12 @@ end
 local function hand_over()
     local first = first_live_entry()
     local entry = first and parse_entry(first)
-    -- Beside a reader a writer must not enter. Lapsed readers count, too: the next acquire deletes them.
-    if not entry or entry.shared or redis.call('EXISTS', key('readers', name)) == 1 then
+    if not entry or entry.shared then
+        return false
+    end
+    -- Beside a reader a writer must not enter.
+    delete_lapsed_leases(name)
+    if redis.call('EXISTS', key('readers', name)) == 1 then
         return false
     end
     local id = redis.call('HMGET', key('id', entry.lock_id), 'waiter_ttl', 'user_key', 'owner', 'secret')
@@ -50,7 +54,6 @@ local function hand_over()
     if not fence then
         return false
     end
-    delete_lapsed_leases(name)
     delete_entry(name, first)
     redis.call('DEL', key('id', entry.lock_id))
     local lease = { name = name, mode = entry.mode, lock_id = entry.lock_id, user_key = id[2], owner = id[3] }

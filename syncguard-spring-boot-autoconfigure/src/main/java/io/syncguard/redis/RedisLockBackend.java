@@ -216,9 +216,10 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     /**
-     * The server runs the requests of one connection in order, so a release on the same connection needs no wait. The
-     * period is for a lost connection: two timeouts until the silence is detected, a pause and a timeout for the next
-     * connection, and one timeout for the release.
+     * The server runs the requests of one connection in order, so a release on the same connection needs no wait,
+     * unless it overtakes a batch that another thread is about to send. The period is for a lost connection: two
+     * timeouts until the silence is detected, a pause and a timeout for the next connection, and one timeout for the
+     * release.
      */
     @Override
     public Duration inDoubtPeriod() {

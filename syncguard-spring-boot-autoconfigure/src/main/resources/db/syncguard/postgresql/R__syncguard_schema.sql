@@ -1017,9 +1017,13 @@ BEGIN
         RETURN;
     END IF;
 
+    -- A lapsed reader must not prevent the hand-over.
+    PERFORM ${syncguard_locks}_delete_lapsed(v_key, false, true, ${syncguard_locks}_now())
+    WHERE EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key);
+
     -- One statement, because all requests for the key wait for it.
     WITH "Entry" AS (
-        -- Any shared lease blocks, lapsed or not: an extension under way would revive it. The clock is read after the
+        -- Any shared lease that is left blocks: an extension under way may revive it. The clock is read after the
         -- wait for a renewal under way, so that the grant is younger than every confirmation of the entry.
         DELETE FROM ${syncguard_locks}_waiters w
         WHERE w.key = v_key AND w.arrival = v_first AND w.expires_at_ms > ${syncguard_locks}_now() AND w.hand_over

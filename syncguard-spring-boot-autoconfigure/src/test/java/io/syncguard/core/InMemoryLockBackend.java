@@ -423,6 +423,7 @@ public final class InMemoryLockBackend implements LockBackend {
 
         /** Grants the key to the first waiter, if no lease is left and it accepts a hand-over. */
         private boolean handOver(String key) {
+            sweep(key);
             waiters.removeIf(entry -> entry.expiresAt <= now());
             QueueEntry first = waiters.stream()
                     .filter(entry -> entry.request.key().equals(key))
