@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>After a batch of several requests the next ones come together, too. So the first of them waits until the thread
  *       of the batcher is awake, and takes the others along.
  *   <li>A batch never waits for a lock of the store. What it skips is sent alone, after the batch.
- *   <li>A request that was sent alone may wait for a lock. Once it is older than {@value LoneCalls#PATIENCE_MILLIS} ms it does
- *       not keep others waiting any more.
+ *   <li>A request that was sent alone may wait for a lock. Once it is older than
+ *       {@value LoneCalls#PATIENCE_MILLIS} ms, it does not keep others waiting any more.
  *   <li>Requests of one key have turns: one is sent after the answer to the other. So a key that is locked in the store
- *       takes one connection, whatever the number of its callers.
+ *       takes one connection, whatever the number of these requests. A request without a key has no turn.
  * </ul>
  *
  * @param <Q> a request

@@ -76,7 +76,7 @@ final class AsyncBatcher<Q, A> {
     }
 
     /**
-     * Sends what waits, as far as there is room. Either this thread sees the room that an answer has made, or the thread
+     * Sends what waits, as far as there is room. Either this thread sees the room of an answer, or the thread
      * of that answer sees what has been added to the queue before this thread looked for room.
      */
     private void depart() {

@@ -515,8 +515,8 @@ BEGIN
 END
 $function$;
 
--- Of these readers, those that no exclusive lease and no writer in front of their queue entries blocks: the positions in
--- the arrays. A lapsed lease counts, because somebody has to take it over. It locks nothing.
+-- Of these readers, those that neither an exclusive lease nor a writer in front of their queue entries blocks: the
+-- positions in the arrays. A lapsed lease counts, because somebody has to take it over. It locks nothing.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_free_readers(p_keys TEXT[], p_lock_ids TEXT[]) RETURNS BIGINT[]
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -541,8 +541,8 @@ END
 $function$;
 
 -- Many attempts of readers at once, with queue entries or without, for any keys. Requests that nothing blocks are
--- granted. The other requests have no row in the answer: each of them has to be sent alone. Like _acquire_batch, it does
--- not wait for a serialising row, and fails without effect where it waits for another row.
+-- granted. The other requests have no row in the answer: each of them has to be sent alone. Like _acquire_batch, it
+-- does not wait for a serialising row, and fails without effect where it waits for another row.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_readers(
     p_keys TEXT[], p_lock_ids TEXT[], p_ttls_ms BIGINT[], p_owners TEXT[]
 )
