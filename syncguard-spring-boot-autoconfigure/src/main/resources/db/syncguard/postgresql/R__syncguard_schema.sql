@@ -457,8 +457,6 @@ RETURNS TABLE (
 )
 LANGUAGE plpgsql
 SET lock_timeout = '20ms'
--- Otherwise each call with arrays is planned anew, which takes longer than the call.
-SET plan_cache_mode = force_generic_plan
 AS $function$
 BEGIN
     RETURN QUERY
@@ -549,7 +547,6 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_readers(
 RETURNS TABLE (request_position BIGINT, granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT)
 LANGUAGE plpgsql
 SET lock_timeout = '20ms'
-SET plan_cache_mode = force_generic_plan
 AS $function$
 DECLARE
     -- The first look takes no lock, because a row lock alone makes the commit write.
@@ -940,7 +937,6 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_batch(p_lock_ids TEXT[]) RETURNS TABLE (released_lock_id TEXT)
 LANGUAGE plpgsql
 SET lock_timeout = '20ms'
-SET plan_cache_mode = force_generic_plan
 AS $function$
 DECLARE
     -- As in _remove.
