@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** The requests that a {@link Batcher} sends in one statement. One thread uses it. */
@@ -74,19 +76,21 @@ final class Batch<Q, A> {
         return failure instanceof RuntimeException known ? known : new IllegalStateException(failure);
     }
 
-    /**
-     * Has the callers of skipped requests send them alone.
-     *
-     * @return the other requests, and those whose caller has left
-     */
-    List<BatchedCall<Q, A>> passOnSkipped() {
-        List<BatchedCall<Q, A>> ended = new ArrayList<>(calls.size());
-        for (int i = 0; i < calls.size(); i++) {
-            if (!results.get(i).isSkipped() || !calls.get(i).sendAlone()) {
-                ended.add(calls.get(i));
-            }
-        }
-        return ended;
+    /** The requests that have to be sent alone. */
+    List<BatchedCall<Q, A>> skipped() {
+        return calls(Result::isSkipped);
+    }
+
+    /** The requests that have an answer or a failure. */
+    List<BatchedCall<Q, A>> ended() {
+        return calls(result -> !result.isSkipped());
+    }
+
+    private List<BatchedCall<Q, A>> calls(Predicate<Result<A>> having) {
+        return IntStream.range(0, calls.size())
+                .filter(i -> having.test(results.get(i)))
+                .mapToObj(calls::get)
+                .toList();
     }
 
     void deliver() {

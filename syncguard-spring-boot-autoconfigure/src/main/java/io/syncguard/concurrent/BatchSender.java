@@ -15,6 +15,11 @@ public interface BatchSender<Q, A> {
     @Nullable
     Object keyOf(Q request);
 
+    /** Whether it needs its turn only when it is sent alone: a batch may have several such requests of a key. */
+    default boolean sharesBatch(Q request) {
+        return false;
+    }
+
     /** Requests of one batch are of equal groups. {@code null} if this request is always sent alone. */
     @Nullable
     Object groupOf(Q request);
@@ -23,7 +28,8 @@ public interface BatchSender<Q, A> {
     A sendAlone(Q request);
 
     /**
-     * Sends requests of different keys in one statement, which never waits for a lock of the store.
+     * Sends requests in one statement, which never waits for a lock of the store. Two of them have the same key only
+     * if both {@linkplain #sharesBatch share} it.
      *
      * @return in the order of the requests; {@code null} for each that has to be sent alone
      */

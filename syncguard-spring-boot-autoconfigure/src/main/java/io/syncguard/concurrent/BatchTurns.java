@@ -1,10 +1,11 @@
 package io.syncguard.concurrent;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The turns of the requests of each key, in the order of their arrival. A request without a key has its turn at once.
@@ -15,8 +16,25 @@ final class BatchTurns<Q, A> {
     /** Of each key that has a request with its turn: the requests behind that one. */
     private final Map<Object, Deque<BatchedCall<Q, A>>> behind = new HashMap<>();
 
-    /** @return whether it has its turn now; otherwise {@link #pass} returns it later */
+    /**
+     * Of a request that has arrived. One that shares a batch has no turn of its own; it only waits for others.
+     *
+     * @return whether it may be sent; otherwise {@link #pass} returns it later
+     */
     boolean take(BatchedCall<Q, A> call) {
+        return take(call, !call.sharesBatch);
+    }
+
+    /**
+     * Of a request that is about to be sent alone.
+     *
+     * @return whether it may be; otherwise {@link #pass} returns it later
+     */
+    boolean takeAlone(BatchedCall<Q, A> call) {
+        return call.hasTurn || take(call, true);
+    }
+
+    private boolean take(BatchedCall<Q, A> call, boolean ownTurn) {
         Object key = call.key;
         if (key == null) {
             return true;
@@ -26,33 +44,41 @@ final class BatchTurns<Q, A> {
             others.add(call);
             return false;
         }
-        behind.put(key, new ArrayDeque<>(1));
-        call.hasTurn = true;
+        if (ownTurn) {
+            give(call, key, new ArrayDeque<>(1));
+        }
         return true;
+    }
+
+    private void give(BatchedCall<Q, A> call, Object key, Deque<BatchedCall<Q, A>> others) {
+        behind.put(key, others);
+        call.hasTurn = true;
     }
 
     /**
      * Ends the turn of a request, or takes it from those that wait for theirs.
      *
-     * @return the request that has its turn now
+     * @return the requests that may be sent now: those that share a batch, and the first that gets the turn
      */
-    @Nullable
-    BatchedCall<Q, A> pass(BatchedCall<Q, A> call) {
+    List<BatchedCall<Q, A>> pass(BatchedCall<Q, A> call) {
         Object key = call.key;
         Deque<BatchedCall<Q, A>> others = key == null ? null : behind.get(key);
         if (key == null || others == null) {
-            return null;
+            return List.of();
         }
         if (!call.hasTurn) {
             others.remove(call);
-            return null;
+            return List.of();
         }
         call.hasTurn = false;
-        BatchedCall<Q, A> next = others.poll();
-        if (next == null) {
-            behind.remove(key);
-        } else {
-            next.hasTurn = true;
+        behind.remove(key);
+        List<BatchedCall<Q, A>> next = new ArrayList<>();
+        while (!others.isEmpty() && !behind.containsKey(key)) {
+            BatchedCall<Q, A> other = others.remove();
+            if (!other.sharesBatch) {
+                give(other, key, others);
+            }
+            next.add(other);
         }
         return next;
     }

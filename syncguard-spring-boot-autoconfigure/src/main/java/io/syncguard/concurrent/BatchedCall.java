@@ -29,6 +29,7 @@ final class BatchedCall<Q, A> {
     final Q request;
     final @Nullable Object key;
     final @Nullable Object group;
+    final boolean sharesBatch;
 
     /** Guarded by the lock of the batcher, for {@link BatchTurns}. */
     boolean hasTurn;
@@ -45,10 +46,11 @@ final class BatchedCall<Q, A> {
     private @Nullable A answer;
     private @Nullable RuntimeException failure;
 
-    BatchedCall(Q request, @Nullable Object key, @Nullable Object group) {
+    BatchedCall(Q request, BatchSender<Q, ?> sender) {
         this.request = request;
-        this.key = key;
-        this.group = group;
+        this.key = sender.keyOf(request);
+        this.group = sender.groupOf(request);
+        this.sharesBatch = group != null && sender.sharesBatch(request);
     }
 
     /** @return whether its caller still waits, and it was not sent before */
@@ -59,6 +61,11 @@ final class BatchedCall<Q, A> {
     /** @return whether its caller still waits */
     boolean sendAlone() {
         return move(State.WAITING, State.ALONE) || move(State.SENT, State.ALONE);
+    }
+
+    /** @return whether its caller still waits, and a batch had it */
+    boolean waitAgain() {
+        return move(State.SENT, State.WAITING);
     }
 
     void end(@Nullable A answer, @Nullable RuntimeException failure) {

@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
  *       batch. There is one batch at a time. A single waiter is sent alone, on its caller's thread.
  *   <li>After a batch of several requests the next ones come together, too. So the first of them waits until the thread
  *       of the batcher is awake, and takes the others along.
- *   <li>A batch never waits for a lock of the store. What it skips is sent alone, after the batch.
+ *   <li>A batch never waits for a lock of the store. What it skips is sent alone.
  *   <li>A request that was sent alone may wait for a lock. Once it is older than
  *       {@value LoneCalls#PATIENCE_MILLIS} ms, it does not keep others waiting any more.
- *   <li>Requests of one key have turns: one is sent after the answer to the other. So a key that is locked in the store
- *       takes one connection, whatever the number of these requests. A request without a key has no turn.
+ *   <li>Requests of one key have turns: one is sent after the answer to the other. Those that share batches need a turn
+ *       only to be sent alone. So a key that is locked in the store takes one connection, whoever waits for it.
  * </ul>
  *
  * @param <Q> a request
@@ -83,7 +83,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     /** Sends a request, and returns its answer. */
     public A send(Q request) {
-        BatchedCall<Q, A> call = new BatchedCall<>(request, sender.keyOf(request), sender.groupOf(request));
+        BatchedCall<Q, A> call = new BatchedCall<>(request, sender);
         arrive(call);
         return switch (call.await(time, limits.waitLimit().toNanos())) {
             case ALONE -> sendAlone(call);
@@ -142,7 +142,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
         while (!waiting.isEmpty() && !batchOrdered && alone.size() + (batching ? 1 : 0) < limits.statements()) {
             if (waiting.size() == 1 && !crowded && !limits.batchesOnly()) {
                 BatchedCall<Q, A> call = waiting.remove();
-                if (call.sendAlone()) {
+                if (turns.takeAlone(call) && call.sendAlone()) {
                     alone.add(call, time.nanoTime());
                 }
             } else if (batching || idleThreads == 0) {
@@ -190,11 +190,16 @@ public final class Batcher<Q, A> implements AutoCloseable {
         });
     }
 
-    private void passTurn(BatchedCall<Q, A> call) {
-        BatchedCall<Q, A> next = turns.pass(call);
-        if (next != null) {
-            admit(next);
+    /** Has its caller send it alone, when it is its turn. */
+    private void skip(BatchedCall<Q, A> call) {
+        boolean stillWaits = turns.takeAlone(call) ? call.sendAlone() : call.waitAgain();
+        if (!stillWaits) {
+            passTurn(call);
         }
+    }
+
+    private void passTurn(BatchedCall<Q, A> call) {
+        turns.pass(call).forEach(this::admit);
     }
 
     private void sendBatches() {
@@ -238,8 +243,8 @@ public final class Batcher<Q, A> implements AutoCloseable {
     private void returned(Batch<Q, A> batch) {
         change(() -> {
             batching = false;
-            // A skipped request keeps its turn.
-            batch.passOnSkipped().forEach(this::passTurn);
+            batch.ended().forEach(this::passTurn);
+            batch.skipped().forEach(this::skip);
         });
     }
 }

@@ -23,10 +23,15 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
         this.wakeUps = wakeUps;
     }
 
-    /** Readers do not keep each other waiting. */
     @Override
-    public @Nullable Object keyOf(AcquireRequest request) {
-        return request.mode() == LockMode.SHARED ? null : request.key();
+    public Object keyOf(AcquireRequest request) {
+        return request.key();
+    }
+
+    /** Readers enter together. */
+    @Override
+    public boolean sharesBatch(AcquireRequest request) {
+        return request.mode() == LockMode.SHARED;
     }
 
     private record Group(LockMode mode, long silenceLimit) {}

@@ -17,10 +17,14 @@ final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> 
         this.connections = connections;
     }
 
-    /** Of two releases of one lease, the second must not find it. */
     @Override
     public Object keyOf(String lockId) {
-        return lockId;
+        return PostgresLockIds.keyHash(lockId);
+    }
+
+    @Override
+    public boolean sharesBatch(String lockId) {
+        return true;
     }
 
     @Override

@@ -75,7 +75,8 @@ final class ReleaseStatement {
      * Releases the live leases whose keys have no waiters, in one round trip. It waits for no locked row; an error
      * means that the batch had no effect, unless the answer was lost.
      *
-     * @return in the order of the lock ids, {@code RELEASED}; {@code null} for a lock id that has to be sent alone
+     * @return in the order of the lock ids, {@code RELEASED}; {@code null} for a lock id that has to be sent alone, as
+     *     the second of two equal ones
      */
     List<@Nullable ReleaseResult> batch(PostgresConnections connections, List<String> lockIds) {
         Set<String> released = connections.query(
@@ -85,7 +86,7 @@ final class ReleaseStatement {
                 rows -> new HashSet<>(PostgresRows.all(rows, row -> row.getString(1))));
         List<@Nullable ReleaseResult> results = new ArrayList<>();
         for (String lockId : lockIds) {
-            results.add(released.contains(lockId) ? ReleaseResult.RELEASED : null);
+            results.add(released.remove(lockId) ? ReleaseResult.RELEASED : null);
         }
         return results;
     }

@@ -65,8 +65,8 @@ final class BatcherRun {
         nothingIsLeft();
         batcher.close();
         patiently().until(this::hasNoThreads);
-        assertThat(notSent).allMatch(request -> request.timesSent.get() == 0);
-        assertThat(sentWithoutCaller).allMatch(request -> request.timesSent.get() == 1);
+        assertThat(notSent).allMatch(request -> request.timesExecuted.get() == 0);
+        assertThat(sentWithoutCaller).allMatch(request -> request.timesSent.get() >= 1);
         assertThat(sentWithoutCaller).allMatch(request -> request.timesExecuted.get() <= 1);
         assertThat(store.violations).isEmpty();
     }
@@ -98,7 +98,7 @@ final class BatcherRun {
     private void nothingIsLeft() throws InterruptedException {
         store.calmDown(() -> {});
         for (int key = 0; key < KEYS; key++) {
-            Request request = new Request(ids.incrementAndGet(), key, 1);
+            Request request = new Request(ids.incrementAndGet(), key, 1, key % 2 == 0);
             // With a short limit, it may not wait for the last batch.
             patiently().ignoreExceptions().untilAsserted(() -> calmly(request));
         }
@@ -106,7 +106,7 @@ final class BatcherRun {
             int before = batches();
             CyclicBarrier allUnderWay = new CyclicBarrier(limits.statements());
             store.calmDown(() -> await(allUnderWay));
-            join(start(limits.statements(), () -> calmly(new Request(ids.incrementAndGet(), null, 1))));
+            join(start(limits.statements(), () -> calmly(new Request(ids.incrementAndGet(), null, 1, false))));
             assertThat(batches()).isEqualTo(before);
         }
     }
@@ -146,7 +146,7 @@ final class BatcherRun {
         }
         return switch (kind) {
             case FAILED -> request.timesExecuted.get() == 1;
-            case NOT_SENT -> request.timesSent.get() == 0;
+            case NOT_SENT -> request.timesExecuted.get() == 0;
             case INTERRUPTED_UNDER_WAY -> Thread.currentThread().isInterrupted();
         };
     }
@@ -162,7 +162,7 @@ final class BatcherRun {
         ThreadLocalRandom random = ThreadLocalRandom.current();
         Object key = random.nextInt(3) == 0 ? random.nextInt(KEYS) : random.nextInt(10) == 0 ? null : new Object();
         Integer group = random.nextInt(20) == 0 ? null : 1 + random.nextInt(10) / 8;
-        return new Request(ids.incrementAndGet(), key, group);
+        return new Request(ids.incrementAndGet(), key, group, key instanceof Integer && random.nextBoolean());
     }
 
     private static List<Thread> start(int count, Runnable work) {

@@ -172,6 +172,136 @@ class BatcherTurnTests {
         callers.forEach(BatchCaller::getsItsAnswer);
     }
 
+    @Test
+    void requests_that_share_batches_are_sent_together() {
+        ManualStatement first = one.occupy("first").get(0);
+        List<BatchCaller> readers = List.of(sendReader(one, "a"), sendReader(one, "b"));
+        first.answer();
+
+        ManualStatement batch = one.store.nextBatch();
+        assertThat(batch.names()).containsExactly("a", "b");
+        batch.answer();
+
+        readers.forEach(BatchCaller::getsItsAnswer);
+    }
+
+    @Test
+    void those_that_come_while_one_of_them_goes_alone_share_the_next_batch() {
+        BatchCaller a = sendReader(two, "a");
+        ManualStatement alone = two.store.nextAlone();
+        List<BatchCaller> others = List.of(sendReader(two, "b"), sendReader(two, "c"));
+        others.forEach(two::stillWait);
+
+        alone.answer();
+
+        a.getsItsAnswer();
+        ManualStatement batch = two.store.nextBatch();
+        assertThat(batch.names()).containsExactly("b", "c");
+        batch.answer();
+        others.forEach(BatchCaller::getsItsAnswer);
+    }
+
+    @Test
+    void of_those_that_a_batch_skips_one_goes_alone_and_the_others_share_the_next_batch() {
+        ManualStatement first = one.occupy("first").get(0);
+        List<BatchCaller> readers = List.of(sendReader(one, "a"), sendReader(one, "b"), sendReader(one, "c"));
+        first.answer();
+
+        one.store.nextBatch().skip("a", "b", "c");
+        ManualStatement alone = one.store.nextAlone();
+        assertThat(alone.thread).isSameAs(readers.get(0).thread);
+        one.stillWait(readers.get(1), readers.get(2));
+        alone.answer();
+
+        ManualStatement batch = one.store.nextBatch();
+        assertThat(batch.names()).containsExactly("b", "c");
+        batch.answer();
+        readers.forEach(BatchCaller::getsItsAnswer);
+    }
+
+    @Test
+    void a_turn_passes_to_those_that_share_batches_and_to_the_first_behind_them() {
+        BatchCaller a = sendOfKey(one, "a");
+        ManualStatement alone = one.store.nextAlone();
+        List<BatchCaller> others =
+                List.of(sendReader(one, "b"), sendReader(one, "c"), sendOfKey(one, "d"), sendReader(one, "e"));
+
+        alone.answer();
+
+        a.getsItsAnswer();
+        ManualStatement batch = one.store.nextBatch();
+        assertThat(batch.names()).containsExactly("b", "c", "d");
+        one.stillWait(others.get(3));
+        batch.answer();
+        ManualStatement last = one.store.next();
+        assertThat(last.names()).containsExactly("e");
+        last.answer();
+        others.forEach(BatchCaller::getsItsAnswer);
+    }
+
+    @Test
+    void a_skipped_request_whose_caller_has_left_takes_no_turn() {
+        ManualStatement first = one.occupy("first").get(0);
+        BatchCaller a = sendReader(one, "a");
+        BatchCaller b = sendReader(one, "b");
+        first.answer();
+        ManualStatement batch = one.store.nextBatch();
+        a.interrupt();
+        a.failsInterrupted("a interrupted, sent");
+
+        batch.skip("a", "b");
+
+        ManualStatement alone = one.store.nextAlone();
+        assertThat(alone.thread).isSameAs(b.thread);
+        alone.answer();
+        b.getsItsAnswer();
+    }
+
+    @Test
+    void a_skipped_request_leaves_while_it_waits_for_its_turn() {
+        ManualStatement first = one.occupy("first").get(0);
+        List<BatchCaller> readers = List.of(sendReader(one, "a"), sendReader(one, "b"), sendReader(one, "c"));
+        first.answer();
+        one.store.nextBatch().skip("a", "b", "c");
+        ManualStatement alone = one.store.nextAlone();
+
+        readers.get(1).interrupt();
+        readers.get(1).failsInterrupted("b interrupted, not sent");
+        alone.answer();
+
+        ManualStatement last = one.store.next();
+        assertThat(last.names()).containsExactly("c");
+        last.answer();
+        readers.get(2).getsItsAnswer();
+    }
+
+    @Test
+    void a_stuck_key_has_one_statement_of_those_that_share_batches() {
+        List<BatchCaller> callers = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            callers.add(sendReader(two, "stuck" + i));
+        }
+        ManualStatement stuck = two.store.nextAlone();
+        two.time.advance(BatcherFixture.PATIENCE.multipliedBy(20));
+
+        for (int i = 0; i < 10; i++) {
+            BatchCaller other = two.send("other" + i);
+            two.store.nextAlone().answer();
+            other.getsItsAnswer();
+        }
+        assertThat(two.store.underWay()).containsExactly(stuck);
+
+        stuck.answer();
+        for (int left = callers.size() - 1; left > 0; left -= BatcherFixture.BATCH_SIZE) {
+            two.store.nextBatch().answer();
+        }
+        callers.forEach(BatchCaller::getsItsAnswer);
+    }
+
+    private static BatchCaller sendReader(BatcherFixture batcher, String name) {
+        return batcher.send(StoreRequest.of(name).ofKey("key").sharingBatches());
+    }
+
     private static BatchCaller sendOfKey(BatcherFixture batcher, String name) {
         return batcher.send(StoreRequest.of(name).ofKey("key"));
     }

@@ -90,6 +90,11 @@ final class ManualStore implements BatchSender<StoreRequest, String> {
     }
 
     @Override
+    public boolean sharesBatch(StoreRequest request) {
+        return request.sharesBatch();
+    }
+
+    @Override
     public String sendAlone(StoreRequest request) {
         return run(new ManualStatement(List.of(request), false)).get(0);
     }

@@ -21,6 +21,7 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
     private final int statements;
     private final boolean isTimeless;
     private final Set<Object> keysUnderWay = ConcurrentHashMap.newKeySet();
+    private final Set<Object> keysAlone = ConcurrentHashMap.newKeySet();
     private final AtomicInteger counted = new AtomicInteger();
     private final AtomicInteger batchesUnderWay = new AtomicInteger();
 
@@ -32,15 +33,17 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
         final int id;
         final @Nullable Object key;
         final @Nullable Object group;
+        final boolean sharesBatch;
 
         final AtomicInteger timesSent = new AtomicInteger();
         final AtomicInteger timesExecuted = new AtomicInteger();
         volatile boolean goesAlone;
 
-        Request(int id, @Nullable Object key, @Nullable Object group) {
+        Request(int id, @Nullable Object key, @Nullable Object group, boolean sharesBatch) {
             this.id = id;
             this.key = key;
             this.group = group;
+            this.sharesBatch = sharesBatch;
             this.goesAlone = group == null;
         }
 
@@ -84,7 +87,7 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
     }
 
     boolean isQuiet() {
-        return keysUnderWay.isEmpty() && batchesUnderWay.get() == 0;
+        return keysUnderWay.isEmpty() && keysAlone.isEmpty() && batchesUnderWay.get() == 0;
     }
 
     @Override
@@ -98,10 +101,18 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
     }
 
     @Override
+    public boolean sharesBatch(Request request) {
+        return request.sharesBatch;
+    }
+
+    @Override
     public String sendAlone(Request request) {
         // A skipped request does not count, nor does one without a group.
         boolean counts = !request.goesAlone;
         begin(List.of(request), counts);
+        if (request.key != null && !keysAlone.add(request.key)) {
+            violations.add("two requests alone with key " + request.key);
+        }
         try {
             work();
             request.timesExecuted.incrementAndGet();
@@ -110,6 +121,9 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
             }
             return request.answer();
         } finally {
+            if (request.key != null) {
+                keysAlone.remove(request.key);
+            }
             end(List.of(request), counts);
         }
     }
@@ -181,7 +195,7 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
     private void begin(List<Request> requests, boolean counts) {
         for (Request request : requests) {
             request.timesSent.incrementAndGet();
-            if (request.key != null && !keysUnderWay.add(request.key)) {
+            if (request.key != null && !request.sharesBatch && !keysUnderWay.add(request.key)) {
                 violations.add("two statements with key " + request.key);
             }
         }
@@ -192,7 +206,7 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
 
     private void end(List<Request> requests, boolean counts) {
         for (Request request : requests) {
-            if (request.key != null) {
+            if (request.key != null && !request.sharesBatch) {
                 keysUnderWay.remove(request.key);
             }
         }

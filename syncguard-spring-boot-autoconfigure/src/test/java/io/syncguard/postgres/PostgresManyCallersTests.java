@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
@@ -64,6 +65,45 @@ class PostgresManyCallersTests {
                     .filteredOn(AcquireResult.Granted.class::isInstance)
                     .hasSize(1);
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = PostgresBatching.class,
+            names = {"AUTO", "ALWAYS"})
+    void a_stuck_key_of_readers_holds_up_no_other_key(PostgresBatching batching) throws Exception {
+        try (LockBackend backend =
+                        ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, PostgresSettings.WAITER_TTL, batching.name());
+                Connection application = PostgresServer.dataSource(url).getConnection()) {
+            List<AcquireRequest> readers = IntStream.range(0, 20)
+                    .mapToObj(reader -> AcquireRequests.shared("stuck", lockId(backend, "stuck", reader), TTL, "test"))
+                    .toList();
+            readers.forEach(reader -> backend.acquire(reader));
+            application.setAutoCommit(false);
+            lockCounter(application, "fence:stuck");
+
+            List<Future<ReleaseResult>> leaving =
+                    startAll(20, caller -> backend.release(readers.get(caller).lockId()));
+            List<Future<AcquireResult>> entering = startAll(
+                    20,
+                    caller -> backend.acquire(
+                            AcquireRequests.shared("stuck", lockId(backend, "stuck", 100 + caller), TTL, "test")));
+            List<Future<Long>> others = startAll(20, caller -> slowestOf(50, backend, "key " + caller));
+            long slowest = Collections.max(all(others));
+
+            assertThat(leaving).noneMatch(Future::isDone);
+            assertThat(entering).noneMatch(Future::isDone);
+            assertThat(Duration.ofNanos(slowest))
+                    .as("a locked row would have held it up until the end of the test")
+                    .isLessThan(Duration.ofSeconds(10));
+            application.commit();
+            assertThat(all(leaving)).containsOnly(ReleaseResult.RELEASED);
+            assertThat(all(entering)).hasOnlyElementsOfType(AcquireResult.Granted.class);
+        }
+    }
+
+    private static String lockId(LockBackend backend, String key, int number) {
+        return backend.lockIdFor(key, "%022d".formatted(number));
     }
 
     @Test
