@@ -17,7 +17,10 @@ import org.assertj.core.api.AbstractDurationAssert;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** One key of one store, and two processes that want it. A backend's test provides the store, empty for each test. */
+/**
+ * One key of one store, and two processes that want it. A {@link ContractStoreProvider} provides the store, empty for
+ * each test.
+ */
 public abstract class ContractFixture {
 
     protected static final String KEY = "order:42";
@@ -35,11 +38,9 @@ public abstract class ContractFixture {
     private LockBackend backend;
     private LockBackend elsewhere;
 
-    protected abstract ContractStore emptyStore();
-
     @BeforeEach
-    void openBackends() {
-        store = emptyStore();
+    void openBackends(ContractStore empty) {
+        store = empty;
         backend = open();
         elsewhere = open();
     }

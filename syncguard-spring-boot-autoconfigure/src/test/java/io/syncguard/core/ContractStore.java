@@ -3,14 +3,17 @@ package io.syncguard.core;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 
-/** The store of a contract test, which the test can read and change without its backends. */
-public interface ContractStore {
+/** The store of a contract test, which the test can read and change without its backends. It provides itself. */
+public interface ContractStore extends ContractStoreProvider {
 
     /** A backend on this store, as another process would have it. */
     LockBackend newBackend();
 
     /** Ends a lease and its tolerance now, without sleeping. */
     void expireLease(String lockId);
+
+    /** Ends all leases of the key in the same way. */
+    void expire(String key);
 
     /** Lets a queue entry end after this time. */
     void endQueueEntryIn(String lockId, Duration left);

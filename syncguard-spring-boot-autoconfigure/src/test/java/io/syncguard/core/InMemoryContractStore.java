@@ -2,11 +2,28 @@ package io.syncguard.core;
 
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
+import java.util.function.LongSupplier;
 
-/** An in-memory store whose clock stands still. */
+/** An in-memory store whose clock stands still, unless it has another. */
 final class InMemoryContractStore implements ContractStore {
 
-    private final InMemoryLockBackend.Store store = new InMemoryLockBackend.Store(() -> 1_000_000);
+    private final LongSupplier clock;
+    private final InMemoryLockBackend.Store store;
+
+    InMemoryContractStore() {
+        this(() -> 1_000_000);
+    }
+
+    /** @param clock in milliseconds */
+    InMemoryContractStore(LongSupplier clock) {
+        this.clock = clock;
+        this.store = new InMemoryLockBackend.Store(clock);
+    }
+
+    @Override
+    public ContractStore emptied() {
+        return new InMemoryContractStore(clock);
+    }
 
     @Override
     public LockBackend newBackend() {
@@ -16,6 +33,11 @@ final class InMemoryContractStore implements ContractStore {
     @Override
     public void expireLease(String lockId) {
         store.expireLease(lockId);
+    }
+
+    @Override
+    public void expire(String key) {
+        store.expire(key);
     }
 
     @Override

@@ -1,9 +1,6 @@
 package io.syncguard.core;
 
-class InMemoryQueueEntryTests extends QueueEntryContract {
+import org.junit.jupiter.api.extension.ExtendWith;
 
-    @Override
-    protected ContractStore emptyStore() {
-        return new InMemoryContractStore();
-    }
-}
+@ExtendWith(InMemoryContractStore.class)
+class InMemoryQueueEntryTests extends QueueEntryContract {}

@@ -1,9 +1,6 @@
 package io.syncguard.core;
 
-class InMemorySharedLockTests extends SharedLockContract {
+import org.junit.jupiter.api.extension.ExtendWith;
 
-    @Override
-    protected ContractStore emptyStore() {
-        return new InMemoryContractStore();
-    }
-}
+@ExtendWith(InMemoryContractStore.class)
+class InMemorySharedLockTests extends SharedLockContract {}

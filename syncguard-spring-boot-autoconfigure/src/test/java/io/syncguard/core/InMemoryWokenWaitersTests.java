@@ -1,9 +1,6 @@
 package io.syncguard.core;
 
-class InMemoryWokenWaitersTests extends WokenWaitersContract {
+import org.junit.jupiter.api.extension.ExtendWith;
 
-    @Override
-    protected ContractStore emptyStore() {
-        return new InMemoryContractStore();
-    }
-}
+@ExtendWith(InMemoryContractStore.class)
+class InMemoryWokenWaitersTests extends WokenWaitersContract {}

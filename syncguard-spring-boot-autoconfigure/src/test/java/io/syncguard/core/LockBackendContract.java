@@ -33,8 +33,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every backend guarantees, whatever its store. A backend's test extends this and provides three hooks: a backend
- * on the one store of the test, a way to end a lease now, and the fence counter of the store.
+ * What every backend guarantees, whatever its store. A {@link ContractStoreProvider} provides the store, empty for each
+ * test.
  */
 public abstract class LockBackendContract {
 
@@ -44,19 +44,12 @@ public abstract class LockBackendContract {
     private final LockIds lockIds = new LockIds();
     private final List<LockBackend> opened = new ArrayList<>();
 
+    private ContractStore store;
     private LockBackend backend;
 
-    /** Another backend on the same store, as another process would have it. */
-    protected abstract LockBackend newBackend();
-
-    /** Ends the lease of the key and its tolerance now, without sleeping. */
-    protected abstract void expire(String key);
-
-    /** The fence counter of the key as the store has it, zero if there is none. */
-    protected abstract long storedFence(String key);
-
     @BeforeEach
-    void openBackend() {
+    void openBackend(ContractStore empty) {
+        store = empty;
         backend = open();
     }
 
@@ -71,7 +64,7 @@ public abstract class LockBackendContract {
 
         assertThat(grant.fence()).isEqualTo(new Fence(1));
         assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt())).isEqualTo(TTL);
-        assertThat(storedFence(KEY)).isEqualTo(1);
+        assertThat(store.storedFence(KEY)).isEqualTo(1);
     }
 
     @Test
@@ -90,7 +83,7 @@ public abstract class LockBackendContract {
                                         TTL.plusMillis(LockBackend.TOLERANCE_MILLIS - 1)
                                                 .minusNanos(System.nanoTime() - began),
                                         TTL.plusMillis(LockBackend.TOLERANCE_MILLIS)));
-        assertThat(storedFence(KEY)).as("a refusal draws no fence").isEqualTo(1);
+        assertThat(store.storedFence(KEY)).as("a refusal draws no fence").isEqualTo(1);
     }
 
     @Test
@@ -160,7 +153,7 @@ public abstract class LockBackendContract {
     @Test
     void a_lapsed_key_is_granted_to_the_next_with_the_next_fence() {
         grant(request(KEY));
-        expire(KEY);
+        store.expire(KEY);
 
         assertThat(backend.isLocked(KEY)).isFalse();
         assertThat(grant(request(KEY)).fence()).isEqualTo(new Fence(2));
@@ -171,7 +164,7 @@ public abstract class LockBackendContract {
     void the_release_of_a_stale_holder_leaves_the_next_holders_lock_alone() {
         AcquireRequest stale = request(KEY);
         grant(stale);
-        expire(KEY);
+        store.expire(KEY);
         AcquireRequest next = request(KEY);
         grant(next);
 
@@ -186,7 +179,7 @@ public abstract class LockBackendContract {
     void a_lapsed_lease_is_neither_released_nor_revived() {
         AcquireRequest request = request(KEY);
         grant(request);
-        expire(KEY);
+        store.expire(KEY);
 
         assertThat(extend(request, TTL)).isInstanceOf(ExtendResult.Expired.class);
         assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.EXPIRED);
@@ -198,7 +191,7 @@ public abstract class LockBackendContract {
     void the_extension_of_a_stale_holder_leaves_the_next_holders_lease_alone() {
         AcquireRequest stale = request(KEY);
         grant(stale);
-        expire(KEY);
+        store.expire(KEY);
         AcquireRequest next = request(KEY);
         AcquireResult.Granted grant = grant(next);
 
@@ -236,7 +229,7 @@ public abstract class LockBackendContract {
         List<AcquireRequest> requests =
                 IntStream.range(0, 1000).mapToObj(i -> request("k" + i)).toList();
         requests.forEach(this::grant);
-        expire("k10");
+        store.expire("k10");
         backend.release(requests.get(500).lockId());
 
         List<ExtendResult> outcomes = backend.extend(requests.stream()
@@ -273,8 +266,8 @@ public abstract class LockBackendContract {
     void people_are_shown_hashes_of_key_and_lock_id() {
         AcquireRequest request = request(KEY);
         AcquireResult.Granted grant = grant(request);
-        try (LockEngine engine =
-                new LockEngine(newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
+        try (LockEngine engine = new LockEngine(
+                store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
             LockInfo info = engine.lookup(KEY).orElseThrow();
 
             assertThat(info)
@@ -297,8 +290,8 @@ public abstract class LockBackendContract {
     void the_debug_lookup_shows_key_and_lock_id_and_its_text_keeps_the_secret() {
         AcquireRequest request = request(KEY);
         grant(request);
-        try (LockEngine engine =
-                new LockEngine(newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
+        try (LockEngine engine = new LockEngine(
+                store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of())) {
             RawLockInfo raw = engine.debugLookupById(request.lockId()).orElseThrow();
 
             assertThat(raw.key()).isEqualTo(KEY);
@@ -313,7 +306,7 @@ public abstract class LockBackendContract {
     void finds_nothing_where_nothing_is_live() {
         AcquireRequest request = request(KEY);
         grant(request);
-        expire(KEY);
+        store.expire(KEY);
 
         assertThat(backend.lookup(KEY)).isEmpty();
         assertThat(backend.lookupById(request.lockId())).isEmpty();
@@ -350,7 +343,7 @@ public abstract class LockBackendContract {
     }
 
     private LockEngine newEngine() {
-        return new LockEngine(newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+        return new LockEngine(store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
     }
 
     @Test
@@ -362,7 +355,7 @@ public abstract class LockBackendContract {
         List<AcquireResult> attempts = inParallel(16, tries);
 
         assertThat(attempts).filteredOn(AcquireResult.Granted.class::isInstance).hasSize(1);
-        assertThat(storedFence("new")).isEqualTo(1);
+        assertThat(store.storedFence("new")).isEqualTo(1);
     }
 
     /** The counter is not synchronised: only the lock makes its sum correct and its updates visible. */
@@ -374,7 +367,7 @@ public abstract class LockBackendContract {
         List<Long> fences = Collections.synchronizedList(new ArrayList<>());
         List<LockEngine> engines = IntStream.range(0, 3)
                 .mapToObj(i -> new LockEngine(
-                        newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of()))
+                        store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of()))
                 .toList();
         LockRequest request = LockRequest.of("counter").waitTime(Duration.ofMinutes(1));
 
@@ -428,7 +421,7 @@ public abstract class LockBackendContract {
     }
 
     private LockBackend open() {
-        LockBackend another = newBackend();
+        LockBackend another = store.newBackend();
         opened.add(another);
         return another;
     }

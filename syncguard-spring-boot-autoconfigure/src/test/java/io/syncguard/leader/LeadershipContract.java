@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The scenarios of leadership on a real server: two processes, each with a separate clock that the test moves, and a
- * downstream service that receives fences. A backend's test provides the store, empty for each test.
+ * downstream service that receives fences. An extension of the test's class provides the store, empty for each test.
  */
 public abstract class LeadershipContract {
 
@@ -46,11 +46,9 @@ public abstract class LeadershipContract {
     private EngineFixture there;
     private LeaderMember other;
 
-    protected abstract ContractStore emptyStore();
-
     @BeforeEach
-    void openProcesses() {
-        store = emptyStore();
+    void openProcesses(ContractStore empty) {
+        store = empty;
         here = process();
         member = member(here);
         there = process();

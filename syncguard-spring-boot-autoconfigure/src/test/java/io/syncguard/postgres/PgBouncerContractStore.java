@@ -1,5 +1,6 @@
 package io.syncguard.postgres;
 
+import io.syncguard.core.ContractStoreProvider;
 import io.syncguard.testing.PgBouncer;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -9,16 +10,13 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * A database of its own until the tests of the class end. Its backends reach it through a PgBouncer that pools
  * transactions.
  */
-final class PgBouncerContractStore implements BeforeAllCallback, AfterAllCallback {
+final class PgBouncerContractStore implements ContractStoreProvider, BeforeAllCallback, AfterAllCallback {
 
     private PgBouncer pooler;
     private PostgresContractStore store;
 
-    PostgresContractStore store() {
-        return store;
-    }
-
-    PostgresContractStore emptied() {
+    @Override
+    public PostgresContractStore emptied() {
         return store.emptied();
     }
 

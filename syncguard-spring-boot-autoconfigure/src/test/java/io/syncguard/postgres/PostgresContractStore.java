@@ -1,10 +1,13 @@
 package io.syncguard.postgres;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.ContractStore;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.extension.AfterAllCallback;
@@ -15,7 +18,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * A database of its own on the real server, until the tests of the class end. Queue entries live long enough for a slow
  * machine.
  */
-final class PostgresContractStore implements ContractStore, AfterAllCallback, AutoCloseable {
+class PostgresContractStore implements ContractStore, AfterAllCallback, AutoCloseable {
 
     private static final Duration WAITER_TTL = Duration.ofMinutes(1);
 
@@ -46,7 +49,8 @@ final class PostgresContractStore implements ContractStore, AfterAllCallback, Au
         new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
     }
 
-    PostgresContractStore emptied() {
+    @Override
+    public final PostgresContractStore emptied() {
         jdbc.execute("TRUNCATE syncguard_locks, syncguard_locks_shared, syncguard_locks_waiters,"
                 + " syncguard_fence_counters");
         return this;
@@ -63,6 +67,13 @@ final class PostgresContractStore implements ContractStore, AfterAllCallback, Au
     /** Sweeps the key, as the sweeper does when it has found it. */
     void sweep(String key) {
         jdbc.queryForList("SELECT syncguard_locks_sweep(ARRAY[?])", key);
+    }
+
+    /** Sends a message to all processes that wait for a key, as every client can that may send to their channels. */
+    void sendToWaiters(String message) {
+        List<String> channels = jdbc.queryForList("SELECT DISTINCT channel FROM syncguard_locks_waiters", String.class);
+        assertThat(channels).isNotEmpty();
+        channels.forEach(channel -> jdbc.queryForList("SELECT pg_notify(?, ?)", channel, message));
     }
 
     @Override
@@ -82,6 +93,17 @@ final class PostgresContractStore implements ContractStore, AfterAllCallback, Au
             jdbc.update(
                     "UPDATE " + table + " SET expires_at_ms = syncguard_locks_now() - 1000 WHERE lock_id = ?", lockId);
         }
+    }
+
+    @Override
+    public void expire(String key) {
+        jdbc.queryForList(
+                        "SELECT lock_id FROM syncguard_locks WHERE key = ?"
+                                + " UNION ALL SELECT lock_id FROM syncguard_locks_shared WHERE key = ?",
+                        String.class,
+                        key,
+                        key)
+                .forEach(this::expireLease);
     }
 
     @Override

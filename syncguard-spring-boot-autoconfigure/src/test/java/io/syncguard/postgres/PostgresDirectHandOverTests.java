@@ -7,35 +7,19 @@ import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockMode;
 import io.syncguard.autoconfigure.ApplicationBackend;
-import io.syncguard.core.ContractStore;
 import io.syncguard.core.DirectHandOverContract;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class PostgresDirectHandOverTests extends DirectHandOverContract {
 
-    private static PostgresContractStore store;
-
-    @BeforeAll
-    static void makeDatabase() {
-        store = new PostgresContractStore();
-    }
-
-    @AfterAll
-    static void closeConnections() {
-        store.close();
-    }
-
-    @Override
-    protected ContractStore emptyStore() {
-        return store.emptied();
-    }
+    @RegisterExtension
+    private static final PostgresContractStore store = new PostgresContractStore();
 
     @Test
     void a_grant_by_a_release_is_durable_like_any_other() {

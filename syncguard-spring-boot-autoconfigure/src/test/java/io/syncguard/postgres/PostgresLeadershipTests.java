@@ -1,26 +1,7 @@
 package io.syncguard.postgres;
 
-import io.syncguard.core.ContractStore;
 import io.syncguard.leader.LeadershipContract;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.extension.ExtendWith;
 
-class PostgresLeadershipTests extends LeadershipContract {
-
-    private static PostgresContractStore store;
-
-    @BeforeAll
-    static void connect() {
-        store = new PostgresContractStore();
-    }
-
-    @AfterAll
-    static void closeConnections() {
-        store.close();
-    }
-
-    @Override
-    protected ContractStore emptyStore() {
-        return store.emptied();
-    }
-}
+@ExtendWith(PostgresContractStore.class)
+class PostgresLeadershipTests extends LeadershipContract {}

@@ -1,33 +1,7 @@
 package io.syncguard.postgres;
 
 import io.syncguard.core.LockBackendContract;
-import io.syncguard.spi.LockBackend;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.extension.ExtendWith;
 
-class PostgresLockBackendTests extends LockBackendContract {
-
-    @RegisterExtension
-    private static final PostgresContractStore store = new PostgresContractStore();
-
-    @BeforeEach
-    void emptyTables() {
-        store.emptied();
-    }
-
-    @Override
-    protected LockBackend newBackend() {
-        return store.newBackend();
-    }
-
-    @Override
-    protected void expire(String key) {
-        store.jdbc()
-                .update("UPDATE syncguard_locks SET expires_at_ms = syncguard_locks_now() - 1000 WHERE key = ?", key);
-    }
-
-    @Override
-    protected long storedFence(String key) {
-        return store.storedFence(key);
-    }
-}
+@ExtendWith(PostgresContractStore.class)
+class PostgresLockBackendTests extends LockBackendContract {}

@@ -1,16 +1,7 @@
 package io.syncguard.postgres;
 
-import io.syncguard.core.ContractStore;
 import io.syncguard.core.QueueEntryContract;
-import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.extension.ExtendWith;
 
-class PostgresQueueEntryTests extends QueueEntryContract {
-
-    @RegisterExtension
-    private static final PostgresContractStore store = new PostgresContractStore();
-
-    @Override
-    protected ContractStore emptyStore() {
-        return store.emptied();
-    }
-}
+@ExtendWith(PostgresContractStore.class)
+class PostgresQueueEntryTests extends QueueEntryContract {}

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
-import io.syncguard.core.ContractStore;
 import io.syncguard.core.QueueContract;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.testing.OtherSession;
@@ -18,11 +17,6 @@ class PostgresQueueTests extends QueueContract {
 
     @RegisterExtension
     private static final PostgresContractStore store = new PostgresContractStore();
-
-    @Override
-    protected ContractStore emptyStore() {
-        return store.emptied();
-    }
 
     @Test
     void a_waiter_whose_turn_comes_when_no_fences_are_left_gets_an_error_and_acquires_nothing() {

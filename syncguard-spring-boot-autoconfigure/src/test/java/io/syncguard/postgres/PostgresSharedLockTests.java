@@ -2,7 +2,6 @@ package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.core.ContractStore;
 import io.syncguard.core.SharedLockContract;
 import io.syncguard.spi.AcquireRequest;
 import org.junit.jupiter.api.Test;
@@ -12,11 +11,6 @@ class PostgresSharedLockTests extends SharedLockContract {
 
     @RegisterExtension
     private static final PostgresContractStore store = new PostgresContractStore();
-
-    @Override
-    protected ContractStore emptyStore() {
-        return store.emptied();
-    }
 
     @Test
     void the_sweeper_deletes_readers_that_lapsed_long_ago_and_no_others() {

@@ -1,6 +1,5 @@
 package io.syncguard.postgres;
 
-import io.syncguard.core.ContractStore;
 import io.syncguard.core.WokenWaitersContract;
 import io.syncguard.spi.AcquireRequest;
 import org.junit.jupiter.api.Test;
@@ -10,11 +9,6 @@ class PostgresWokenWaitersTests extends WokenWaitersContract {
 
     @RegisterExtension
     private static final PostgresContractStore store = new PostgresContractStore();
-
-    @Override
-    protected ContractStore emptyStore() {
-        return store.emptied();
-    }
 
     /** The sweeper has to wake them: there may be no waiter left that would itself detect a lapsed entry in front. */
     @Test

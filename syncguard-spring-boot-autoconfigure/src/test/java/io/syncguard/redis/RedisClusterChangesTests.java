@@ -19,11 +19,10 @@ import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * A cluster whose slots move or are missing: no key is granted while another holder has it, and the client finds the
@@ -31,8 +30,10 @@ import org.junit.jupiter.api.Test;
  */
 class RedisClusterChangesTests {
 
-    private static OwnRedisCluster cluster;
-    private static RedisContractStore store;
+    private static final OwnRedisCluster cluster = new OwnRedisCluster();
+
+    @RegisterExtension
+    private static final RedisContractStore store = new RedisContractStore(cluster, 1, RedisBatching.AUTO);
 
     private final AcquireRequest held =
             AcquireRequests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(10), "test");
@@ -43,18 +44,6 @@ class RedisClusterChangesTests {
     private int slot;
     private RedisCommands<String, String> owner;
     private RedisCommands<String, String> other;
-
-    @BeforeAll
-    static void startCluster() {
-        cluster = new OwnRedisCluster();
-        store = new RedisContractStore(cluster.connections(), 1, RedisBatching.AUTO);
-    }
-
-    @AfterAll
-    static void stopCluster() {
-        store.close();
-        cluster.close();
-    }
 
     @BeforeEach
     void hold() {

@@ -9,7 +9,6 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.core.ContractFixture;
-import io.syncguard.core.ContractStore;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.spi.AcquireRequest;
@@ -30,34 +29,18 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Many locks in four shards on three masters: each has its own place, and requests for many go to all at once. */
 class RedisClusterShardsTests extends ContractFixture {
 
     private static final int LOCKS = 200;
 
-    private static OwnRedisCluster cluster;
-    private static RedisContractStore store;
+    private static final OwnRedisCluster cluster = new OwnRedisCluster();
 
-    @BeforeAll
-    static void startCluster() {
-        cluster = new OwnRedisCluster();
-        store = new RedisContractStore(cluster.connections(), 4, RedisBatching.AUTO);
-    }
-
-    @AfterAll
-    static void stopCluster() {
-        store.close();
-        cluster.close();
-    }
-
-    @Override
-    protected ContractStore emptyStore() {
-        return store.emptied();
-    }
+    @RegisterExtension
+    private static final RedisContractStore store = new RedisContractStore(cluster, 4, RedisBatching.AUTO);
 
     @Test
     void all_masters_have_a_part_of_the_locks() {

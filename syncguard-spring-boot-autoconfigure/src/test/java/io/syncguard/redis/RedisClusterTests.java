@@ -8,7 +8,6 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockMode;
-import io.syncguard.core.ContractStore;
 import io.syncguard.core.WokenWaitersContract;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
@@ -20,32 +19,16 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Locks in a cluster of three nodes: each prefix is on one of them, and wake-ups arrive from all. */
 class RedisClusterTests extends WokenWaitersContract {
 
-    private static OwnRedisCluster cluster;
-    private static RedisContractStore store;
+    private static final OwnRedisCluster cluster = new OwnRedisCluster();
 
-    @BeforeAll
-    static void startCluster() {
-        cluster = new OwnRedisCluster();
-        store = new RedisContractStore(cluster.connections(), 1, RedisBatching.AUTO);
-    }
-
-    @AfterAll
-    static void stopCluster() {
-        store.close();
-        cluster.close();
-    }
-
-    @Override
-    protected ContractStore emptyStore() {
-        return store.emptied();
-    }
+    @RegisterExtension
+    private static final RedisContractStore store = new RedisContractStore(cluster, 1, RedisBatching.AUTO);
 
     @Test
     void locks_of_many_keys_are_kept_together_and_extended_at_once() {

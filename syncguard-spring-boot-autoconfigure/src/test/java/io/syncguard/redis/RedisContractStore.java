@@ -1,22 +1,29 @@
 package io.syncguard.redis;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.syncguard.core.ContractStore;
+import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Keys of its own on the real server, under another prefix each time. Queue entries live long enough for a slow
- * machine.
+ * Keys of its own on the real server, under another prefix each time, until the tests of the class end. Queue entries
+ * live long enough for a slow machine.
  */
-final class RedisContractStore implements ContractStore, AutoCloseable {
+class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseable {
 
     private static final Duration WAITER_TTL = Duration.ofMinutes(1);
 
     private final LettuceConnectionFactory connections;
+    private final Runnable stopServer;
     private final StringRedisTemplate redis;
     private final int shards;
     private final RedisBatching batching;
@@ -27,12 +34,18 @@ final class RedisContractStore implements ContractStore, AutoCloseable {
     }
 
     RedisContractStore(RedisBatching batching) {
-        this(RedisServer.connections(RedisServer.url()), 1, batching);
+        this(RedisServer.connections(RedisServer.url()), () -> {}, 1, batching);
     }
 
-    /** A store on another server, or on a cluster. */
-    RedisContractStore(LettuceConnectionFactory connections, int shards, RedisBatching batching) {
+    /** A store on this cluster, which ends with it. */
+    RedisContractStore(OwnRedisCluster cluster, int shards, RedisBatching batching) {
+        this(cluster.connections(), cluster::close, shards, batching);
+    }
+
+    private RedisContractStore(
+            LettuceConnectionFactory connections, Runnable stopServer, int shards, RedisBatching batching) {
         this.connections = connections;
+        this.stopServer = stopServer;
         this.shards = shards;
         this.batching = batching;
         emptied();
@@ -40,7 +53,8 @@ final class RedisContractStore implements ContractStore, AutoCloseable {
         redis = new StringRedisTemplate(connections);
     }
 
-    RedisContractStore emptied() {
+    @Override
+    public final RedisContractStore emptied() {
         settings =
                 new RedisSettings(RedisServer.newPrefix() + ":", Duration.ofSeconds(5), WAITER_TTL, shards, batching);
         return this;
@@ -59,6 +73,13 @@ final class RedisContractStore implements ContractStore, AutoCloseable {
     /** Matches the beginning of the keys of all shards. */
     String prefixPattern() {
         return settings.keyPrefix().replace("}", "*}");
+    }
+
+    /** Sends a message to all processes that wait for the key, as every client can that may send to their channels. */
+    void sendToWaiters(String key, String message) {
+        Set<String> entries = redis.opsForZSet().range(key("queue", key), 0, -1);
+        assertThat(entries).isNotEmpty();
+        entries.forEach(entry -> redis.convertAndSend(entry.split(":", 5)[4], message));
     }
 
     @Override
@@ -85,8 +106,8 @@ final class RedisContractStore implements ContractStore, AutoCloseable {
         }
     }
 
-    /** Ends all leases of the key. */
-    void expire(String key) {
+    @Override
+    public void expire(String key) {
         for (String family : List.of("lock", "readers")) {
             redis.opsForZSet().range(key(family, key), 0, -1).forEach(this::expireLease);
         }
@@ -113,8 +134,14 @@ final class RedisContractStore implements ContractStore, AutoCloseable {
     }
 
     @Override
+    public void afterAll(ExtensionContext context) {
+        close();
+    }
+
+    @Override
     public void close() {
         connections.destroy();
+        stopServer.run();
     }
 
     private void setEnd(String set, String member, long end) {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.syncguard.LockMode;
 import io.syncguard.core.ContractFixture;
-import io.syncguard.core.ContractStore;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.LockBackend;
@@ -21,9 +20,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.script.DefaultRedisScript;
 
@@ -39,22 +37,8 @@ class RedisKeysTests extends ContractFixture {
             return time[1] * 1000 + math.floor(time[2] / 1000) + redis.call('PTTL', KEYS[1])
             """, Long.class);
 
-    private static RedisContractStore store;
-
-    @BeforeAll
-    static void connect() {
-        store = new RedisContractStore();
-    }
-
-    @AfterAll
-    static void closeConnections() {
-        store.close();
-    }
-
-    @Override
-    protected ContractStore emptyStore() {
-        return store.emptied();
-    }
+    @RegisterExtension
+    private static final RedisContractStore store = new RedisContractStore();
 
     @Test
     void a_lease_and_its_id_expire_together_one_tolerance_after_its_end() {
