@@ -60,6 +60,10 @@ class RedisServerErrorsTests {
     private final AcquireRequest request = AcquireRequests.exclusive("order:42", "A".repeat(22), TTL, "test");
     private LockBackend backend;
 
+    RedisBatching batching() {
+        return RedisBatching.AUTO;
+    }
+
     @BeforeAll
     static void startServer() {
         redis = new OwnRedis("lua-time-limit 50");
@@ -359,7 +363,8 @@ class RedisServerErrorsTests {
     private LockBackend open(LettuceConnectionFactory application) {
         LockBackend another = new RedisLockBackend(
                 application,
-                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(2), RedisSettings.WAITER_TTL));
+                new RedisSettings(
+                        RedisSettings.KEY_PREFIX, Duration.ofSeconds(2), RedisSettings.WAITER_TTL, 1, batching()));
         opened.add(another);
         return another;
     }

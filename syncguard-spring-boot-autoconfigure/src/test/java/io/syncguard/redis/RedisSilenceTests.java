@@ -38,10 +38,14 @@ class RedisSilenceTests {
     private final LockEngine engine = new LockEngine(
             new RedisLockBackend(
                     RedisServer.connections(proxy.url()),
-                    new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL)),
+                    new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL, 1, batching())),
             SETTINGS,
             TransactionBoundary.NONE,
             List.of());
+
+    RedisBatching batching() {
+        return RedisBatching.AUTO;
+    }
 
     @BeforeAll
     static void startServer() {
