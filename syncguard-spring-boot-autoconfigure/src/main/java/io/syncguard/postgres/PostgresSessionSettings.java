@@ -49,8 +49,6 @@ final class PostgresSessionSettings {
                 new Setting("transaction_timeout", "0", 17),
                 // A plan that was cached while the tables were empty stays in use while they grow.
                 new Setting("enable_seqscan", "off", ALWAYS),
-                // All keys have the same plan. A plan for one key takes longer to make than to execute.
-                new Setting("plan_cache_mode", "force_generic_plan", ALWAYS),
                 // The compiler takes longer than any of our statements.
                 new Setting("jit", "off", ALWAYS),
                 // Lock ids are parameters and secret: no error quotes them in the server's log.

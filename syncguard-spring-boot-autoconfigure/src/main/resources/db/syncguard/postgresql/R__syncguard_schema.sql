@@ -237,7 +237,7 @@ BEGIN
            "Front".soonest, "Front".latest, "Own".arrival,
            CASE WHEN l.key IS NULL THEN "Last".owner ELSE l.owner END,
            coalesce(l.acquired_at_ms, "Last".acquired_at_ms),
-           EXISTS (
+           "Last".lock_id IS NOT NULL AND EXISTS (
                SELECT FROM ${syncguard_locks}_shared s
                WHERE s.key = p_key AND s.lock_id <> "Last".lock_id
                    AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)
@@ -457,6 +457,8 @@ RETURNS TABLE (
 )
 LANGUAGE plpgsql
 SET lock_timeout = '20ms'
+-- Otherwise each call with arrays is planned anew, which takes longer than the call.
+SET plan_cache_mode = force_generic_plan
 AS $function$
 BEGIN
     RETURN QUERY
@@ -547,6 +549,7 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_readers(
 RETURNS TABLE (request_position BIGINT, granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT)
 LANGUAGE plpgsql
 SET lock_timeout = '20ms'
+SET plan_cache_mode = force_generic_plan
 AS $function$
 DECLARE
     -- The first look takes no lock, because a row lock alone makes the commit write.
@@ -706,7 +709,10 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_queue(
     OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
     OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN
 )
-LANGUAGE plpgsql AS $function$
+LANGUAGE plpgsql
+-- All keys have the same plan. With some statistics the server would plan some statements at each call.
+SET plan_cache_mode = force_generic_plan
+AS $function$
 DECLARE
     v_expires BIGINT;
     "Attempt" RECORD;
@@ -937,6 +943,7 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_batch(p_lock_ids TEXT[]) RETURNS TABLE (released_lock_id TEXT)
 LANGUAGE plpgsql
 SET lock_timeout = '20ms'
+SET plan_cache_mode = force_generic_plan
 AS $function$
 DECLARE
     -- As in _remove.
@@ -998,7 +1005,10 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_release_grant(
     p_lock_id TEXT, OUT outcome TEXT, OUT channel TEXT, OUT message TEXT
 )
-LANGUAGE plpgsql AS $function$
+LANGUAGE plpgsql
+-- As in _acquire_queue.
+SET plan_cache_mode = force_generic_plan
+AS $function$
 DECLARE
     v_durable TEXT := current_setting('synchronous_commit');
     v_key     TEXT;

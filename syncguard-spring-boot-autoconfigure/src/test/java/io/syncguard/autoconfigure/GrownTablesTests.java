@@ -55,6 +55,7 @@ class GrownTablesTests {
                 "syncguard_locks_acquire('s9', false, 'n', 9, '')",
                 "syncguard_locks_acquire('s9', true, 'n', 9, '')",
                 "syncguard_locks_acquire_queue('k9', true, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
+                "syncguard_locks_acquire_queue('many', true, 'n', 9, '', false, 1, 5000, false, 'c', NULL)",
                 "syncguard_locks_acquire_queue('k9', false, 'w9', 9, '', true, 1, 5000, false, 'c', NULL)",
                 "syncguard_locks_acquire_leave('k9', false, 'w9', 9, '')",
                 "syncguard_locks_renew_waiters(ARRAY['w9'])",
@@ -116,6 +117,10 @@ class GrownTablesTests {
                     INSERT INTO syncguard_locks_shared
                     SELECT 'shared' || n, 's' || n, syncguard_locks_now() + 30000, 0, lpad('1', 15, '0'), 's' || n, ''
                     FROM generate_series(1, %1$d) n;
+                    INSERT INTO syncguard_locks_shared
+                    SELECT 'many' || n, 'many', syncguard_locks_now() + 30000, 0, lpad('1', 15, '0'), 'many', ''
+                    FROM generate_series(1, %1$d) n;
+                    INSERT INTO syncguard_fence_counters VALUES ('fence:many', 1, 'many');
                     INSERT INTO syncguard_locks_waiters (lock_id, key, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter)
                     SELECT 'w' || n, 'k' || n, false, syncguard_locks_now() + 30000, 5000, true, 'c', n
                     FROM generate_series(1, %1$d) n

@@ -49,7 +49,6 @@ class PostgresSessionsTests {
                             "statement_timeout", "1800",
                             "lock_timeout", "1600",
                             "enable_seqscan", "off",
-                            "plan_cache_mode", "force_generic_plan",
                             "jit", "off"))
                     .satisfies(all -> assertThat(all.getOrDefault("idle_session_timeout", "0"))
                             .isEqualTo("0"))
