@@ -11,7 +11,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.AfterEach;
@@ -108,14 +107,16 @@ class AsyncBatcherStressTests {
     /** Of a batch that counts as under way until it is answered or cancelled, when the next one departs. */
     private final class Answers extends CompletableFuture<List<Integer>> {
 
-        private final AtomicBoolean inStore = new AtomicBoolean(true);
+        private boolean inStore = true;
 
         Answers() {
             mostUnderWay.accumulateAndGet(underWay.incrementAndGet(), Math::max);
         }
 
-        void leaveStore() {
-            if (inStore.compareAndSet(true, false)) {
+        /** Locked: who cancels an answered batch lets the next one depart, and must not be faster than this count. */
+        synchronized void leaveStore() {
+            if (inStore) {
+                inStore = false;
                 underWay.decrementAndGet();
             }
         }
