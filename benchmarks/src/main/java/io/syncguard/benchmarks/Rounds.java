@@ -17,7 +17,7 @@ import java.util.concurrent.Callable;
 record Rounds(int count, Duration duration, boolean warmUp) {
 
     /** Just enough to see that everything works. */
-    static final Rounds SHORT = new Rounds(1, Duration.ofMillis(200), false);
+    static final Rounds SHORT = new Rounds(1, Duration.ofMillis(100), false);
 
     /** A description for people. */
     String description() {

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -52,6 +55,33 @@ class AsyncBatcherStressTests {
 
         assertThat(answered).isGreaterThan(CALLERS * REQUESTS / 2);
         assertThat(mostUnderWay).hasValueLessThanOrEqualTo(BATCHES);
+    }
+
+    /** The room is taken for a moment, for requests whose callers have left: nobody sees the request that comes then. */
+    @Test
+    void a_request_that_comes_while_a_batch_turns_out_to_be_empty_departs() throws Exception {
+        for (int round = 0; round < 20_000; round++) {
+            Queue<CompletableFuture<List<Integer>>> sent = new ConcurrentLinkedQueue<>();
+            AsyncBatcher<Integer, Integer> alone = new AsyncBatcher<>(
+                    requests -> {
+                        CompletableFuture<List<Integer>> answers = new CompletableFuture<>();
+                        sent.add(answers);
+                        return answers;
+                    },
+                    new AsyncBatcher.Limits(0, 1, 8));
+            CyclicBarrier bothReady = new CyclicBarrier(2);
+            alone.send(1);
+            alone.send(2).cancel(false);
+
+            Future<BatchedReply<Integer, Integer>> late = callers.submit(() -> {
+                bothReady.await(20, TimeUnit.SECONDS);
+                return alone.send(3);
+            });
+            bothReady.await(20, TimeUnit.SECONDS);
+            sent.remove().complete(List.of(-1));
+
+            assertThat(late.get(20, TimeUnit.SECONDS).wasSent()).isTrue();
+        }
     }
 
     /** @return how many requests were answered */

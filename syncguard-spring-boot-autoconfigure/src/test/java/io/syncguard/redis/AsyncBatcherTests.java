@@ -7,18 +7,29 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Each step of a batcher, on a store that answers when the test says so. */
 class AsyncBatcherTests {
 
     private final List<Call> calls = new ArrayList<>();
-    private final AsyncBatcher<String, String> batcher = new AsyncBatcher<>(
-            requests -> {
-                calls.add(new Call(requests, new CompletableFuture<>()));
-                return calls.get(calls.size() - 1).answers;
-            },
-            new AsyncBatcher.Limits(2, 1, 3));
+    private final AsyncBatcher<String, String> batcher = batcher(new AsyncBatcher.Limits(2, 1, 3));
+
+    /** What happens elsewhere while a batch is being sent. */
+    private Runnable whileSending = () -> {};
+
+    private AsyncBatcher<String, String> batcher(AsyncBatcher.Limits limits) {
+        return new AsyncBatcher<>(
+                requests -> {
+                    Call call = new Call(requests, new CompletableFuture<>());
+                    calls.add(call);
+                    whileSending.run();
+                    return call.answers;
+                },
+                limits);
+    }
 
     private record Call(List<String> requests, CompletableFuture<List<String>> answers) {
 
@@ -52,7 +63,7 @@ class AsyncBatcherTests {
     }
 
     @Test
-    void what_comes_meanwhile_departs_together_in_the_order_of_arrival() throws Exception {
+    void what_comes_meanwhile_departs_together_in_the_order_of_arrival() {
         batcher.send("a");
         BatchedReply<String, String> b = batcher.send("b");
         BatchedReply<String, String> c = batcher.send("c");
@@ -64,8 +75,8 @@ class AsyncBatcherTests {
         assertThat(calls).hasSize(2);
         assertThat(calls.get(1).requests).containsExactly("b", "c");
         calls.get(1).answer();
-        assertThat(b.get()).isEqualTo("answer to b");
-        assertThat(c.get()).isEqualTo("answer to c");
+        assertThat(b).isCompletedWithValue("answer to b");
+        assertThat(c).isCompletedWithValue("answer to c");
     }
 
     @Test
@@ -78,6 +89,30 @@ class AsyncBatcherTests {
         assertThat(calls)
                 .extracting(Call::requests)
                 .containsExactly(List.of("a"), List.of("b", "c", "d"), List.of("e"));
+    }
+
+    @Test
+    void a_batch_waits_only_if_as_many_are_under_way_as_may_be() {
+        AsyncBatcher<String, String> pipelined = batcher(new AsyncBatcher.Limits(0, 2, 3));
+
+        List.of("a", "b", "c", "d").forEach(pipelined::send);
+        assertThat(calls).extracting(Call::requests).containsExactly(List.of("a"), List.of("b"));
+        calls.get(1).answer();
+
+        assertThat(calls).extracting(Call::requests).containsExactly(List.of("a"), List.of("b"), List.of("c", "d"));
+    }
+
+    @Test
+    void what_comes_while_a_batch_is_being_sent_departs_in_the_next_one() {
+        whileSending = () -> {
+            whileSending = () -> {};
+            batcher.send("b");
+        };
+
+        batcher.send("a");
+        calls.get(0).answer();
+
+        assertThat(calls).extracting(Call::requests).containsExactly(List.of("a"), List.of("b"));
     }
 
     @Test
@@ -105,7 +140,7 @@ class AsyncBatcherTests {
     }
 
     @Test
-    void a_caller_that_leaves_a_batch_disturbs_nobody() throws Exception {
+    void a_caller_that_leaves_a_batch_disturbs_nobody() {
         batcher.send("a");
         BatchedReply<String, String> left = batcher.send("left");
         BatchedReply<String, String> stays = batcher.send("stays");
@@ -116,7 +151,7 @@ class AsyncBatcherTests {
         assertThat(left.wasSent()).isTrue();
         assertThat(calls.get(1).answers).isNotDone();
         calls.get(1).answer();
-        assertThat(stays.get()).isEqualTo("answer to stays");
+        assertThat(stays).isCompletedWithValue("answer to stays");
     }
 
     /** Nobody knows whether the store ever answers. */
@@ -129,6 +164,48 @@ class AsyncBatcherTests {
 
         assertThat(calls.get(0).answers).isCancelled();
         assertThat(calls.get(1).requests).containsExactly("next");
+    }
+
+    @Test
+    void a_caller_that_has_left_the_queue_does_not_keep_the_batch_of_the_others() {
+        batcher.send("a");
+        BatchedReply<String, String> leftTheQueue = batcher.send("left the queue");
+        BatchedReply<String, String> leavesTheBatch = batcher.send("leaves the batch");
+        leftTheQueue.cancel(false);
+        calls.get(0).answer();
+
+        leavesTheBatch.cancel(false);
+
+        assertThat(calls.get(1).answers).isCancelled();
+    }
+
+    @Test
+    void a_batch_that_all_callers_leave_while_it_is_being_sent_is_cancelled_once_it_is_sent() {
+        batcher.send("a");
+        BatchedReply<String, String> left = batcher.send("left");
+        whileSending = () -> {
+            whileSending = () -> {};
+            left.cancel(false);
+        };
+
+        calls.get(0).answer();
+        batcher.send("next");
+
+        assertThat(calls.get(1).answers).isCancelled();
+        assertThat(calls.get(2).requests).containsExactly("next");
+    }
+
+    @Test
+    void an_answer_to_a_batch_that_all_callers_have_left_makes_no_more_room() {
+        BatchedReply<String, String> left = batcher.send("left");
+        left.cancel(false);
+        batcher.send("b");
+        batcher.send("c");
+
+        calls.get(0).answer();
+
+        assertThat(left).isCancelled();
+        assertThat(calls).extracting(Call::requests).containsExactly(List.of("left"), List.of("b"));
     }
 
     @Test
@@ -178,17 +255,39 @@ class AsyncBatcherTests {
     }
 
     @Test
-    void too_few_answers_are_nobodys() {
+    void a_batch_that_cannot_be_sent_fails_neither_the_batch_before_nor_the_one_behind() {
+        BatchedReply<String, String> before = batcher.send("before");
+        List<BatchedReply<String, String>> unsent =
+                Stream.of("b", "c", "d").map(batcher::send).toList();
+        BatchedReply<String, String> behind = batcher.send("behind");
+        whileSending = () -> {
+            whileSending = () -> {};
+            throw new IllegalStateException("no connection");
+        };
+
+        calls.get(0).answer();
+        calls.get(2).answer();
+
+        assertThat(before).isCompletedWithValue("answer to before");
+        assertThat(unsent).allSatisfy(reply -> assertFails(reply, "no connection"));
+        assertThat(behind).isCompletedWithValue("answer to behind");
+    }
+
+    @Test
+    void too_few_or_too_many_answers_are_nobodys() {
         BatchedReply<String, String> a = batcher.send("a");
+        BatchedReply<String, String> b = batcher.send("b");
 
         calls.get(0).answers.complete(List.of());
+        calls.get(1).answers.complete(List.of("answer to a", "answer to b"));
 
         assertFails(a, "0 answers to 1 requests");
+        assertFails(b, "2 answers to 1 requests");
     }
 
     private static void assertFails(BatchedReply<String, String> reply, String message) {
         assertThatExceptionOfType(ExecutionException.class)
-                .isThrownBy(reply::get)
+                .isThrownBy(() -> reply.get(0, TimeUnit.SECONDS))
                 .withStackTraceContaining(message);
     }
 }

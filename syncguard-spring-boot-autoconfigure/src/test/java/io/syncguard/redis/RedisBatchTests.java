@@ -20,9 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -46,7 +44,6 @@ class RedisBatchTests {
 
     private final List<LockBackend> opened = new ArrayList<>();
     private @Nullable RedisConnections connections;
-    private final ExecutorService callers = Executors.newCachedThreadPool();
 
     @BeforeAll
     static void startServer() {
@@ -66,7 +63,6 @@ class RedisBatchTests {
 
     @AfterEach
     void close() {
-        callers.shutdownNow();
         opened.forEach(LockBackend::close);
         if (connections != null) {
             connections.close();
@@ -104,42 +100,60 @@ class RedisBatchTests {
     }
 
     @Test
-    void few_callers_send_no_batch() {
+    void few_callers_at_once_send_no_batch_however_many_there_were_before() {
         LockBackend backend = open(RedisBatching.AUTO);
         backend.isLocked("order:42");
         long before = scripts();
 
-        assertThat(backend.acquire(request("order:42", 'A'))).isInstanceOf(AcquireResult.Granted.class);
-        assertThat(backend.release("A".repeat(22))).isEqualTo(ReleaseResult.RELEASED);
+        for (int i = 0; i < 40; i++) {
+            assertThat(backend.acquire(request("order:42", 'A'))).isInstanceOf(AcquireResult.Granted.class);
+            assertThat(backend.release(id('A'))).isEqualTo(ReleaseResult.RELEASED);
+        }
 
-        // Each is sent by its digest, which the server does not know, and by its text.
-        assertThat(scripts() - before).isEqualTo(4);
-        assertThat(redis.commands().scriptExists(RedisScript.named("batch").digest()))
-                .containsExactly(false);
+        // The first ones are sent by their digest, which the server does not know, and by their text.
+        assertThat(scripts() - before).isEqualTo(82);
+        assertThat(knowsBatches()).isFalse();
     }
 
     @Test
     void many_callers_share_scripts_and_each_gets_its_own_lock() throws Exception {
-        LockBackend backend = open(RedisBatching.AUTO);
-        backend.isLocked("order:42");
-        // Knows the scripts.
+        long sent = scriptsOfSixtyCallers(RedisBatching.AUTO);
+
+        assertThat(sent).isLessThan(60);
+        assertThat(knowsBatches()).isTrue();
+    }
+
+    @Test
+    void many_callers_send_no_batch_if_it_is_off() throws Exception {
+        long sent = scriptsOfSixtyCallers(RedisBatching.OFF);
+
+        assertThat(sent).isEqualTo(60);
+        assertThat(knowsBatches()).isFalse();
+    }
+
+    private long scriptsOfSixtyCallers(RedisBatching batching) throws Exception {
+        LockBackend backend = open(redis.url(), batching, Duration.ofMinutes(1));
+        // Knows the script.
         backend.acquire(request("first", 'z'));
         long before = scripts();
-        List<Future<AcquireResult>> running = new ArrayList<>();
+        List<Caller> callers = new ArrayList<>();
         Runnable thaw = redis.freeze();
         try {
             IntStream.range(0, 60)
-                    .forEach(i -> running.add(callers.submit(() -> backend.acquire(
-                            AcquireRequests.exclusive("order:" + i, String.format("%022d", i), TTL, "test")))));
+                    .forEach(i -> callers.add(new Caller(
+                            backend, AcquireRequests.exclusive("order:" + i, String.format("%022d", i), TTL, "test"))));
+            eventually().until(() -> callers.stream().allMatch(Caller::isWaiting));
         } finally {
             thaw.run();
         }
-        for (Future<AcquireResult> each : running) {
-            assertThat(each.get(20, TimeUnit.SECONDS)).isInstanceOf(AcquireResult.Granted.class);
+        for (Caller each : callers) {
+            assertThat(each.answer()).isInstanceOf(AcquireResult.Granted.class);
         }
 
-        assertThat(scripts() - before).isLessThan(60);
+        long sent = scripts() - before;
+
         assertThat(IntStream.range(0, 60)).allMatch(i -> backend.isLocked("order:" + i));
+        return sent;
     }
 
     @Test
@@ -148,17 +162,17 @@ class RedisBatchTests {
             LockBackend backend = open(proxy.url(), RedisBatching.ALWAYS);
             backend.acquire(request("known", 'z'));
             proxy.fallSilent();
-            Future<AcquireResult> a = callers.submit(() -> backend.acquire(request("a", 'A')));
-            Future<AcquireResult> b = callers.submit(() -> backend.acquire(request("b", 'B')));
+            Caller a = new Caller(backend, request("a", 'A'));
+            Caller b = new Caller(backend, request("b", 'B'));
 
             LockBackend elsewhere = open(RedisBatching.OFF);
             eventually().until(() -> elsewhere.isLocked("a") && elsewhere.isLocked("b"));
             proxy.speakAgain();
 
-            assertThat(failureOf(a))
+            assertThat(a.failure())
                     .isNotInstanceOf(RequestNotSentException.class)
                     .hasMessageStartingWith("Failed while acquiring lock 'a'");
-            assertThat(failureOf(b))
+            assertThat(b.failure())
                     .isNotInstanceOf(RequestNotSentException.class)
                     .hasMessageStartingWith("Failed while acquiring lock 'b'");
             eventually().ignoreExceptions().until(() -> backend.release(id('A')) == ReleaseResult.RELEASED);
@@ -169,12 +183,7 @@ class RedisBatchTests {
     void a_caller_whose_time_is_over_in_the_queue_has_not_sent_its_request() {
         try (RedisProxy proxy = new RedisProxy(redis.url())) {
             LockBackend backend = open(proxy.url(), RedisBatching.ALWAYS);
-            backend.acquire(request("known", 'z'));
-            proxy.fallSilent();
-            callers.submit(() -> backend.acquire(request("a", 'A')));
-            callers.submit(() -> backend.acquire(request("b", 'B')));
-            LockBackend elsewhere = open(RedisBatching.OFF);
-            eventually().until(() -> elsewhere.isLocked("a") && elsewhere.isLocked("b"));
+            sendTwoBatchesWhoseAnswersAreLost(backend, proxy);
 
             assertThatExceptionOfType(RequestNotSentException.class)
                     .isThrownBy(() ->
@@ -184,9 +193,106 @@ class RedisBatchTests {
         }
     }
 
-    private static Throwable failureOf(Future<?> call) {
-        return catchThrowableOfType(ExecutionException.class, () -> call.get(20, TimeUnit.SECONDS))
-                .getCause();
+    @Test
+    void a_caller_interrupted_in_the_queue_has_not_sent_its_request_and_one_interrupted_later_is_in_doubt() {
+        try (RedisProxy proxy = new RedisProxy(redis.url())) {
+            LockBackend backend = open(proxy.url(), RedisBatching.ALWAYS, Duration.ofMinutes(1));
+            List<Caller> sent = sendTwoBatchesWhoseAnswersAreLost(backend, proxy);
+            Caller queued = new Caller(backend, request("c", 'C'));
+            queued.awaitWaiting();
+
+            queued.interrupt();
+            assertThat(queued.failure())
+                    .isInstanceOf(RequestNotSentException.class)
+                    .hasMessageStartingWith("Failed while acquiring lock 'c': the thread was interrupted")
+                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
+            sent.get(0).interrupt();
+
+            assertThat(sent.get(0).failure())
+                    .isNotInstanceOf(RequestNotSentException.class)
+                    .hasMessageStartingWith("Failed while acquiring lock 'a': the thread was interrupted")
+                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
+            assertThat(List.of(queued, sent.get(0))).allMatch(Caller::wasInterrupted);
+            assertThat(sent.get(1).isWaiting()).isTrue();
+        }
+    }
+
+    @Test
+    void a_close_ends_the_wait_of_callers_in_batches_and_in_the_queue() {
+        try (RedisProxy proxy = new RedisProxy(redis.url())) {
+            LockBackend backend = open(proxy.url(), RedisBatching.ALWAYS, Duration.ofMinutes(1));
+            List<Caller> all = new ArrayList<>(sendTwoBatchesWhoseAnswersAreLost(backend, proxy));
+            all.add(new Caller(backend, request("c", 'C')));
+            all.add(new Caller(backend, request("d", 'D')));
+            all.forEach(Caller::awaitWaiting);
+
+            backend.close();
+
+            assertThat(all)
+                    .allSatisfy(
+                            caller -> assertThat(caller.failure().code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE));
+            assertThat(open(RedisBatching.OFF).isLocked("c")).isFalse();
+        }
+    }
+
+    /** Afterwards there is no room for a third batch until the callers leave. */
+    private List<Caller> sendTwoBatchesWhoseAnswersAreLost(LockBackend backend, RedisProxy proxy) {
+        backend.acquire(request("known", 'z'));
+        proxy.fallSilent();
+        LockBackend elsewhere = open(RedisBatching.OFF);
+        Caller a = new Caller(backend, request("a", 'A'));
+        // Together they could be in one batch.
+        eventually().until(() -> elsewhere.isLocked("a"));
+        Caller b = new Caller(backend, request("b", 'B'));
+        eventually().until(() -> elsewhere.isLocked("b"));
+        return List.of(a, b);
+    }
+
+    /** A thread that acquires a lock. */
+    private static final class Caller {
+
+        private final FutureTask<AcquireResult> call;
+        private final Thread thread;
+        private volatile boolean interrupted;
+
+        Caller(LockBackend backend, AcquireRequest request) {
+            call = new FutureTask<>(() -> {
+                try {
+                    return backend.acquire(request);
+                } finally {
+                    interrupted = Thread.currentThread().isInterrupted();
+                }
+            });
+            thread = new Thread(call);
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        boolean isWaiting() {
+            return thread.getState() == Thread.State.TIMED_WAITING;
+        }
+
+        void awaitWaiting() {
+            eventually().until(this::isWaiting);
+        }
+
+        void interrupt() {
+            thread.interrupt();
+        }
+
+        /** Whether it was when the call ended. */
+        boolean wasInterrupted() {
+            return interrupted;
+        }
+
+        AcquireResult answer() throws Exception {
+            return call.get(20, TimeUnit.SECONDS);
+        }
+
+        LockBackendException failure() {
+            return (LockBackendException)
+                    catchThrowableOfType(ExecutionException.class, this::answer).getCause();
+        }
     }
 
     private static ConditionFactory eventually() {
@@ -198,9 +304,13 @@ class RedisBatchTests {
     }
 
     private LockBackend open(String url, RedisBatching batching) {
+        return open(url, batching, TIMEOUT);
+    }
+
+    private LockBackend open(String url, RedisBatching batching, Duration timeout) {
         LockBackend backend = new RedisLockBackend(
                 RedisServer.connections(url),
-                new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL, 1, batching));
+                new RedisSettings(RedisSettings.KEY_PREFIX, timeout, RedisSettings.WAITER_TTL, 1, batching));
         opened.add(backend);
         return backend;
     }
@@ -239,6 +349,12 @@ class RedisBatchTests {
 
     private static String id(char letter) {
         return String.valueOf(letter).repeat(22);
+    }
+
+    private static boolean knowsBatches() {
+        return redis.commands()
+                .scriptExists(RedisScript.named("batch").digest())
+                .get(0);
     }
 
     private static long scripts() {
