@@ -17,7 +17,7 @@ public record StressSettings(long seed, int seconds, int workers, int clients) {
 
     /** The settings of this run, of the usual length unless a property sets it. */
     public static StressSettings fromSystemProperties() {
-        return fromSystemProperties(13);
+        return fromSystemProperties(10);
     }
 
     /** @param seconds unless a property sets them */

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.TestInstance;
 abstract class StressContract {
 
     /** The length of a run in a build. */
-    private static final int SECONDS = 13;
+    private static final int SECONDS = 10;
 
     private final StressServer.Starter starter;
     private final int seconds;
