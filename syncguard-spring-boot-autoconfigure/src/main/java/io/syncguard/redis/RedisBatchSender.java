@@ -31,7 +31,7 @@ final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object
         byte[][] values = new RedisRequest(doing, BATCH, shard, arguments(requests)).values();
         CompletableFuture<List<Object>> answers = new CompletableFuture<>();
         forward(commands.evalsha(BATCH.digest(), ScriptOutputType.MULTI, keys, values), answers, error -> {
-            if (error instanceof RedisNoScriptException && !answers.isDone()) {
+            if (error instanceof RedisNoScriptException) {
                 // The server has not run it since it started.
                 forward(
                         commands.eval(BATCH.text(), ScriptOutputType.MULTI, keys, values),
@@ -63,7 +63,7 @@ final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object
                 onError.accept(error);
             }
         });
-        // Stops the driver from sending the command if it is still queued there, and nobody waits for it.
+        // If nobody waits, the driver does not send a command that it has queued, and the text is not sent either.
         answers.whenComplete((any, error) -> reply.cancel(false));
     }
 }

@@ -88,6 +88,22 @@ class RedisBatchTests {
     }
 
     @Test
+    void operations_for_which_nobody_waits_are_not_sent_again_with_the_text_of_the_script() throws Exception {
+        RedisBatchSender sender = sender();
+        Runnable thaw = redis.freeze();
+        try {
+            sender.send(List.of(acquire("left", 'A'))).cancel(false);
+        } finally {
+            thaw.run();
+        }
+
+        // The server answers in order, first that it does not know the script.
+        assertThat(sender.send(List.of(acquire("next", 'B'))).get(20, TimeUnit.SECONDS))
+                .hasSize(1);
+        assertThat(redis.commands().keys("*:lock:*")).containsExactly("{syncguard}:lock:next");
+    }
+
+    @Test
     void a_caller_gets_the_error_of_its_operation_as_if_it_was_sent_alone() {
         redis.commands().set("{syncguard}:lock:broken", "of somebody else");
 
