@@ -70,6 +70,9 @@ public @interface DistributedLock {
      */
     String holdAtLeast() default "";
 
+    /** Whether transactions of the method commit only while the lock is held. */
+    CommitGuard commitGuard() default CommitGuard.DEFAULT;
+
     /** SpEL like {@link #key()}: locks only if it is {@code true}. */
     String condition() default "";
 

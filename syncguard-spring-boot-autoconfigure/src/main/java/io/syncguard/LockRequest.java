@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param heartbeatInterval how often, at most a third of the ttl; {@code null} for every third of the ttl
  * @param onLost how a body that runs under the lock learns that it was lost
  * @param holdAtLeast the key stays locked for at least this long after the grant, even if it is released earlier
+ * @param commitGuard whether transactions of the body commit only while the lock is held
  * @param owner the label that lookups show, for people; {@code null} for {@code syncguard.owner}
  */
 public record LockRequest(
@@ -33,6 +34,7 @@ public record LockRequest(
         @Nullable Duration heartbeatInterval,
         OnLost onLost,
         Duration holdAtLeast,
+        CommitGuard commitGuard,
         @Nullable String owner) {
 
     /** The name of a request that was given none. */
@@ -42,6 +44,7 @@ public record LockRequest(
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(mode, "mode");
         Objects.requireNonNull(onLost, "onLost");
+        Objects.requireNonNull(commitGuard, "commitGuard");
         key = LockLimits.key(key);
         if (ttl != null) {
             LockLimits.ttl(ttl);
@@ -58,35 +61,55 @@ public record LockRequest(
     /** A request for the key alone with all defaults. */
     public static LockRequest of(String key) {
         return new LockRequest(
-                UNNAMED, key, LockMode.EXCLUSIVE, null, null, true, null, OnLost.INTERRUPT, Duration.ZERO, null);
+                UNNAMED,
+                key,
+                LockMode.EXCLUSIVE,
+                null,
+                null,
+                true,
+                null,
+                OnLost.INTERRUPT,
+                Duration.ZERO,
+                CommitGuard.DEFAULT,
+                null);
     }
 
     /** The same under a name for the meters: one of few, such as {@code "orders"}, never made from data. */
     public LockRequest named(String name) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
     }
 
     /** The same for another key. */
     public LockRequest key(String key) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
     }
 
     /** The same in mode {@link LockMode#SHARED}: to read what exclusive holders write. */
     public LockRequest shared() {
         return new LockRequest(
-                name, key, LockMode.SHARED, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
+                name,
+                key,
+                LockMode.SHARED,
+                ttl,
+                waitTime,
+                heartbeat,
+                heartbeatInterval,
+                onLost,
+                holdAtLeast,
+                commitGuard,
+                owner);
     }
 
     public LockRequest ttl(Duration ttl) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
     }
 
     public LockRequest waitTime(Duration waitTime) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
     }
 
     /**
@@ -96,27 +119,33 @@ public record LockRequest(
      *     lock is acquired. A nested request shortens the interval of the lease that it joins
      */
     public LockRequest heartbeat(Duration interval) {
-        return new LockRequest(name, key, mode, ttl, waitTime, true, interval, onLost, holdAtLeast, owner);
+        return new LockRequest(name, key, mode, ttl, waitTime, true, interval, onLost, holdAtLeast, commitGuard, owner);
     }
 
     /** The lease ends with its ttl unless it is extended by hand. */
     public LockRequest noHeartbeat() {
-        return new LockRequest(name, key, mode, ttl, waitTime, false, null, onLost, holdAtLeast, owner);
+        return new LockRequest(name, key, mode, ttl, waitTime, false, null, onLost, holdAtLeast, commitGuard, owner);
     }
 
     public LockRequest onLost(OnLost onLost) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
     }
 
     public LockRequest holdAtLeast(Duration holdAtLeast) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
+    }
+
+    /** The same with this guard for the transactions of the body. */
+    public LockRequest commitGuard(CommitGuard commitGuard) {
+        return new LockRequest(
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
     }
 
     /** The same with this label of the holder, for people. */
     public LockRequest owner(String owner) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, owner);
+                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
     }
 }

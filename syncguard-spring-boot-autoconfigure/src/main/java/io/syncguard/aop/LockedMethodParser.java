@@ -108,7 +108,10 @@ final class LockedMethodParser {
         private LockRequest defaults(String prefix) {
             String meterName =
                     prefix.isEmpty() ? ClassUtils.getShortName(targetClass) + "." + method.getName() : prefix;
-            LockRequest request = LockRequest.of(ANY_KEY).named(meterName).onLost(annotation.onLost());
+            LockRequest request = LockRequest.of(ANY_KEY)
+                    .named(meterName)
+                    .onLost(annotation.onLost())
+                    .commitGuard(annotation.commitGuard());
             request = annotation.mode() == LockMode.SHARED ? request.shared() : request;
             request = annotation.heartbeat() ? request : request.noHeartbeat();
             request = with(request, "ttl", annotation.ttl(), LockRequest::ttl);

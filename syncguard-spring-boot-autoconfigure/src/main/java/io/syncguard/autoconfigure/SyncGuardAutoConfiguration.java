@@ -6,7 +6,10 @@ import io.syncguard.LockTemplate;
 import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.concurrent.Time;
 import io.syncguard.core.LockEngine;
+import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.transaction.SpringTransactions;
+import io.syncguard.transaction.TransactionManagerPostProcessor;
 import java.lang.management.ManagementFactory;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactory;
@@ -130,7 +133,10 @@ public final class SyncGuardAutoConfiguration {
         return new LockEngine(
                 store,
                 properties.engineSettings(defaultOwner(environment)),
-                new SpringTransactions(),
+                new SpringTransactions(
+                        store.name(),
+                        store instanceof PostgresLockBackend postgres ? postgres.pins() : null,
+                        properties.commitGuard()),
                 listeners.orderedStream().toList());
     }
 

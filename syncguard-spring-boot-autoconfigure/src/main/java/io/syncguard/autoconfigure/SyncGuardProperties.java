@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.CommitGuard;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.leader.LeaderSettings;
 import io.syncguard.postgres.PostgresBatching;
@@ -24,6 +25,8 @@ import org.springframework.core.Ordered;
  * @param waitTime How long a caller waits for a lock, unless the request sets its own wait time. Zero is a single
  *     attempt; at most 365 days.
  * @param owner Label of this process in the lock table, for people only.
+ * @param commitGuard Which transactions commit only while their locks are held: those on the database of the locks, all
+ *     (others are refused), or none. A request may set its own.
  * @param shutdownTimeout How long a stopping application waits for running bodies before it releases their locks. At
  *     most 365 days.
  * @param retry How often waiters poll while no release can wake them.
@@ -39,6 +42,7 @@ record SyncGuardProperties(
         @DefaultValue("30s") Duration ttl,
         @DefaultValue("5s") Duration waitTime,
         @Nullable String owner,
+        @DefaultValue("auto") CommitGuard commitGuard,
         @DefaultValue("10s") Duration shutdownTimeout,
         @DefaultValue Retry retry,
         @DefaultValue Aop aop,

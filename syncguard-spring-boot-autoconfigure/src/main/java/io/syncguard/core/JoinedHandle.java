@@ -88,9 +88,7 @@ final class JoinedHandle implements LockHandle {
     @Override
     public void close() {
         release();
-        if (outer.state() == State.LOST) {
-            throw outer.lostException();
-        }
+        outer.requireNotLost();
     }
 
     @Override

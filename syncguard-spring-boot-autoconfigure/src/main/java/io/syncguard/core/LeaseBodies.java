@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-/** The bodies that run under a lease and the callbacks for its loss. Threads may share it. */
+/** What runs under a lease, bodies and commits, and the callbacks for its loss. Threads may share it. */
 final class LeaseBodies {
 
     private static final Log log = LogFactory.getLog(LockManager.class);
@@ -20,8 +20,14 @@ final class LeaseBodies {
     /** Guarded by itself. */
     private final List<Runnable> callbacks = new ArrayList<>(0);
 
-    /** Guarded by the callbacks. */
+    /** Guarded by the callbacks, like the fields below. */
     private boolean lost;
+
+    /** How many transactions are about to commit that have pinned the lease. */
+    private int commits;
+
+    private boolean lostInCommit;
+    private boolean committed;
 
     void add(RunningBody body) {
         bodies.add(body);
@@ -56,7 +62,33 @@ final class LeaseBodies {
                 Shielded.run(body::interrupt, log, () -> "A body could not be interrupted after the loss of its lock"));
         synchronized (callbacks) {
             lost = true;
+            lostInCommit = commits > 0;
             return List.copyOf(callbacks);
+        }
+    }
+
+    /** A transaction has pinned the lease and is about to commit. */
+    void committing() {
+        synchronized (callbacks) {
+            commits++;
+        }
+    }
+
+    /** That transaction has ended. */
+    void commitEnded(boolean success) {
+        synchronized (callbacks) {
+            commits--;
+            committed |= success && lostInCommit;
+        }
+    }
+
+    /**
+     * Whether the lease was lost during a commit that succeeded. It was pinned, so that nobody was granted the key
+     * before: an exception would contradict the data.
+     */
+    boolean wereCommitted() {
+        synchronized (callbacks) {
+            return committed;
         }
     }
 }

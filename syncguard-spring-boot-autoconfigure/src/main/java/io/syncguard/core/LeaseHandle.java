@@ -108,7 +108,14 @@ final class LeaseHandle implements LockHandle {
 
     @Override
     public void close() {
-        if (!release() && state() == State.LOST) {
+        if (!release()) {
+            requireNotLost();
+        }
+    }
+
+    /** Throws if the lock was lost, except during a commit that succeeded. */
+    void requireNotLost() {
+        if (state() == State.LOST && !bodies.wereCommitted()) {
             throw lostException();
         }
     }
@@ -167,6 +174,14 @@ final class LeaseHandle implements LockHandle {
     /** Which transactions its release waits for. */
     DeferredRelease deferredRelease() {
         return deferredRelease;
+    }
+
+    LeaseBodies bodies() {
+        return bodies;
+    }
+
+    TransactionBoundary transactions() {
+        return releaser.transactions();
     }
 
     boolean isOf(TransactionReleaser releaser) {

@@ -32,6 +32,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     private final LockBackend backend;
     private final EngineSettings settings;
+    private final TransactionBoundary transactions;
     private final Time time;
     private final ListenerDispatcher dispatcher;
     private final LeaseMonitor monitor;
@@ -65,6 +66,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
             Time time) {
         this.backend = backend;
         this.settings = settings;
+        this.transactions = transactions;
         this.time = time;
         this.dispatcher = new ListenerDispatcher(backend.name(), List.copyOf(listeners));
         this.monitor = new LeaseMonitor(time);
@@ -82,12 +84,14 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     @Override
     public LockHandle acquire(LockRequest request) {
+        transactions.requireGuard(request);
         LockHandle joined = joiner.join(request);
         return joined == null ? handle(request, acquirer.acquire(request)) : joined;
     }
 
     @Override
     public @Nullable LockHandle tryAcquire(LockRequest request) {
+        transactions.requireGuard(request);
         LockHandle joined = joiner.join(request);
         if (joined != null) {
             return joined;

@@ -32,7 +32,8 @@ final class TransactionReleaser {
     /** Makes a release of the handle wait for the end of the running transaction, if there is one. */
     void deferReleaseToTransactionEnd(LeaseHandle handle) {
         Thread thread = Thread.currentThread();
-        if (transactions.atEnd(() -> check(handle), () -> transactionEnded(thread, handle))) {
+        GuardedLease lease = GuardedLease.of(handle);
+        if (transactions.atEnd(lease, () -> transactionEnded(thread, handle))) {
             handle.deferredRelease().transactionBegan();
             handles.compute(thread, (same, ofThread) -> with(handle, ofThread));
         }
@@ -69,17 +70,14 @@ final class TransactionReleaser {
                         .toList();
     }
 
+    TransactionBoundary transactions() {
+        return transactions;
+    }
+
     private static Collection<LeaseHandle> with(LeaseHandle handle, @Nullable Collection<LeaseHandle> ofThread) {
         Collection<LeaseHandle> all = ofThread == null ? new ConcurrentLinkedQueue<>() : ofThread;
         all.add(handle);
         return all;
-    }
-
-    /** Throws for a lost lock, which rolls back what was written under it. */
-    private static void check(LeaseHandle handle) {
-        if (handle.deferredRelease().isPending()) {
-            handle.requireHeld(handle);
-        }
     }
 
     private void transactionEnded(Thread thread, LeaseHandle handle) {

@@ -39,6 +39,7 @@ public final class PostgresLockBackend implements LockBackend {
     private final ExtendStatement extend;
     private final ReleaseStatement release;
     private final LookupStatement lookup;
+    private final PostgresPins pins;
 
     /**
      * @param dataSource connections in autocommit, for requests of callers
@@ -76,6 +77,7 @@ public final class PostgresLockBackend implements LockBackend {
         this.extend = new ExtendStatement(settings.tables());
         this.release = new ReleaseStatement(settings.tables());
         this.lookup = new LookupStatement(settings.tables());
+        this.pins = new PostgresPins(connections, settings, time);
         this.callers = new CallerRequests(settings, connections, release, this::availableWakeUps, time);
     }
 
@@ -97,6 +99,11 @@ public final class PostgresLockBackend implements LockBackend {
             current.start();
         }
         return result;
+    }
+
+    /** Pins leases in transactions of the application. */
+    public PostgresPins pins() {
+        return pins;
     }
 
     /** Null while wake-ups cannot reach this process: then its waiters poll, and no key is handed over to them. */

@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.CommitGuard;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.aop.DistributedLockAdvisor;
@@ -55,6 +56,7 @@ class PropertiesTests {
                         "syncguard.leader.scheduler.heartbeat=2200ms",
                         "syncguard.leader.scheduler.fence-rotation=2300ms",
                         "syncguard.leader.scheduler.owner=node-24",
+                        "syncguard.commit-guard=required",
                         "syncguard.leader.scheduler.auto-start=false",
                         "syncguard.leader.scheduler.lock-manager=lockManager")
                 .run(application -> {
@@ -65,6 +67,7 @@ class PropertiesTests {
                                     Duration.ofSeconds(11),
                                     Duration.ofSeconds(12),
                                     "somebody",
+                                    CommitGuard.REQUIRED,
                                     Duration.ofMillis(130),
                                     new SyncGuardProperties.Retry(Duration.ofMillis(14), Duration.ofMillis(15)),
                                     new SyncGuardProperties.Aop(16),

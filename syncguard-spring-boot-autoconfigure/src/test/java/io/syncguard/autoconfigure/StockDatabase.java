@@ -2,10 +2,13 @@ package io.syncguard.autoconfigure;
 
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockHandle;
+import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -31,7 +34,7 @@ final class StockDatabase implements BeforeEachCallback {
     public void beforeEach(ExtensionContext context) {
         // The server may still run a statement of an application that was stopped.
         await().atMost(Duration.ofSeconds(10)).until(() -> database.sessions() == 0);
-        jdbc().execute("TRUNCATE lock_audit, stock, syncguard_locks, syncguard_fence_counters");
+        jdbc().execute("TRUNCATE lock_audit, stock, syncguard_locks, syncguard_locks_shared, syncguard_fence_counters");
         jdbc().execute("INSERT INTO stock VALUES ('apple', 0)");
     }
 
@@ -57,6 +60,29 @@ final class StockDatabase implements BeforeEachCallback {
         await().atMost(Duration.ofSeconds(10)).until(() -> !lock.isHeld());
     }
 
+    /** Creates a role that may log in and has no other rights. */
+    String newRole() {
+        return database.newRole();
+    }
+
+    HikariDataSource as(String role) {
+        HikariDataSource pool = new HikariDataSource();
+        pool.setMaximumPoolSize(2);
+        String[] login = TestDatabase.loginOf(database.url(), role);
+        pool.setJdbcUrl(login[0].substring(login[0].indexOf('=') + 1));
+        pool.setUsername(login[1].substring(login[1].indexOf('=') + 1));
+        pool.setPassword(login[2].substring(login[2].indexOf('=') + 1));
+        return pool;
+    }
+
+    DataSource dataSource() {
+        return PostgresServer.dataSource(database.url());
+    }
+
+    String url() {
+        return database.url();
+    }
+
     /** Access to the database without the library and the applications. */
     JdbcTemplate jdbc() {
         return database.jdbc();
@@ -69,6 +95,6 @@ final class StockDatabase implements BeforeEachCallback {
 
     /** How many apples have been committed. */
     int amount() {
-        return jdbc().queryForObject("SELECT amount FROM stock", Integer.class);
+        return jdbc().queryForObject("SELECT amount FROM stock WHERE item = 'apple'", Integer.class);
     }
 }

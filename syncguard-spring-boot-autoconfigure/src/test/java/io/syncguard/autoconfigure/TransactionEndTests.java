@@ -10,6 +10,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.transaction.TransactionManagerPostProcessor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

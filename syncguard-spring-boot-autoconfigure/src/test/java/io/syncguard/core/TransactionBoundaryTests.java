@@ -34,8 +34,10 @@ class TransactionBoundaryTests {
     private final Thread thread = Thread.currentThread();
 
     @RegisterExtension
-    private final EngineFixture fixture = new EngineFixture((check, release) ->
-            inTransaction && Thread.currentThread() == thread && beforeCommit.add(check) && atTheEnd.add(release));
+    private final EngineFixture fixture = new EngineFixture((lease, release) -> inTransaction
+            && Thread.currentThread() == thread
+            && beforeCommit.add(() -> requireHeldIfDeferred(lease))
+            && atTheEnd.add(release));
 
     private final LockEngine locks = fixture.engine;
     private final LockTemplate template = new LockTemplate(locks);
@@ -163,5 +165,11 @@ class TransactionBoundaryTests {
     private void endTransaction() {
         List.copyOf(atTheEnd).forEach(Runnable::run);
         atTheEnd.clear();
+    }
+
+    private static void requireHeldIfDeferred(GuardedLease lease) {
+        if (lease.isDeferred()) {
+            lease.requireHeld();
+        }
     }
 }

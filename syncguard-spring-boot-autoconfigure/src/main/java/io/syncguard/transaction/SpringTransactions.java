@@ -1,0 +1,112 @@
+package io.syncguard.transaction;
+
+import io.syncguard.CommitGuard;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
+import io.syncguard.core.GuardedLease;
+import io.syncguard.core.TransactionBoundary;
+import io.syncguard.postgres.PostgresPins;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** The transactions that Spring binds to threads, for one engine. Threads may share it. */
+public final class SpringTransactions implements TransactionBoundary {
+
+    private static final Log log = LogFactory.getLog(LockManager.class);
+
+    private final Set<String> logged = ConcurrentHashMap.newKeySet();
+    private final String backend;
+    private final @Nullable PostgresPins pins;
+    private final CommitGuard defaultGuard;
+
+    /**
+     * @param backend the name of the store, for messages
+     * @param pins pins leases of the engine; {@code null} if its store cannot
+     * @param defaultGuard for requests that name none
+     */
+    public SpringTransactions(String backend, @Nullable PostgresPins pins, CommitGuard defaultGuard) {
+        if (defaultGuard == CommitGuard.DEFAULT) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT, "syncguard.commit-guard is auto, required or off, not default");
+        }
+        this.backend = backend;
+        this.pins = pins;
+        this.defaultGuard = defaultGuard;
+    }
+
+    @Override
+    public boolean atEnd(GuardedLease lease, Runnable afterCompletion) {
+        if (!TransactionSynchronizationManager.isActualTransactionActive()
+                || !TransactionSynchronizationManager.isSynchronizationActive()) {
+            return false;
+        }
+        GuardedTransaction.ofRunningThread().add(lease);
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void afterCompletion(int status) {
+                afterCompletion.run();
+            }
+        });
+        return true;
+    }
+
+    @Override
+    public void requireGuard(LockRequest request) {
+        if (guardOf(request) == CommitGuard.REQUIRED
+                && TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.isSynchronizationActive()
+                && !TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+            GuardedTransaction.ofRunningThread().requireGuard(request.key(), this);
+        }
+    }
+
+    @Override
+    public CommitGuard defaultGuard() {
+        return defaultGuard;
+    }
+
+    /** Why a transaction on this connection cannot be guarded; {@code null} if it can. */
+    @Nullable
+    String whyNotGuarded(@Nullable Connection connection) throws SQLException {
+        if (pins == null) {
+            return "the lock is in " + backend;
+        }
+        return connection == null
+                ? "its transaction manager binds no JDBC connection to the thread"
+                : pins.whyNot(connection);
+    }
+
+    /** Pins leases of the engine; {@code null} if its store cannot. */
+    @Nullable
+    PostgresPins pins() {
+        return pins;
+    }
+
+    /** Logs each reason once. */
+    void notGuarded(String reason) {
+        if (logged.add(reason)) {
+            log.info("Some commits under locks are not guarded: " + reason);
+        }
+    }
+
+    /** @param reason why it cannot be guarded */
+    static LockException refused(String key, String reason) {
+        return new LockException(
+                LockErrorCode.INVALID_ARGUMENT,
+                "Lock '" + key + "' requires that transactions under it are guarded, and this one cannot be: " + reason
+                        + ". Use the database of the locks, or set commitGuard to auto or off");
+    }
+
+    private CommitGuard guardOf(LockRequest request) {
+        return request.commitGuard() == CommitGuard.DEFAULT ? defaultGuard : request.commitGuard();
+    }
+}

@@ -1,0 +1,70 @@
+package io.syncguard.transaction;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** The connection on which the running thread's transaction takes place. */
+final class TransactionConnection implements AutoCloseable {
+
+    private final DataSource source;
+    private final Connection connection;
+
+    private TransactionConnection(DataSource source) {
+        this.source = source;
+        this.connection = DataSourceUtils.getConnection(source);
+    }
+
+    /**
+     * @param source of the transaction manager; {@code null} if it is not known: then the only one is found that is
+     *     bound to the thread with a connection in a transaction
+     * @return {@code null} if there is none
+     */
+    static @Nullable TransactionConnection find(@Nullable DataSource source) throws SQLException {
+        TransactionConnection found = null;
+        for (DataSource bound : source == null ? allBound() : List.of(source)) {
+            TransactionConnection connection = inTransaction(bound);
+            if (connection != null && found != null) {
+                connection.close();
+                found.close();
+                return null;
+            }
+            found = connection == null ? found : connection;
+        }
+        return found;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    @Override
+    public void close() {
+        DataSourceUtils.releaseConnection(connection, source);
+    }
+
+    /** Beside a transaction, Spring binds connections in autocommit. */
+    private static @Nullable TransactionConnection inTransaction(DataSource source) throws SQLException {
+        if (!TransactionSynchronizationManager.hasResource(source)) {
+            return null;
+        }
+        TransactionConnection found = new TransactionConnection(source);
+        if (DataSourceUtils.isConnectionTransactional(found.connection, source) && !found.connection.getAutoCommit()) {
+            return found;
+        }
+        found.close();
+        return null;
+    }
+
+    private static List<DataSource> allBound() {
+        return TransactionSynchronizationManager.getResourceMap().entrySet().stream()
+                .filter(resource -> resource.getValue() instanceof ConnectionHolder)
+                .map(resource -> (DataSource) resource.getKey())
+                .toList();
+    }
+}

@@ -1,0 +1,97 @@
+package io.syncguard.transaction;
+
+import io.syncguard.CommitGuard;
+import io.syncguard.core.GuardedLease;
+import io.syncguard.postgres.PostgresPins;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.BeanWrapperImpl;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Guards the commits of one transaction manager, each right before it and after all synchronizations: Spring does not
+ * call {@code beforeCommit} of a synchronization that another {@code beforeCommit} registers, and only logs what
+ * {@code beforeCompletion} throws.
+ */
+final class TransactionListener implements TransactionExecutionListener {
+
+    private final PlatformTransactionManager manager;
+    private final Supplier<@Nullable DataSource> dataSource;
+
+    /** The engines that have recognised the DataSource as one of their database. */
+    private final Set<SpringTransactions> recognised = ConcurrentHashMap.newKeySet();
+
+    TransactionListener(PlatformTransactionManager manager) {
+        this.manager = manager;
+        this.dataSource = SingletonSupplier.ofNullable(() -> dataSourceOf(manager));
+    }
+
+    /** Refuses what cannot be guarded. Later, an exception would leave the transaction open. */
+    @Override
+    public void beforeBegin(TransactionExecution transaction) {
+        if (transaction.isReadOnly()) {
+            return;
+        }
+        for (GuardedLease lease : GuardedLease.ofRunningThread()) {
+            if (lease.guard() == CommitGuard.REQUIRED
+                    && lease.transactions() instanceof SpringTransactions transactions) {
+                requireGuard(lease, transactions);
+            }
+        }
+    }
+
+    @Override
+    public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
+        if (failure == null && TransactionSynchronizationManager.isSynchronizationActive()) {
+            TransactionSynchronizationManager.registerSynchronization(new GuardedTransaction(dataSource.get(), true));
+        }
+    }
+
+    @Override
+    public void beforeCommit(TransactionExecution transaction) {
+        if (TransactionSynchronizationManager.isSynchronizationActive()) {
+            GuardedTransaction.ofRunningThread().guard();
+        }
+    }
+
+    private void requireGuard(GuardedLease lease, SpringTransactions transactions) {
+        if (recognised.contains(transactions)) {
+            return;
+        }
+        String reason = whyNotGuarded(transactions);
+        if (reason != null) {
+            throw SpringTransactions.refused(lease.key(), reason);
+        }
+        recognised.add(transactions);
+    }
+
+    private @Nullable String whyNotGuarded(SpringTransactions transactions) {
+        DataSource source = dataSource.get();
+        if (source == null) {
+            return "its transaction manager, a " + manager.getClass().getSimpleName() + ", has no DataSource";
+        }
+        try (Connection connection = source.getConnection()) {
+            return transactions.whyNotGuarded(connection);
+        } catch (SQLException ex) {
+            throw PostgresPins.translate("recognising the database of a transaction", ex);
+        }
+    }
+
+    /** That of a {@code DataSourceTransactionManager}, a {@code JpaTransactionManager} and their kind. */
+    private static @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
+        BeanWrapperImpl properties = new BeanWrapperImpl(manager);
+        return properties.isReadableProperty("dataSource")
+                        && properties.getPropertyValue("dataSource") instanceof DataSource found
+                ? found
+                : null;
+    }
+}
