@@ -21,7 +21,7 @@ import java.lang.annotation.Target;
  * done.
  *
  * <p>A mistake in it fails the start of the application, with a message that names class, method and attribute.
- * {@code ttl}, {@code waitTime} and {@code holdAtLeast} are texts such as {@code 30s}, {@code 500ms} or {@code PT1M};
+ * {@code ttl}, {@code waitTime}, {@code holdAtLeast} and {@code holdAtMost} are texts such as {@code 30s}, {@code 500ms} or {@code PT1M};
  * these, {@code name} and {@code lockManager} may contain <code>${placeholders}</code>.
  */
 @Documented
@@ -69,6 +69,12 @@ public @interface DistributedLock {
      * that. For scheduled jobs on machines whose clocks differ.
      */
     String holdAtLeast() default "";
+
+    /**
+     * How long after the grant the lock is lost, however long the method runs: against methods that hang, whose lock
+     * would be extended for ever. At least {@link #holdAtLeast()}. Default: no limit.
+     */
+    String holdAtMost() default "";
 
     /** Whether transactions of the method commit only while the lock is held. */
     CommitGuard commitGuard() default CommitGuard.DEFAULT;

@@ -68,6 +68,19 @@ public final class LockLimits {
         return time;
     }
 
+    /**
+     * Checks how long a lock is held at most: 1 ms to 365 days, and not shorter than it is held at least.
+     *
+     * @throws LockException with {@code INVALID_ARGUMENT} otherwise
+     */
+    static Duration holdAtMost(Duration atMost, Duration atLeast) {
+        if (atMost.toMillis() < 1 || isTooLong(atMost) || atMost.compareTo(atLeast) < 0) {
+            throw invalid("The time to hold at most is 1 ms to " + MAX_DURATION.toDays()
+                    + " days, and not shorter than the time to hold at least (" + atLeast + "), not " + atMost);
+        }
+        return atMost;
+    }
+
     /** A lock id: 22 characters of base64url and nothing else. The message never shows it. */
     public static String lockId(String lockId) {
         if (!LOCK_ID.matcher(lockId).matches()) {

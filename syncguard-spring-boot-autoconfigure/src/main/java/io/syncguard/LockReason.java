@@ -17,6 +17,9 @@ public enum LockReason {
      */
     NOT_FOUND,
 
+    /** Lost: it was held for the longest time that its request allows. */
+    HOLD_AT_MOST,
+
     /** Lost: it was still held at the end of the shutdown, which released it. */
     SHUTDOWN
 }

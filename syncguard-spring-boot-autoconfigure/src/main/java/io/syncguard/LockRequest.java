@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param heartbeatInterval how often, at most a third of the ttl; {@code null} for every third of the ttl
  * @param onLost how a body that runs under the lock learns that it was lost
  * @param holdAtLeast the key stays locked for at least this long after the grant, even if it is released earlier
+ * @param holdAtMost how long after the grant the lock is lost, however long its body runs; {@code null} for no limit
  * @param commitGuard whether transactions of the body commit only while the lock is held
  * @param owner the label that lookups show, for people; {@code null} for {@code syncguard.owner}
  */
@@ -34,6 +35,7 @@ public record LockRequest(
         @Nullable Duration heartbeatInterval,
         OnLost onLost,
         Duration holdAtLeast,
+        @Nullable Duration holdAtMost,
         CommitGuard commitGuard,
         @Nullable String owner) {
 
@@ -56,6 +58,9 @@ public record LockRequest(
             LockLimits.heartbeat(heartbeatInterval, ttl == null ? LockLimits.MAX_DURATION : ttl);
         }
         LockLimits.time("time to hold at least", holdAtLeast);
+        if (holdAtMost != null) {
+            LockLimits.holdAtMost(holdAtMost, holdAtLeast);
+        }
     }
 
     /** A request for the key alone with all defaults. */
@@ -70,6 +75,7 @@ public record LockRequest(
                 null,
                 OnLost.INTERRUPT,
                 Duration.ZERO,
+                null,
                 CommitGuard.DEFAULT,
                 null);
     }
@@ -77,13 +83,35 @@ public record LockRequest(
     /** The same under a name for the meters: one of few, such as {@code "orders"}, never made from data. */
     public LockRequest named(String name) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
+                name,
+                key,
+                mode,
+                ttl,
+                waitTime,
+                heartbeat,
+                heartbeatInterval,
+                onLost,
+                holdAtLeast,
+                holdAtMost,
+                commitGuard,
+                owner);
     }
 
     /** The same for another key. */
     public LockRequest key(String key) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
+                name,
+                key,
+                mode,
+                ttl,
+                waitTime,
+                heartbeat,
+                heartbeatInterval,
+                onLost,
+                holdAtLeast,
+                holdAtMost,
+                commitGuard,
+                owner);
     }
 
     /** The same in mode {@link LockMode#SHARED}: to read what exclusive holders write. */
@@ -98,18 +126,41 @@ public record LockRequest(
                 heartbeatInterval,
                 onLost,
                 holdAtLeast,
+                holdAtMost,
                 commitGuard,
                 owner);
     }
 
     public LockRequest ttl(Duration ttl) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
+                name,
+                key,
+                mode,
+                ttl,
+                waitTime,
+                heartbeat,
+                heartbeatInterval,
+                onLost,
+                holdAtLeast,
+                holdAtMost,
+                commitGuard,
+                owner);
     }
 
     public LockRequest waitTime(Duration waitTime) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
+                name,
+                key,
+                mode,
+                ttl,
+                waitTime,
+                heartbeat,
+                heartbeatInterval,
+                onLost,
+                holdAtLeast,
+                holdAtMost,
+                commitGuard,
+                owner);
     }
 
     /**
@@ -119,33 +170,102 @@ public record LockRequest(
      *     lock is acquired. A nested request shortens the interval of the lease that it joins
      */
     public LockRequest heartbeat(Duration interval) {
-        return new LockRequest(name, key, mode, ttl, waitTime, true, interval, onLost, holdAtLeast, commitGuard, owner);
+        return new LockRequest(
+                name, key, mode, ttl, waitTime, true, interval, onLost, holdAtLeast, holdAtMost, commitGuard, owner);
     }
 
     /** The lease ends with its ttl unless it is extended by hand. */
     public LockRequest noHeartbeat() {
-        return new LockRequest(name, key, mode, ttl, waitTime, false, null, onLost, holdAtLeast, commitGuard, owner);
+        return new LockRequest(
+                name, key, mode, ttl, waitTime, false, null, onLost, holdAtLeast, holdAtMost, commitGuard, owner);
     }
 
     public LockRequest onLost(OnLost onLost) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
+                name,
+                key,
+                mode,
+                ttl,
+                waitTime,
+                heartbeat,
+                heartbeatInterval,
+                onLost,
+                holdAtLeast,
+                holdAtMost,
+                commitGuard,
+                owner);
     }
 
     public LockRequest holdAtLeast(Duration holdAtLeast) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
+                name,
+                key,
+                mode,
+                ttl,
+                waitTime,
+                heartbeat,
+                heartbeatInterval,
+                onLost,
+                holdAtLeast,
+                holdAtMost,
+                commitGuard,
+                owner);
+    }
+
+    /**
+     * The same with a limit for bodies that hang. When it is over, heartbeats stop, and the lock is lost for its holder:
+     * the body is interrupted or told, as for any loss. Others are granted the key when the last lease has lapsed, or
+     * the body has ended. A nested request does not limit the lock that it joins.
+     *
+     * @param holdAtMost from 1 ms to 365 days, counted from the grant, and at least {@code holdAtLeast}
+     */
+    public LockRequest holdAtMost(Duration holdAtMost) {
+        return new LockRequest(
+                name,
+                key,
+                mode,
+                ttl,
+                waitTime,
+                heartbeat,
+                heartbeatInterval,
+                onLost,
+                holdAtLeast,
+                holdAtMost,
+                commitGuard,
+                owner);
     }
 
     /** The same with this guard for the transactions of the body. */
     public LockRequest commitGuard(CommitGuard commitGuard) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
+                name,
+                key,
+                mode,
+                ttl,
+                waitTime,
+                heartbeat,
+                heartbeatInterval,
+                onLost,
+                holdAtLeast,
+                holdAtMost,
+                commitGuard,
+                owner);
     }
 
     /** The same with this label of the holder, for people. */
     public LockRequest owner(String owner) {
         return new LockRequest(
-                name, key, mode, ttl, waitTime, heartbeat, heartbeatInterval, onLost, holdAtLeast, commitGuard, owner);
+                name,
+                key,
+                mode,
+                ttl,
+                waitTime,
+                heartbeat,
+                heartbeatInterval,
+                onLost,
+                holdAtLeast,
+                holdAtMost,
+                commitGuard,
+                owner);
     }
 }

@@ -116,6 +116,7 @@ final class LockedMethodParser {
             request = annotation.heartbeat() ? request : request.noHeartbeat();
             request = with(request, "ttl", annotation.ttl(), LockRequest::ttl);
             request = with(request, "holdAtLeast", annotation.holdAtLeast(), LockRequest::holdAtLeast);
+            request = with(request, "holdAtMost", annotation.holdAtMost(), LockRequest::holdAtMost);
             return request;
         }
 

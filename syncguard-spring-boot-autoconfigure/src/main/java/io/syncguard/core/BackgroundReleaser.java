@@ -112,10 +112,10 @@ final class BackgroundReleaser implements AutoCloseable {
         for (Pending each : due) {
             if (each.isOver()) {
                 pending.remove(each.lockId, each);
-            } else if (each.lease == null || !each.lease.isEarly()) {
+            } else if (each.lease == null || !each.lease.holdTime().isEarly()) {
                 together.add(each);
             } else if (time.nanoTime() < deadline) {
-                Duration hold = each.lease.holdAtLeast();
+                Duration hold = each.lease.holdTime().atLeast();
                 send(List.of(each), () -> List.of(backend.releaseAfter(each.lockId, hold)));
             }
         }

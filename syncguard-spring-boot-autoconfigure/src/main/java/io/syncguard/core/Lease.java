@@ -38,7 +38,7 @@ final class Lease {
     private final Time time;
     private final LockRequest request;
     private final GrantedLease grant;
-    private final long grantedAt;
+    private final HoldTime holdTime;
     private final LossHook hook;
     private final RenewalSchedule schedule;
 
@@ -67,11 +67,11 @@ final class Lease {
         this.time = time;
         this.request = request;
         this.grant = grant;
-        this.grantedAt = time.nanoTime();
+        this.holdTime = new HoldTime(time, request);
         this.hook = hook;
         this.fence = grant.fence();
         this.confirmed = grant.confirmation();
-        this.schedule = new RenewalSchedule(request, grant.confirmation(), grantedAt);
+        this.schedule = new RenewalSchedule(request, grant.confirmation(), holdTime.grantedAt());
     }
 
     LockRequest request() {
@@ -100,22 +100,11 @@ final class Lease {
     }
 
     long deadline() {
-        return confirmed.deadline();
+        return Math.min(confirmed.deadline(), holdTime.limit());
     }
 
-    /** The time since the grant. */
-    Duration held() {
-        return Duration.ofNanos(time.nanoTime() - grantedAt);
-    }
-
-    /** How long the key stays taken after the grant, in whole milliseconds and never shorter than requested. */
-    Duration holdAtLeast() {
-        return Duration.ofMillis(request.holdAtLeast().plusNanos(999_999).toMillis());
-    }
-
-    /** Whether {@link #holdAtLeast} is not over. */
-    boolean isEarly() {
-        return held().compareTo(request.holdAtLeast()) < 0;
+    HoldTime holdTime() {
+        return holdTime;
     }
 
     /** The phase at this moment: a lease past its deadline is lost. */
@@ -222,7 +211,12 @@ final class Lease {
     }
 
     private void loseIfOver() {
-        if (phase == Phase.HELD && time.nanoTime() >= deadline()) {
+        long now = time.nanoTime();
+        if (phase == Phase.HELD && now >= holdTime.limit()) {
+            lose(
+                    LockReason.HOLD_AT_MOST,
+                    "it was held for " + request.holdAtMost() + ", the longest time of its request");
+        } else if (phase == Phase.HELD && now >= deadline()) {
             lose(LockReason.EXPIRED, "no extension was confirmed in time");
         }
     }

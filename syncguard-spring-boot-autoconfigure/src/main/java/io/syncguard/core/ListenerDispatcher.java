@@ -109,8 +109,8 @@ final class ListenerDispatcher implements AutoCloseable {
      * A loss: the log at once, callbacks and listeners on their threads. Nothing that fails here reaches the caller.
      */
     void lost(Lease lease, LockReason reason, String explanation, List<Runnable> callbacks) {
-        Shielded.log(() -> losses.warn(
-                "Lost lock '" + lease.key() + "' after " + lease.held().toMillis() + " ms: " + explanation));
+        Shielded.log(() -> losses.warn("Lost lock '" + lease.key() + "' after "
+                + lease.holdTime().passed().toMillis() + " ms: " + explanation));
         callbacks.forEach(this::call);
         execute(lossListenerThreads, () -> {
             LockEvent event = describe(lease, reason);
@@ -162,7 +162,7 @@ final class ListenerDispatcher implements AutoCloseable {
     }
 
     private LockEvent describe(Lease lease, @Nullable LockReason reason) {
-        return describe(lease.request(), lease.fence(), reason, lease.held());
+        return describe(lease.request(), lease.fence(), reason, lease.holdTime().passed());
     }
 
     private LockEvent describe(

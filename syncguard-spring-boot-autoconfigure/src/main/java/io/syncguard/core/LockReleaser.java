@@ -88,8 +88,8 @@ final class LockReleaser {
 
     /** An early release leaves the key taken until {@code holdAtLeast} is over. No thread waits for that. */
     private ReleaseResult end(Lease lease) {
-        return lease.isEarly()
-                ? backend.releaseAfter(lease.lockId(), lease.holdAtLeast())
+        return lease.holdTime().isEarly()
+                ? backend.releaseAfter(lease.lockId(), lease.holdTime().atLeast())
                 : backend.release(lease.lockId());
     }
 
