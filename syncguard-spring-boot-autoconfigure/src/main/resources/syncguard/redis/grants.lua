@@ -7,19 +7,27 @@ local FENCE_FORMAT = '%015.0f'
 
 -- Whether the fence counter of the key has not reached its end. Asked before anything is written.
 local function has_fences(name)
-    return (tonumber(redis.call('GET', key('fence', name))) or 0) < LAST_FENCE
+    return tonumber(redis.call('GET', key('fence', name)) or 0) < LAST_FENCE
 end
 
 -- The next fence of the key; nil if the counter has reached its end, where it stays. A grant writes it before
--- everything else: with full memory Redis refuses it, and nothing has changed.
+-- everything else: with full memory Redis refuses it, and nothing has changed. Every fence is drawn here.
+--
+-- By the clock it is at least ten times the milliseconds of the clock, so it is also larger than the fences that a lost
+-- counter has given. The counter expires one retention after the time that its fence stands for.
 local function next_fence(name)
     local counter = key('fence', name)
-    local fence = redis.call('INCR', counter)
-    if fence <= LAST_FENCE then
-        return fence
+    local last = tonumber(redis.call('GET', counter) or 0)
+    if last >= LAST_FENCE then
+        return nil
     end
-    redis.call('DECR', counter)
-    return nil
+    if RETENTION == math.huge then
+        redis.call('SET', counter, text(last + 1))
+        return last + 1
+    end
+    local fence = math.max(last + 1, math.min(now * 10, LAST_FENCE))
+    redis.call('SET', counter, text(fence), 'PXAT', text(fence / 10 + RETENTION))
+    return fence
 end
 
 -- Writes a lease: what its lock id stands for, then its expiry.

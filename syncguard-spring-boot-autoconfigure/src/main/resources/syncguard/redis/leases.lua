@@ -13,11 +13,16 @@
 --   fence                              the fence counter of a key. NEVER delete it: a fence must not be used twice
 --   id                                 a hash per lock id: its lease or its queue entry
 --
--- A lease is live until one tolerance after its expiry, a queue entry until its expiry. Redis expires all keys but the
+-- The first argument of every script says for how many milliseconds an idle counter is kept, if fences come from the
+-- clock. It is empty if they come from counters, which are kept for ever. The scripts see the other arguments.
+--
+-- A lease is live until one tolerance after its expiry, a queue entry until its expiry. Redis expires all keys but such
 -- counters when they have no further use, a lease together with its id.
 --
 -- Numbers and scores are doubles, exact up to 2^53. Redis writes a number that is passed to a command with 17 digits,
 -- tostring() with 14.
+
+local RETENTION = tonumber(table.remove(ARGV, 1)) or math.huge
 
 local TOLERANCE = 1000
 local LEASES = { EXCLUSIVE = 'lock', SHARED = 'readers' }
@@ -42,7 +47,7 @@ end
 
 -- The live lease with this lock id. If there is none: nil, and 'not_found' or 'expired', the latter with its mode.
 local function find_lease(lock_id)
-    local id = redis.call('HMGET', key('id', lock_id), 'name', 'mode')
+    local id = redis.call('HMGET', key('id', lock_id), 'name', 'mode', 'acquired_at_ms')
     local name, mode = id[1], id[2]
     if not mode then
         return nil, 'not_found'
@@ -56,7 +61,14 @@ local function find_lease(lock_id)
     if expires_at <= now - TOLERANCE then
         return nil, 'expired', mode
     end
-    return { name = name, mode = mode, lock_id = lock_id, expires_at = expires_at }
+    return { name = name, mode = mode, lock_id = lock_id, acquired_at = tonumber(id[3]), expires_at = expires_at }
+end
+
+-- Keeps the counter of a key longer than the leases in this set.
+local function keep_counter(name, set)
+    local counter = key('fence', name)
+    local fence = tonumber(redis.call('GET', counter) or 0)
+    redis.call('PEXPIREAT', counter, text(math.max(fence / 10, last_expiry(set)) + RETENTION))
 end
 
 -- Sets the expiry of a lease.
@@ -67,4 +79,8 @@ local function extend_lease(lease, expires_at)
     redis.call('ZADD', set, expires_at, lease.lock_id)
     -- Readers share a set, which has to outlive the last of them. An exclusive lease is alone in its set.
     redis.call('PEXPIREAT', set, lease.mode == 'SHARED' and last_expiry(set) + TOLERANCE or removed_at)
+    -- The grant has set an expiry of the counter, which is nearly always later than that of the lease.
+    if expires_at + TOLERANCE > lease.acquired_at + RETENTION then
+        keep_counter(lease.name, set)
+    end
 end

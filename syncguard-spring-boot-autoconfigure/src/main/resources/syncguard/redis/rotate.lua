@@ -21,7 +21,7 @@ end
 
 local expires_at = now + ttl
 extend_lease(lease, expires_at)
-local fence = redis.call('INCR', key('fence', lease.name))
+local fence = next_fence(lease.name)
 redis.call('HSET', key('id', lock_id), 'fence', string.format(FENCE_FORMAT, fence))
 local answer = { 'rotated', expires_at, fence }
 if expires_at >= lease.expires_at or redis.call('EXISTS', key('queue', lease.name)) == 0 then

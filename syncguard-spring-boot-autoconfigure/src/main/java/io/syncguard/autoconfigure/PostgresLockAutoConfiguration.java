@@ -8,6 +8,8 @@ import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.postgres.PostgresTables;
 import io.syncguard.redis.RedisLockBackend;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -71,6 +73,7 @@ public final class PostgresLockAutoConfiguration {
             ObjectProvider<DataSource> dataSource,
             ListableBeanFactory beans) {
         SyncGuardProperties.Postgres postgres = properties.postgres();
+        FenceSettings fences = properties.fencesOr(FenceSource.COUNTER);
         DataSource application = lockDataSource.getIfAvailable(() -> theOnlyOne(dataSource));
         PostgresPools pools =
                 new PostgresPools(application, postgres.poolSize(), postgres.wakeUps(), postgres.networkTimeout());
@@ -81,10 +84,11 @@ public final class PostgresLockAutoConfiguration {
                     PostgresSettings.WAITER_TTL,
                     postgres.cleanupInterval(),
                     postgres.cleanupInIsLocked(),
-                    postgres.batching());
+                    postgres.batching(),
+                    fences);
             SchemaManagement management = postgres.schemaManagement();
             boolean leftToFlyway = management.isLeftToFlyway(hasFlyway(beans), lockDataSource.getIfAvailable() != null);
-            prepare(new PostgresSchema(pools.operations(), tables), management, leftToFlyway);
+            prepare(new PostgresSchema(pools.operations(), tables, fences.source()), management, leftToFlyway);
             log.info("SyncGuard keeps its locks in the table '" + tables.locks() + "' of PostgreSQL, on up to "
                     + pools.maximumConnections() + " connections of its own");
             return new PostgresLockBackend(pools.operations(), pools.engine(), pools.wakeUps(), settings, pools::close);
@@ -153,7 +157,8 @@ public final class PostgresLockAutoConfiguration {
                 configuration.locations(
                         Stream.concat(locations, Stream.of(LOCATION)).distinct().toArray(String[]::new));
                 Map<String, String> placeholders = new HashMap<>(configuration.getPlaceholders());
-                placeholders.putAll(tables.placeholders());
+                placeholders.putAll(PostgresSchema.placeholders(
+                        tables, properties.fencesOr(FenceSource.COUNTER).source()));
                 configuration.placeholders(placeholders);
             };
         }

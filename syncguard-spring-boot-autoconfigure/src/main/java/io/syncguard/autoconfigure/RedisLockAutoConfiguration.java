@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import io.lettuce.core.RedisClient;
 import io.syncguard.LockException;
 import io.syncguard.redis.RedisLockBackend;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
@@ -45,8 +46,9 @@ public final class RedisLockAutoConfiguration {
             @SyncGuardRedisConnectionFactory ObjectProvider<LettuceConnectionFactory> lockConnections,
             ObjectProvider<LettuceConnectionFactory> connections) {
         SyncGuardProperties.Redis redis = properties.redis();
-        RedisLockBackend backend =
-                new RedisLockBackend(lockConnections.getIfAvailable(() -> theOnlyOne(connections)), redis.settings());
+        RedisLockBackend backend = new RedisLockBackend(
+                lockConnections.getIfAvailable(() -> theOnlyOne(connections)),
+                redis.settings(properties.fencesOr(FenceSource.CLOCK)));
         try {
             backend.checkServer();
         } catch (LockException ex) {

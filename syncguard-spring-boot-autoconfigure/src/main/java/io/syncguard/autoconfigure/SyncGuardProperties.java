@@ -6,6 +6,8 @@ import io.syncguard.leader.LeaderSettings;
 import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.redis.RedisBatching;
 import io.syncguard.redis.RedisSettings;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +31,10 @@ import org.springframework.core.Ordered;
  *     (others are refused), or none. A request may set its own.
  * @param shutdownTimeout How long a stopping application waits for running bodies before it releases their locks. At
  *     most 365 days.
+ * @param fences Source of the fences: a counter for each key, or such a counter that is never behind the server's clock.
+ *     All processes of a store need the same one. If not set, counter in PostgreSQL and clock in Redis.
+ * @param fenceRetention How long a fence counter is idle before it is forgotten, with fences by the clock. Longer than
+ *     any step of the server's clock; from 1 to 3650 days.
  * @param retry How often waiters poll while no release can wake them.
  * @param aop Settings of the annotation.
  * @param postgres Locks in PostgreSQL.
@@ -44,6 +50,8 @@ record SyncGuardProperties(
         @Nullable String owner,
         @DefaultValue("auto") CommitGuard commitGuard,
         @DefaultValue("10s") Duration shutdownTimeout,
+        @Nullable FenceSource fences,
+        @DefaultValue("7d") Duration fenceRetention,
         @DefaultValue Retry retry,
         @DefaultValue Aop aop,
         @DefaultValue Postgres postgres,
@@ -58,6 +66,11 @@ record SyncGuardProperties(
                 retry.firstDelay(),
                 retry.maxDelay(),
                 shutdownTimeout);
+    }
+
+    /** The fences of a store whose default is this source. */
+    FenceSettings fencesOr(FenceSource source) {
+        return new FenceSettings(fences == null ? source : fences, fenceRetention);
     }
 
     /**
@@ -128,8 +141,8 @@ record SyncGuardProperties(
             @DefaultValue("2s") Duration networkTimeout,
             @DefaultValue("auto") RedisBatching batching) {
 
-        RedisSettings settings() {
-            return new RedisSettings(keyPrefix, networkTimeout, RedisSettings.WAITER_TTL, shards, batching);
+        RedisSettings settings(FenceSettings fences) {
+            return new RedisSettings(keyPrefix, networkTimeout, RedisSettings.WAITER_TTL, shards, batching, fences);
         }
     }
 

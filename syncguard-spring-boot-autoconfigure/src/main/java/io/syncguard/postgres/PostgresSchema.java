@@ -2,19 +2,19 @@ package io.syncguard.postgres;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.spi.FenceSource;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.regex.Pattern;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Provides the tables and functions: runs the script, or checks that it was run.
@@ -27,9 +27,6 @@ public final class PostgresSchema {
     /** The script, which is a repeatable migration of Flyway. */
     private static final String SCRIPT = LOCATION + "/R__syncguard_schema.sql";
 
-    /** The lowest answer of the script's version function that the library works with. */
-    private static final int VERSION = 1;
-
     /** "SyncGuar" in ASCII: instances that start together run the script one after the other. */
     private static final long ADVISORY_LOCK = 0x53796e6347756172L;
 
@@ -38,29 +35,26 @@ public final class PostgresSchema {
 
     private static final PostgresSessionSettings SETTINGS = new PostgresSessionSettings(PATIENCE);
 
-    private static final String IS_COMPLETE = """
-            SELECT to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL
-                AND to_regclass(?) IS NOT NULL AND to_regprocedure(?) IS NOT NULL
-            """;
-
-    /** By its exact signature: an overload of a name hides all functions of that name from to_regproc. */
-    private static final String FENCE_COUNTERS = """
-            SELECT prosrc FROM pg_proc WHERE oid = to_regprocedure(?)
-            """;
-
-    /** The function selects one text. It is read and not called: a role may not have its privileges yet. */
-    private static final Pattern FENCE_COUNTERS_BODY = Pattern.compile("\\s*SELECT '(.*)'\\s*");
-
-    private static final String VERSION_QUERY = """
-            SELECT ${syncguard_locks}_version()
-            """;
-
     private final DataSource dataSource;
     private final PostgresTables tables;
+    private final FenceSource fences;
 
+    /** With fences from counters. */
     public PostgresSchema(DataSource dataSource, PostgresTables tables) {
+        this(dataSource, tables, FenceSource.COUNTER);
+    }
+
+    public PostgresSchema(DataSource dataSource, PostgresTables tables, FenceSource fences) {
         this.dataSource = dataSource;
         this.tables = tables;
+        this.fences = fences;
+    }
+
+    /** The placeholders of the script, without the <code>${}</code>. */
+    public static Map<String, String> placeholders(PostgresTables tables, FenceSource fences) {
+        Map<String, String> placeholders = new HashMap<>(tables.placeholders());
+        placeholders.put("syncguard_fence_source", nameOf(fences));
+        return placeholders;
     }
 
     /**
@@ -70,9 +64,9 @@ public final class PostgresSchema {
      * @throws LockBackendException when the server refuses it
      */
     public void initialize() {
-        run("setting up the tables of SyncGuard", connection -> {
-            if (!isUpToDate(connection)) {
-                runScript(connection);
+        run("setting up the tables of SyncGuard", (connection, installed) -> {
+            if (!isUpToDate(installed)) {
+                runScript(connection, installed);
             }
         });
     }
@@ -83,8 +77,8 @@ public final class PostgresSchema {
      * @throws LockBackendException with {@link LockErrorCode#SCHEMA_MISSING} when it is not
      */
     public void check() {
-        run("looking for the tables of SyncGuard", connection -> {
-            if (!isUpToDate(connection)) {
+        run("looking for the tables of SyncGuard", (connection, installed) -> {
+            if (!installed.isComplete()) {
                 throw new LockBackendException(
                         LockErrorCode.SCHEMA_MISSING,
                         "The tables '" + tables.locks() + "' and '" + tables.fenceCounters()
@@ -94,12 +88,17 @@ public final class PostgresSchema {
                                 + " syncguard.postgres.locks-table and fence-counters-table",
                         null);
             }
+            if (!isUpToDate(installed)) {
+                throw invalid("syncguard.fences is " + nameOf(fences) + ", but the functions of the table '"
+                        + tables.locks() + "' draw fences from another source. Run " + SCRIPT
+                        + " again, with the placeholder syncguard_fence_source=" + nameOf(fences));
+            }
         });
     }
 
     @FunctionalInterface
     private interface Work {
-        void on(Connection connection) throws SQLException;
+        void on(Connection connection, InstalledSchema installed) throws SQLException;
     }
 
     private void run(String doing, Work work) {
@@ -111,8 +110,10 @@ public final class PostgresSchema {
             // BEGIN.
             statement.execute(SETTINGS.ofTransaction(connection.getMetaData().getDatabaseMajorVersion()));
             try {
-                requireSameCounters(connection);
-                work.on(connection);
+                InstalledSchema installed = new InstalledSchema(connection, tables);
+                requireSameCounters(installed);
+                requireNoReturnToCounters(installed);
+                work.on(connection, installed);
                 statement.execute("COMMIT");
             } catch (SQLException | RuntimeException ex) {
                 undo(statement, ex);
@@ -135,56 +136,37 @@ public final class PostgresSchema {
      * The functions are named after the table of the locks. Functions for another table of counters would restart the
      * fences of all instances at one.
      */
-    private void requireSameCounters(Connection connection) throws SQLException {
-        String counters = countersInUse(connection);
+    private void requireSameCounters(InstalledSchema installed) throws SQLException {
+        String counters = installed.fenceCounters();
         if (counters != null && !counters.equalsIgnoreCase(tables.fenceCounters())) {
-            throw new LockBackendException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "The table '" + tables.locks() + "' is in use with another table of fence counters than '"
-                            + tables.fenceCounters() + "', whose fences would be used a second time. Set"
-                            + " syncguard.postgres.fence-counters-table to the name it had, or use another"
-                            + " locks-table, too",
-                    null);
+            throw invalid("The table '" + tables.locks() + "' is in use with another table of fence counters than '"
+                    + tables.fenceCounters() + "', whose fences would be used a second time. Set"
+                    + " syncguard.postgres.fence-counters-table to the name it had, or use another"
+                    + " locks-table, too");
         }
     }
 
-    private @Nullable String countersInUse(Connection connection) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(FENCE_COUNTERS)) {
-            statement.setString(1, tables.locks() + "_fence_counters()");
-            try (ResultSet rows = statement.executeQuery()) {
-                return rows.next()
-                        ? FENCE_COUNTERS_BODY.matcher(rows.getString(1)).replaceFirst("$1")
-                        : null;
-            }
+    /** Counters that were forgotten while fences came from the clock would begin at 1. */
+    private void requireNoReturnToCounters(InstalledSchema installed) throws SQLException {
+        if (fences == FenceSource.COUNTER && nameOf(FenceSource.CLOCK).equals(installed.fenceSource())) {
+            throw invalid("syncguard.fences is counter, but the fences of the table '" + tables.locks()
+                    + "' come from the clock, and their source cannot change back: counters that were forgotten would"
+                    + " begin at 1 again. Set syncguard.fences=clock, or use another locks-table and another"
+                    + " fence-counters-table");
         }
     }
 
-    private boolean isUpToDate(Connection connection) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(IS_COMPLETE)) {
-            statement.setString(1, tables.locks());
-            statement.setString(2, tables.fenceCounters());
-            statement.setString(3, tables.shared());
-            statement.setString(4, tables.waiters());
-            statement.setString(5, tables.locks() + "_version()");
-            try (ResultSet rows = statement.executeQuery()) {
-                if (!rows.next() || !rows.getBoolean(1)) {
-                    return false;
-                }
-            }
-        }
-        try (Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(tables.fill(VERSION_QUERY))) {
-            return rows.next() && rows.getInt(1) >= VERSION;
-        }
+    private boolean isUpToDate(InstalledSchema installed) throws SQLException {
+        return installed.isComplete() && nameOf(fences).equals(installed.fenceSource());
     }
 
-    private void runScript(Connection connection) throws SQLException {
+    private void runScript(Connection connection, InstalledSchema installed) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             connection.setNetworkTimeout(Runnable::run, Math.toIntExact(PATIENCE.toMillis()));
             statement.execute("SELECT pg_advisory_xact_lock(" + ADVISORY_LOCK + ")");
             // Checked again: another instance, perhaps of a newer version, may have run the script meanwhile.
-            if (!isUpToDate(connection)) {
-                statement.execute(tables.fill(script()));
+            if (!isUpToDate(installed)) {
+                statement.execute(PostgresTables.fill(script(), placeholders(tables, fences)));
             }
         }
     }
@@ -198,5 +180,13 @@ public final class PostgresSchema {
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
+    }
+
+    private static String nameOf(FenceSource fences) {
+        return fences.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static LockBackendException invalid(String message) {
+        return new LockBackendException(LockErrorCode.INVALID_ARGUMENT, message, null);
     }
 }

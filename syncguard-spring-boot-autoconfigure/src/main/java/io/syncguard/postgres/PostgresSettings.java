@@ -2,6 +2,8 @@ package io.syncguard.postgres;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import java.time.Duration;
 
 /**
@@ -13,6 +15,7 @@ import java.time.Duration;
  * @param cleanupInterval the pause between two sweeps, at least a minute; zero for no sweeps
  * @param cleanupInIsLocked whether a lapsed lease that {@code isLocked} found is swept after the answer
  * @param batching which requests of callers share a statement
+ * @param fences how fences are drawn, as the script was told
  */
 public record PostgresSettings(
         PostgresTables tables,
@@ -20,7 +23,8 @@ public record PostgresSettings(
         Duration waiterTtl,
         Duration cleanupInterval,
         boolean cleanupInIsLocked,
-        PostgresBatching batching) {
+        PostgresBatching batching,
+        FenceSettings fences) {
 
     /** How long a waiter that died delays those behind it: five seconds. */
     public static final Duration WAITER_TTL = Duration.ofSeconds(5);
@@ -28,6 +32,24 @@ public record PostgresSettings(
     private static final Duration SHORTEST_INTERVAL = Duration.ofMinutes(1);
 
     private static final Duration LONGEST_INTERVAL = Duration.ofDays(365);
+
+    /** With fences from counters. */
+    public PostgresSettings(
+            PostgresTables tables,
+            Duration timeout,
+            Duration waiterTtl,
+            Duration cleanupInterval,
+            boolean cleanupInIsLocked,
+            PostgresBatching batching) {
+        this(
+                tables,
+                timeout,
+                waiterTtl,
+                cleanupInterval,
+                cleanupInIsLocked,
+                batching,
+                FenceSettings.from(FenceSource.COUNTER));
+    }
 
     public PostgresSettings {
         boolean off = cleanupInterval.isZero();

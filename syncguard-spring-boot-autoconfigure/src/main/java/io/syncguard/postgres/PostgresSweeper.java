@@ -13,7 +13,8 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Deletes leases that lapsed more than two tolerances ago, so that keys which are never used again leave nothing but
- * their fence counters, and queue entries of waiters who died.
+ * their fence counters, and queue entries of waiters who died. Fence counters are left to a
+ * {@link PostgresCounterSweeper}.
  *
  * <p>The thread {@code syncguard-sweeper} goes through the table once per interval, in batches of {@value #BATCH}
  * leases, and sweeps the keys that {@link #sweepSoon} names.
@@ -47,6 +48,7 @@ final class PostgresSweeper implements AutoCloseable {
             """;
 
     private final PostgresConnections connections;
+    private final PostgresCounterSweeper counters;
     private final String lapsed;
     private final String sweep;
     private final boolean sweepsOnIsLocked;
@@ -65,6 +67,7 @@ final class PostgresSweeper implements AutoCloseable {
 
     PostgresSweeper(PostgresConnections connections, PostgresSettings settings, Time time) {
         this.connections = connections;
+        this.counters = new PostgresCounterSweeper(connections, settings, time);
         this.lapsed = settings.tables().fill(LAPSED);
         this.sweep = settings.tables().fill(SWEEP);
         this.sweepsOnIsLocked = settings.cleanupInIsLocked();
@@ -98,6 +101,7 @@ final class PostgresSweeper implements AutoCloseable {
             if (time.nanoTime() >= nextSweep) {
                 nextSweep = time.nanoTime() + interval;
                 sweepTable();
+                counters.sweepIfDue(() -> closed);
             }
         } catch (LockBackendException ex) {
             if (!closed) {

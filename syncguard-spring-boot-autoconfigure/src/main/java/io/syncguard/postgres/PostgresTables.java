@@ -70,10 +70,14 @@ public record PostgresTables(String locks, String fenceCounters) {
         return Map.of("syncguard_locks", locks, "syncguard_fence_counters", fenceCounters);
     }
 
-    /** The text with the placeholders replaced. */
+    /** The text with the placeholders for the names replaced. */
     String fill(String text) {
+        return fill(text, placeholders());
+    }
+
+    static String fill(String text, Map<String, String> placeholders) {
         String filled = text;
-        for (Map.Entry<String, String> placeholder : placeholders().entrySet()) {
+        for (Map.Entry<String, String> placeholder : placeholders.entrySet()) {
             filled = filled.replace("${" + placeholder.getKey() + "}", placeholder.getValue());
         }
         return filled;

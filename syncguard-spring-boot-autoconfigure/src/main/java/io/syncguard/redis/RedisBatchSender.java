@@ -28,7 +28,7 @@ final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object
         String doing = "running " + requests.size() + " operations";
         RedisScriptingAsyncCommands<byte[], byte[]> commands = scripts.connect(doing, 0);
         byte[][] keys = shard.scriptKeys();
-        byte[][] values = new RedisRequest(doing, BATCH, shard, arguments(requests)).values();
+        byte[][] values = scripts.values(new RedisRequest(doing, BATCH, shard, arguments(requests)));
         CompletableFuture<List<Object>> answers = new CompletableFuture<>();
         forward(commands.evalsha(BATCH.digest(), ScriptOutputType.MULTI, keys, values), answers, error -> {
             if (error instanceof RedisNoScriptException) {

@@ -7,48 +7,71 @@ import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The number of shards that is stored with the keys of a prefix. The first process stores it. A process with another
- * number would not find the locks of the others, and its fences would begin again.
+ * What is stored with the keys of a prefix: the number of shards, and the source of the fences. The first process stores
+ * both. A process with another number would not find the locks of the others, and its fences would begin again. A
+ * process with fences from counters would begin at 1 where a counter was forgotten; the change to the clock is safe.
  */
 final class RedisLayout {
 
     private static final RedisScript LAYOUT = RedisScript.named("layout");
 
-    private final RedisShard base;
-    private final int shards;
-    private final Duration timeout;
+    private final RedisSettings settings;
+    private final String prefix;
+    private final String fences;
 
-    /** @param prefix of every key, without a shard */
-    RedisLayout(String prefix, int shards, Duration timeout) {
-        this.base = new RedisShard(0, prefix);
-        this.shards = shards;
-        this.timeout = timeout;
+    RedisLayout(RedisSettings settings) {
+        this.settings = settings;
+        this.prefix = settings.keys().prefix();
+        this.fences = settings.fences().source().name().toLowerCase(Locale.ROOT);
     }
 
     /**
-     * Compares the number with the stored one. One round trip.
+     * Compares both with the stored ones. One round trip.
      *
      * @throws LockBackendException with {@code INVALID_ARGUMENT} if they differ
      */
     void check(RedisScriptingAsyncCommands<byte[], byte[]> commands) {
-        byte[] number = Integer.toString(shards).getBytes(StandardCharsets.UTF_8);
-        RedisFuture<List<?>> reply = commands.eval(LAYOUT.text(), ScriptOutputType.MULTI, base.scriptKeys(), number);
-        List<?> answer = LettuceFutures.awaitOrCancel(reply, timeout.toMillis(), TimeUnit.MILLISECONDS);
-        long stored = new RedisReply(answer).number(0);
-        if (stored != shards) {
-            throw new LockBackendException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "syncguard.redis.shards is " + shards + ", but the keys under '" + base.prefix()
-                            + "' are spread over " + stored + " shard(s): held locks would not be found, and fences"
-                            + " would begin again. Set syncguard.redis.shards=" + stored + "; or, to change the number,"
-                            + " stop all instances, set another syncguard.redis.key-prefix and see"
-                            + " \"Another number of shards\" in docs/redis.md",
-                    null);
+        RedisFuture<List<?>> reply = commands.eval(
+                LAYOUT.text(),
+                ScriptOutputType.MULTI,
+                new RedisShard(0, prefix).scriptKeys(),
+                bytes(Integer.toString(settings.shards())),
+                bytes(fences));
+        List<?> answer = LettuceFutures.awaitOrCancel(reply, settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
+        RedisReply stored = new RedisReply(answer);
+        requireShards(stored.number(0));
+        requireFences(stored.text(1));
+    }
+
+    private void requireShards(long stored) {
+        if (stored != settings.shards()) {
+            throw invalid("syncguard.redis.shards is " + settings.shards() + ", but the keys under '" + prefix
+                    + "' are spread over " + stored + " shard(s): held locks would not be found, and fences"
+                    + " would begin again. Set syncguard.redis.shards=" + stored + "; or, to change the number,"
+                    + " stop all instances, set another syncguard.redis.key-prefix and see"
+                    + " \"Another number of shards\" in docs/redis.md");
         }
+    }
+
+    private void requireFences(String stored) {
+        if (!stored.equals(fences)) {
+            throw invalid("syncguard.fences is " + fences + ", but the fences of the keys under '" + prefix
+                    + "' come from the " + stored + ", and their source cannot change back: counters that were"
+                    + " forgotten would begin at 1 again. Set syncguard.fences=" + stored
+                    + ", or use another syncguard.redis.key-prefix");
+        }
+    }
+
+    private static LockBackendException invalid(String message) {
+        return new LockBackendException(LockErrorCode.INVALID_ARGUMENT, message, null);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 }

@@ -71,7 +71,7 @@ public final class RedisLockBackend implements LockBackend {
         this.timeout = settings.timeout();
         this.waiterTtl = settings.waiterTtl();
         this.shards = settings.spread();
-        this.scripts = new RedisScriptRunner(connections, timeout, time);
+        this.scripts = new RedisScriptRunner(connections, settings, time);
         this.sharded = new RedisShardedRequests(scripts, shards);
         this.callerRequests = new RedisCallerRequests(scripts, shards, settings.batching());
         this.acquireRequests = new RedisAcquireRequests(keys, shards, waiterTtl);

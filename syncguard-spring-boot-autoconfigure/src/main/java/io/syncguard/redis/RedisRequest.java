@@ -2,6 +2,7 @@ package io.syncguard.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * A script to be run with these arguments.
@@ -13,9 +14,13 @@ import java.util.List;
  */
 record RedisRequest(String description, RedisScript script, RedisShard shard, List<String> arguments) {
 
-    /** The arguments as the driver sends them. */
-    byte[][] values() {
-        return arguments.stream()
+    /**
+     * The arguments as the driver sends them.
+     *
+     * @param first argument of every script
+     */
+    byte[][] values(String first) {
+        return Stream.concat(Stream.of(first), arguments.stream())
                 .map(argument -> argument.getBytes(StandardCharsets.UTF_8))
                 .toArray(byte[][]::new);
     }

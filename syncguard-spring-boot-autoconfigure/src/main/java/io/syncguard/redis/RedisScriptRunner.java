@@ -34,12 +34,13 @@ final class RedisScriptRunner {
 
     private final RedisConnections connections;
     private final Duration timeout;
+    private final String firstArgument;
     private final Time time;
 
-    /** @param timeout how long an operation may take, at most */
-    RedisScriptRunner(RedisConnections connections, Duration timeout, Time time) {
+    RedisScriptRunner(RedisConnections connections, RedisSettings settings, Time time) {
         this.connections = connections;
-        this.timeout = timeout;
+        this.timeout = settings.timeout();
+        this.firstArgument = settings.firstArgument();
         this.time = time;
     }
 
@@ -99,6 +100,11 @@ final class RedisScriptRunner {
         return call(() -> connections.commands(limit), error -> RedisErrors.notSent(doing, error));
     }
 
+    /** The arguments of a request, as the driver sends them. */
+    byte[][] values(RedisRequest request) {
+        return request.values(firstArgument);
+    }
+
     /** The limit for a request that concerns no lease, in milliseconds. */
     long limit() {
         return timeout.toMillis();
@@ -152,7 +158,7 @@ final class RedisScriptRunner {
             RedisRequest request, RedisScriptingAsyncCommands<byte[], byte[]> commands, long deadline) {
         RedisScript script = request.script();
         byte[][] keys = request.shard().scriptKeys();
-        byte[][] values = request.values();
+        byte[][] values = values(request);
         RedisFuture<List<?>> known = commands.evalsha(script.digest(), ScriptOutputType.MULTI, keys, values);
         return () -> {
             try {

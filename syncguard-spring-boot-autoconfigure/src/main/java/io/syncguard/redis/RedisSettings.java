@@ -2,6 +2,8 @@ package io.syncguard.redis;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.StorageKeys;
 import java.time.Duration;
 import java.util.regex.Pattern;
@@ -16,9 +18,15 @@ import java.util.regex.Pattern;
  * @param shards over how many hash tags the keys are spread, so that the masters of a cluster share them; one for a
  *     single server. It cannot be changed while there are keys under the prefix
  * @param batching which acquire requests and releases share a script
+ * @param fences how fences are drawn. Their source can change from counter to clock, and not back
  */
 public record RedisSettings(
-        String keyPrefix, Duration timeout, Duration waiterTtl, int shards, RedisBatching batching) {
+        String keyPrefix,
+        Duration timeout,
+        Duration waiterTtl,
+        int shards,
+        RedisBatching batching,
+        FenceSettings fences) {
 
     /** The default prefix. */
     public static final String KEY_PREFIX = "{syncguard}:";
@@ -49,9 +57,9 @@ public record RedisSettings(
         }
     }
 
-    /** With all keys in one shard, and requests that share a script under load. */
+    /** With all keys in one shard, requests that share a script under load, and fences by the clock. */
     public RedisSettings(String keyPrefix, Duration timeout, Duration waiterTtl) {
-        this(keyPrefix, timeout, waiterTtl, 1, RedisBatching.AUTO);
+        this(keyPrefix, timeout, waiterTtl, 1, RedisBatching.AUTO, FenceSettings.from(FenceSource.CLOCK));
     }
 
     RedisKeySpace keys() {
@@ -63,7 +71,14 @@ public record RedisSettings(
     }
 
     RedisLayout layout() {
-        return new RedisLayout(keys().prefix(), shards, timeout);
+        return new RedisLayout(this);
+    }
+
+    /** The first argument of every script: for how many milliseconds it keeps an idle counter; empty for ever. */
+    String firstArgument() {
+        return fences.source() == FenceSource.CLOCK
+                ? Long.toString(fences.retention().toMillis())
+                : "";
     }
 
     /** Refuses a prefix that would spread the keys of one lock over the nodes of a cluster. */

@@ -1,9 +1,10 @@
 -- The tables and functions of SyncGuard on PostgreSQL 12 and later. This script may be run repeatedly, also while older
 -- instances run.
 --
--- ${syncguard_locks} and ${syncguard_fence_counters} are the table names, with an optional schema in front. Flyway and
--- Liquibase replace the placeholders of these names; for psql, sed does:
---   sed 's/${syncguard_locks}/syncguard_locks/g; s/${syncguard_fence_counters}/syncguard_fence_counters/g' FILE | psql
+-- ${syncguard_locks} and ${syncguard_fence_counters} are the table names, with an optional schema in front;
+-- ${syncguard_fence_source} is counter or clock. Flyway and Liquibase replace the placeholders of these names; for
+-- psql, sed does:
+--   sed -E 's/[$][{](syncguard_(locks|fence_counters))}/\1/g; s/[$][{]syncguard_fence_source}/counter/g' FILE | psql
 --
 -- docs/postgresql.md has the overview. Rules for all functions:
 -- * A plan that was cached while the tables were empty stays in use while they grow. Such a plan must not join tables:
@@ -16,6 +17,23 @@
 -- * The others are called by an assignment if they are called often: PERFORM is a statement of its own.
 -- * The name of the table may have 48 bytes of 63, so a suffix has 15 at most. The table may be called "wanted": CTEs
 --   and record variables are in quotes and have a capital.
+
+-- Refuses the change from clock to counter: a counter that was forgotten would begin at 1 again.
+DO $do$
+BEGIN
+    IF '${syncguard_fence_source}' NOT IN ('counter', 'clock') THEN
+        RAISE EXCEPTION 'syncguard_fence_source has to be counter or clock, not ${syncguard_fence_source}'
+        USING ERRCODE = 'invalid_parameter_value';
+    ELSIF '${syncguard_fence_source}' = 'counter' AND EXISTS (
+        SELECT FROM pg_proc
+        WHERE oid = to_regprocedure('${syncguard_locks}_fence_source()') AND prosrc LIKE '%''clock''%'
+    ) THEN
+        RAISE EXCEPTION 'The fences of ${syncguard_locks} come from the clock and cannot come from counters again'
+        USING ERRCODE = 'invalid_parameter_value',
+              HINT = 'Counters that were forgotten would begin at 1. Set syncguard_fence_source to clock.';
+    END IF;
+END
+$do$;
 
 -- One row per exclusive lease.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks} (
@@ -57,8 +75,8 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks}_waiters (
     secret        TEXT
 ) WITH (fillfactor = 70);
 
--- One row per key that was ever locked; it is also the key's serialising row. NEVER delete one: a fence that is used
--- twice protects nothing.
+-- One row per key that was ever locked; it is also the key's serialising row. NEVER delete one by hand: a fence that is
+-- used twice protects nothing. Only _forget does, with fences by the clock: a key without leases and queue entries.
 CREATE TABLE IF NOT EXISTS ${syncguard_fence_counters} (
     fence_key TEXT COLLATE "C" PRIMARY KEY,
     fence     BIGINT NOT NULL DEFAULT 0,
@@ -129,6 +147,22 @@ LANGUAGE sql IMMUTABLE AS $function$
     SELECT '${syncguard_fence_counters}'
 $function$;
 
+-- Where fences come from, counter or clock. The library compares it with its own setting at the start.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_source() RETURNS TEXT
+LANGUAGE sql STABLE AS $function$
+    SELECT '${syncguard_fence_source}'
+$function$;
+
+-- The fence after this one. By the clock it is at least ten times the milliseconds of the clock, so it is also larger
+-- than the fences that a lost counter has given. Every fence is drawn by this function.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_after(p_fence BIGINT, p_now_ms BIGINT) RETURNS BIGINT
+LANGUAGE sql STABLE AS $function$
+    SELECT CASE ${syncguard_locks}_fence_source()
+               WHEN 'clock' THEN greatest(p_fence + 1, least(p_now_ms * 10, ${syncguard_locks}_last_fence()))
+               ELSE p_fence + 1
+           END
+$function$;
+
 -- The clock that judges every lease, in milliseconds. It is read under the row lock; now() would be the start of the
 -- transaction.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_now() RETURNS BIGINT
@@ -195,7 +229,7 @@ BEGIN
     WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
-        -- Only for a key whose row was deleted: its first grant created it.
+        -- Its first grant created the row, and _forget may have deleted it since.
         INSERT INTO ${syncguard_fence_counters} AS c (fence_key, key_debug)
         VALUES (${syncguard_locks}_fence_key(p_key), p_key)
         ON CONFLICT (fence_key) DO UPDATE SET fence = c.fence;
@@ -316,16 +350,17 @@ BEGIN
     WHERE NOT EXISTS (SELECT FROM ${syncguard_locks} l WHERE l.key = p_key)
         AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key)
         AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = p_key);
-    -- Leases and queue of such a key begin with a grant, which changes the fence, and its first grant creates the row.
-    -- So an unchanged fence, or a row that this insert creates, proves that the key is still free. Both statements wait
-    -- for a grant under way.
+    -- Leases and queue of such a key begin with a grant, which changes the fence or creates the row, and _forget does
+    -- not delete the row while they are there. So an unchanged fence, or a row that this insert creates, proves that
+    -- the key is still free. Both statements wait for a grant under way.
     IF FOUND AND v_seen IS NULL THEN
         INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-        VALUES (${syncguard_locks}_fence_key(p_key), 1, p_key)
+        VALUES (${syncguard_locks}_fence_key(p_key), ${syncguard_locks}_fence_after(0, ${syncguard_locks}_now()), p_key)
         ON CONFLICT (fence_key) DO NOTHING
         RETURNING c.fence INTO v_fence;
     ELSIF FOUND THEN
-        UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
+        UPDATE ${syncguard_fence_counters} c
+        SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
         WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
             AND c.fence = v_seen AND c.fence < ${syncguard_locks}_last_fence()
         RETURNING c.fence INTO v_fence;
@@ -340,14 +375,17 @@ LANGUAGE plpgsql AS $function$
 DECLARE
     v_fence BIGINT;
 BEGIN
-    UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
+    UPDATE ${syncguard_fence_counters} c
+    SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
     WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key) AND c.fence < ${syncguard_locks}_last_fence()
     RETURNING c.fence INTO v_fence;
     IF NOT FOUND THEN
-        -- The counter is at its end; or the row, which the first grant created, was deleted.
+        -- The counter is at its end; or _forget has deleted it, and another request may create it at the same time.
         INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-        VALUES (${syncguard_locks}_fence_key(p_key), 1, p_key)
-        ON CONFLICT (fence_key) DO NOTHING
+        VALUES (${syncguard_locks}_fence_key(p_key), ${syncguard_locks}_fence_after(0, ${syncguard_locks}_now()), p_key)
+        ON CONFLICT (fence_key) DO UPDATE
+        SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
+        WHERE c.fence < ${syncguard_locks}_last_fence()
         RETURNING c.fence INTO v_fence;
     END IF;
     RETURN coalesce(v_fence, 0);
@@ -428,7 +466,8 @@ BEGIN
         held_since_ms := "Blocked".held_since_ms;
         held_by_others := "Blocked".held_by_others;
         IF granted_fence IS NOT NULL THEN
-            -- The fence is given back before any transaction can see it. A refusal need not be durable.
+            -- The fence is given back before any transaction can see it: the counter is not below the last fence that
+            -- was granted. A refusal need not be durable.
             UPDATE ${syncguard_fence_counters} c SET fence = c.fence - 1
             WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
             granted_fence := NULL;
@@ -460,6 +499,9 @@ SET lock_timeout = '20ms'
 -- Otherwise each call with arrays is planned anew, which takes longer than the call.
 SET plan_cache_mode = force_generic_plan
 AS $function$
+DECLARE
+    -- One time for all fences, so that counter and lease have the same one.
+    v_now BIGINT := ${syncguard_locks}_now();
 BEGIN
     RETURN QUERY
     WITH "Look" AS MATERIALIZED (
@@ -485,17 +527,20 @@ BEGIN
         ) AS c
         WHERE k.expires_at_ms IS NULL
     ), "Counter" AS (
-        UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
+        UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now)
         WHERE c.fence_key = ANY (ARRAY(SELECT l.fence_key FROM "Locked" l))
         RETURNING c.fence_key
     ), "NewCounter" AS (
         INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-        SELECT k.fence_key, 1, k.key FROM "Look" k WHERE k.expires_at_ms IS NULL AND k.fence IS NULL
+        SELECT k.fence_key, ${syncguard_locks}_fence_after(0, v_now), k.key FROM "Look" k
+        WHERE k.expires_at_ms IS NULL AND k.fence IS NULL
         ON CONFLICT (fence_key) DO NOTHING
         RETURNING c.fence_key
     ), "Granted" AS MATERIALIZED (
         -- The clock is read with the rows locked. IS TRUE makes it a lookup in a hash table.
-        SELECT k.*, coalesce(k.fence, 0) + 1 AS next_fence, ${syncguard_locks}_now() AS now_ms FROM "Look" k
+        SELECT k.*, ${syncguard_locks}_fence_after(coalesce(k.fence, 0), v_now) AS next_fence,
+               ${syncguard_locks}_now() AS now_ms
+        FROM "Look" k
         WHERE (k.fence_key IN (TABLE "Counter" UNION ALL TABLE "NewCounter")) IS TRUE
     ), "Lease" AS (
         INSERT INTO ${syncguard_locks} (key, lock_id, expires_at_ms, acquired_at_ms, fence, user_key, owner)
@@ -555,6 +600,7 @@ DECLARE
     -- The first look takes no lock, because a row lock alone makes the commit write.
     v_free   BIGINT[] := ${syncguard_locks}_free_readers(p_keys, p_lock_ids);
     v_locked TEXT[];
+    v_now    BIGINT := ${syncguard_locks}_now();
 BEGIN
     IF cardinality(v_free) = 0 THEN
         RETURN;
@@ -571,11 +617,13 @@ BEGIN
             WITH ORDINALITY AS r (key, lock_id, ttl_ms, owner, position)
         WHERE r.key = ANY (v_locked) AND r.position = ANY (v_free)
     ), "Counter" AS (
-        UPDATE ${syncguard_fence_counters} c SET fence = c.fence + (
+        -- One fence for the first reader of a key, and the numbers behind it for the others.
+        UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + (
             SELECT count(*) FROM "Free" f WHERE f.fence_key = c.fence_key
         )
         WHERE c.fence_key = ANY (ARRAY(SELECT f.fence_key FROM "Free" f GROUP BY f.fence_key))
-            AND c.fence + cardinality(p_keys) <= ${syncguard_locks}_last_fence()
+            AND ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + cardinality(p_keys)
+                <= ${syncguard_locks}_last_fence()
         RETURNING c.fence_key, c.fence
     ), "Granted" AS MATERIALIZED (
         -- The last reader of a key has the fence of the counter.
@@ -1036,7 +1084,8 @@ BEGIN
             AND NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = v_key)
         RETURNING w.lock_id, w.channel, w.waiter, w.secret, w.owner, w.ttl_ms, ${syncguard_locks}_now() AS granted_at_ms
     ), "Counter" AS (
-        UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1 FROM "Entry"
+        UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, e.granted_at_ms)
+        FROM "Entry" e
         WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key) AND c.fence < ${syncguard_locks}_last_fence()
         RETURNING c.fence
     ), "Lease" AS (
@@ -1274,7 +1323,7 @@ BEGIN
         -- The clock is read with both rows locked: a lapsed lease is not revived.
         v_now := ${syncguard_locks}_now();
         IF ${syncguard_locks}_is_live(v_expires, v_now) THEN
-            UPDATE ${syncguard_fence_counters} c SET fence = c.fence + 1
+            UPDATE ${syncguard_fence_counters} c SET fence = ${syncguard_locks}_fence_after(c.fence, v_now)
             WHERE c.fence_key = ${syncguard_locks}_fence_key(v_key) AND c.fence < ${syncguard_locks}_last_fence()
             RETURNING c.fence INTO rotated_fence;
             IF NOT FOUND THEN
@@ -1299,7 +1348,7 @@ END
 $function$;
 
 -- Deletes the leases of these keys that expired more than twice the tolerance ago, and returns their number. Deletes
--- lapsed queue entries, too, and never counters.
+-- lapsed queue entries, too, and no counters.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_sweep(p_keys TEXT[]) RETURNS INTEGER
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -1332,6 +1381,63 @@ BEGIN
     PERFORM ${syncguard_locks}_wake_next(k.key) FROM unnest(v_keys) AS k (key)
     WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key OFFSET 0);
     RETURN v_swept + v_shared;
+END
+$function$;
+
+-- Of these counters, those that are idle: their fences are smaller than p_fence, and their keys have neither leases
+-- nor queue entries.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_idle_counters(p_fence_keys TEXT[], p_fence BIGINT) RETURNS TEXT[]
+LANGUAGE plpgsql AS $function$
+BEGIN
+    RETURN ARRAY(
+        SELECT c.fence_key FROM ${syncguard_fence_counters} c
+        WHERE c.fence_key = ANY (p_fence_keys) AND c.fence < p_fence
+            AND NOT EXISTS (
+                SELECT FROM ${syncguard_locks} l WHERE l.key = ${syncguard_locks}_key_of_fence(c.fence_key) OFFSET 0)
+            AND NOT EXISTS (
+                SELECT FROM ${syncguard_locks}_shared s
+                WHERE s.key = ${syncguard_locks}_key_of_fence(c.fence_key) OFFSET 0)
+            AND NOT EXISTS (
+                SELECT FROM ${syncguard_locks}_waiters w
+                WHERE w.key = ${syncguard_locks}_key_of_fence(c.fence_key) OFFSET 0)
+    );
+END
+$function$;
+
+-- Deletes the counters that were idle for this time, if fences come from the clock. It looks at the thousand counters
+-- behind p_after, and returns the last of them, null if there are none.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_forget(p_after TEXT, p_retention_ms BIGINT) RETURNS TEXT
+LANGUAGE plpgsql AS $function$
+DECLARE
+    -- A fence is at least ten times the milliseconds of the clock when it was drawn.
+    v_fence BIGINT := (${syncguard_locks}_now() - p_retention_ms) * 10;
+    v_page  TEXT[];
+    v_idle  TEXT[];
+BEGIN
+    IF ${syncguard_locks}_fence_source() <> 'clock' THEN
+        RETURN NULL;
+    END IF;
+    PERFORM set_config('synchronous_commit', 'off', true);
+
+    v_page := ARRAY(
+        SELECT c.fence_key FROM ${syncguard_fence_counters} c WHERE c.fence_key > p_after
+        ORDER BY c.fence_key LIMIT 1000
+    );
+    -- The first look takes no lock: most counters are not idle.
+    v_idle := ${syncguard_locks}_idle_counters(v_page, v_fence);
+    IF v_idle <> '{}' THEN
+        -- Of key strength, so that nothing changes the keys until the commit. Rows in use are skipped.
+        v_idle := ARRAY(
+            SELECT c.fence_key FROM ${syncguard_fence_counters} c WHERE c.fence_key = ANY (v_idle)
+            ORDER BY c.fence_key
+            FOR UPDATE SKIP LOCKED
+        );
+        -- Another request may have been granted a key since the first look. Its fence alone would not show that: the
+        -- clock may have been set back.
+        v_idle := ${syncguard_locks}_idle_counters(v_idle, v_fence);
+        DELETE FROM ${syncguard_fence_counters} c WHERE c.fence_key = ANY (v_idle);
+    END IF;
+    RETURN v_page[cardinality(v_page)];
 END
 $function$;
 

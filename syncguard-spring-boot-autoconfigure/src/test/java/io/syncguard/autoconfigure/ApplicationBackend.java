@@ -9,10 +9,14 @@ import io.syncguard.postgres.PostgresTables;
 import io.syncguard.redis.RedisBatching;
 import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.redis.RedisSettings;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -49,58 +53,85 @@ public final class ApplicationBackend {
      * @param waiterTtl how long a queue entry lives; the safety poll of a waiter comes after a third of it
      */
     public static LockBackend on(String url, int poolSize, Duration networkTimeout, Duration waiterTtl) {
-        return on(url, poolSize, networkTimeout, waiterTtl, "auto");
+        return on(url, poolSize, networkTimeout, waiterTtl, property -> null);
     }
 
     /**
      * The same.
      *
-     * @param batching see {@code syncguard.postgres.batching} and {@code syncguard.redis.batching}
+     * @param properties the values of {@code syncguard.postgres.batching}, {@code syncguard.redis.batching} and
+     *     {@code syncguard.fences}; null for the default
      */
     public static LockBackend on(
-            String url, int poolSize, Duration networkTimeout, Duration waiterTtl, String batching) {
-        String value = batching.toUpperCase(Locale.ROOT);
+            String url,
+            int poolSize,
+            Duration networkTimeout,
+            Duration waiterTtl,
+            Function<String, @Nullable String> properties) {
         if (url.startsWith(CLUSTER)) {
-            return onCluster(url.substring(CLUSTER.length()), networkTimeout, waiterTtl, RedisBatching.valueOf(value));
+            return onCluster(url.substring(CLUSTER.length()), redisSettings(networkTimeout, waiterTtl, 4, properties));
         }
         return url.startsWith("redis:")
-                ? onRedis(url, networkTimeout, waiterTtl, RedisBatching.valueOf(value))
-                : onPostgres(url, poolSize, networkTimeout, waiterTtl, PostgresBatching.valueOf(value));
+                ? onRedis(url, redisSettings(networkTimeout, waiterTtl, 1, properties))
+                : onPostgres(url, poolSize, networkTimeout, waiterTtl, properties);
     }
 
-    private static LockBackend onRedis(
-            String url, Duration networkTimeout, Duration waiterTtl, RedisBatching batching) {
+    private static RedisSettings redisSettings(
+            Duration networkTimeout, Duration waiterTtl, int shards, Function<String, @Nullable String> properties) {
+        return new RedisSettings(
+                RedisSettings.KEY_PREFIX,
+                networkTimeout,
+                waiterTtl,
+                shards,
+                value(properties, "syncguard.redis.batching", RedisBatching.AUTO),
+                FenceSettings.from(value(properties, "syncguard.fences", FenceSource.CLOCK)));
+    }
+
+    private static <E extends Enum<E>> E value(
+            Function<String, @Nullable String> properties, String name, E otherwise) {
+        String value = properties.apply(name);
+        return value == null ? otherwise : Enum.valueOf(otherwise.getDeclaringClass(), value.toUpperCase(Locale.ROOT));
+    }
+
+    private static LockBackend onRedis(String url, RedisSettings settings) {
         // The library reads its connection details and never opens a connection.
         LettuceConnectionFactory application = new LettuceConnectionFactory(
                 (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(url));
         application.afterPropertiesSet();
-        return new RedisLockBackend(
-                application, new RedisSettings(RedisSettings.KEY_PREFIX, networkTimeout, waiterTtl, 1, batching));
+        return new RedisLockBackend(application, settings);
     }
 
-    private static LockBackend onCluster(
-            String nodes, Duration networkTimeout, Duration waiterTtl, RedisBatching batching) {
+    private static LockBackend onCluster(String nodes, RedisSettings settings) {
         // Asked for its connection details and never opened.
         LettuceConnectionFactory application =
                 new LettuceConnectionFactory(new RedisClusterConfiguration(List.of(nodes.split(","))));
         application.afterPropertiesSet();
-        return new RedisLockBackend(
-                application, new RedisSettings(RedisSettings.KEY_PREFIX, networkTimeout, waiterTtl, 4, batching));
+        return new RedisLockBackend(application, settings);
     }
 
     private static LockBackend onPostgres(
-            String url, int poolSize, Duration networkTimeout, Duration waiterTtl, PostgresBatching batching) {
+            String url,
+            int poolSize,
+            Duration networkTimeout,
+            Duration waiterTtl,
+            Function<String, @Nullable String> properties) {
         // The library reads its connection details and never opens a connection.
         HikariDataSource application = new HikariDataSource();
         application.setJdbcUrl(url);
+        FenceSource fences = value(properties, "syncguard.fences", FenceSource.COUNTER);
         PostgresPools pools = new PostgresPools(application, poolSize, true, networkTimeout);
-        new PostgresSchema(pools.operations(), PostgresTables.DEFAULT).initialize();
+        new PostgresSchema(pools.operations(), PostgresTables.DEFAULT, fences).initialize();
         return new PostgresLockBackend(
                 pools.operations(),
                 pools.engine(),
                 pools.wakeUps(),
                 new PostgresSettings(
-                        PostgresTables.DEFAULT, pools.timeout(), waiterTtl, Duration.ZERO, false, batching),
+                        PostgresTables.DEFAULT,
+                        pools.timeout(),
+                        waiterTtl,
+                        Duration.ZERO,
+                        false,
+                        value(properties, "syncguard.postgres.batching", PostgresBatching.AUTO)),
                 pools::close);
     }
 }

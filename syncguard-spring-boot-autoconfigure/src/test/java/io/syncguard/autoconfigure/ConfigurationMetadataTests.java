@@ -55,7 +55,8 @@ class ConfigurationMetadataTests {
         assertThat(properties)
                 .filteredOn(property -> !property.containsKey("defaultValue"))
                 .extracting(property -> property.get("name"))
-                .containsExactlyInAnyOrder("syncguard.backend", "syncguard.leader", "syncguard.owner");
+                .containsExactlyInAnyOrder(
+                        "syncguard.backend", "syncguard.fences", "syncguard.leader", "syncguard.owner");
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.postgres.LockSessions;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -35,7 +36,9 @@ class GrownTablesTests {
             SELECT sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables
             """;
 
-    private final TestDatabase database = TestDatabase.withSchema();
+    /** By the clock, so that counters are forgotten. */
+    private final TestDatabase database = TestDatabase.withSchema(FenceSource.CLOCK);
+
     private final LockSessions sessions = new LockSessions(PostgresServer.dataSource(database.url()));
 
     @BeforeEach
@@ -70,7 +73,8 @@ class GrownTablesTests {
                 "syncguard_locks_release_after('id9', 1)",
                 "syncguard_locks_release_all(ARRAY['id9', 'shared8', 'w7'])",
                 "syncguard_locks_release_batch(ARRAY['id9', 'shared8'])",
-                "syncguard_locks_sweep(ARRAY['k9'])"
+                "syncguard_locks_sweep(ARRAY['k9'])",
+                "syncguard_locks_forget('fence:s99', 604800000)"
             })
     void an_operation_reads_no_other_keys(String call) throws SQLException {
         try (Connection connection = sessions.open()) {

@@ -8,6 +8,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.redis.RedisBatching;
+import io.syncguard.spi.FenceSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +44,8 @@ class PropertiesTests {
                         "syncguard.postgres.fence-counters-table=bound_counters",
                         "syncguard.postgres.schema-management=initialize",
                         "syncguard.postgres.pool-size=17",
+                        "syncguard.fences=clock",
+                        "syncguard.fence-retention=8d",
                         "syncguard.postgres.network-timeout=1800ms",
                         "syncguard.postgres.notify=false",
                         "syncguard.postgres.cleanup-interval=19m",
@@ -69,6 +72,8 @@ class PropertiesTests {
                                     "somebody",
                                     CommitGuard.REQUIRED,
                                     Duration.ofMillis(130),
+                                    FenceSource.CLOCK,
+                                    Duration.ofDays(8),
                                     new SyncGuardProperties.Retry(Duration.ofMillis(14), Duration.ofMillis(15)),
                                     new SyncGuardProperties.Aop(16),
                                     new SyncGuardProperties.Postgres(

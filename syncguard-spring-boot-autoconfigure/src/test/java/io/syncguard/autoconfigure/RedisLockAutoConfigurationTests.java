@@ -36,15 +36,12 @@ class RedisLockAutoConfigurationTests {
                 .run(application -> {
                     StringRedisTemplate redis = application.getBean(StringRedisTemplate.class);
 
-                    application
-                            .getBean(LockTemplate.class)
-                            .executeWithoutResult(
-                                    LockRequest.of("order:42"),
-                                    lock -> assertThat(redis.opsForZSet().range(prefix + ":lock:order:42", 0, -1))
-                                            .containsExactly(lock.lockId()));
-
-                    assertThat(redis.opsForValue().get(prefix + ":fence:order:42"))
-                            .isEqualTo("1");
+                    application.getBean(LockTemplate.class).executeWithoutResult(LockRequest.of("order:42"), lock -> {
+                        assertThat(redis.opsForZSet().range(prefix + ":lock:order:42", 0, -1))
+                                .containsExactly(lock.lockId());
+                        assertThat(redis.opsForValue().get(prefix + ":fence:order:42"))
+                                .isEqualTo(String.valueOf(lock.fence().value()));
+                    });
                 });
     }
 

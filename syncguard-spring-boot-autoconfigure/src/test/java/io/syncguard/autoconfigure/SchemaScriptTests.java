@@ -94,7 +94,8 @@ class SchemaScriptTests {
     private void runThroughJdbc() throws IOException {
         JdbcTemplate jdbc = database.jdbc();
         jdbc.execute(text().replace("${syncguard_locks}", "syncguard_locks")
-                .replace("${syncguard_fence_counters}", "syncguard_fence_counters"));
+                .replace("${syncguard_fence_counters}", "syncguard_fence_counters")
+                .replace("${syncguard_fence_source}", "counter"));
     }
 
     /** Runs the script through JDBC where there is no psql. */

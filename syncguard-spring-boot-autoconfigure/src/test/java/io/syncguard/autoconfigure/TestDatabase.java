@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresTables;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.PostgresServer;
 import java.util.List;
 import java.util.Map;
@@ -24,8 +25,12 @@ final class TestDatabase {
 
     /** With the tables and functions of the library under their default names. */
     static TestDatabase withSchema() {
+        return withSchema(FenceSource.COUNTER);
+    }
+
+    static TestDatabase withSchema(FenceSource fences) {
         TestDatabase database = new TestDatabase();
-        new PostgresSchema(PostgresServer.dataSource(database.url), PostgresTables.DEFAULT).initialize();
+        new PostgresSchema(PostgresServer.dataSource(database.url), PostgresTables.DEFAULT, fences).initialize();
         return database;
     }
 

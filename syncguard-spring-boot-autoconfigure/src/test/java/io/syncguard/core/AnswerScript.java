@@ -1,11 +1,13 @@
 package io.syncguard.core;
 
+import io.syncguard.Fence;
 import io.syncguard.LockMode;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
@@ -30,7 +32,8 @@ import org.jspecify.annotations.Nullable;
  * {@code A tries k exclusive 600000}.
  *
  * <p>Capital letters are callers, each with one lock id, of the two processes in turn. Small letters are keys. Times
- * are milliseconds, and starts and ends of leases are counted from the last empty line.
+ * are milliseconds, and starts and ends of leases are counted from the last empty line. Fences by the clock are counted
+ * from that of the begin.
  */
 final class AnswerScript implements AutoCloseable {
 
@@ -39,6 +42,10 @@ final class AnswerScript implements AutoCloseable {
     private final StoppedStore store;
     private final List<LockBackend> processes;
     private Instant began;
+
+    /** What the numbers of fences are counted from. */
+    private final long firstFence;
+
     private Duration passed = Duration.ZERO;
     private final Set<String> queued = new HashSet<>();
     private final Map<Long, String> callers = new HashMap<>();
@@ -50,6 +57,7 @@ final class AnswerScript implements AutoCloseable {
         processes.forEach(process -> process.connect(new WakeUpRecorder()));
         AcquireRequest clock = AcquireRequests.exclusive("clock", lockId("clock"), Duration.ofMinutes(1), "clock");
         began = ((AcquireResult.Granted) processes.get(0).acquire(clock)).acquiredAt();
+        firstFence = store.fences() == FenceSource.CLOCK ? began.toEpochMilli() * 10 : 0;
     }
 
     /** One operation for each line. The text behind an equals sign is ignored and replaced by the answer. */
@@ -85,6 +93,7 @@ final class AnswerScript implements AutoCloseable {
             case "waits" -> wait(words[0], request(words).waitingAs(number(words[0])));
             case "extend", "extends" -> extend(words[0].split(","), millis(words[2]));
             case "renew", "renews" -> renew(words[0].split(","));
+            case "rotates" -> named(process(words[0]).rotate(new ExtendRequest(lockId(words[0]), millis(words[2]))));
             case "releases" -> named(release(words));
             case "lease?" ->
                 process(words[0]).lookupById(lockId(words[0])).map(this::named).orElse("none");
@@ -99,6 +108,10 @@ final class AnswerScript implements AutoCloseable {
             case "passes" -> {
                 store.moveClock(millis(words[2]));
                 passed = passed.plus(millis(words[2]));
+                yield "";
+            }
+            case "loses" -> {
+                store.loseCounter(words[0]);
                 yield "";
             }
             case "swept" -> {
@@ -177,19 +190,22 @@ final class AnswerScript implements AutoCloseable {
     }
 
     private String named(AcquireResult.Granted grant) {
-        return "granted with fence " + grant.fence().value() + " from " + since(grant.acquiredAt()) + " until "
+        return "granted with fence " + number(grant.fence()) + " from " + since(grant.acquiredAt()) + " until "
                 + since(grant.expiresAt());
     }
 
     private String named(ExtendResult outcome) {
+        if (outcome instanceof ExtendResult.Rotated rotated) {
+            return "fence " + number(rotated.fence()) + " until " + since(rotated.expiresAt());
+        }
         return outcome instanceof ExtendResult.Extended extended
                 ? "until " + since(extended.expiresAt())
                 : outcome.getClass().getSimpleName();
     }
 
     private String named(RawLockInfo lease) {
-        return lease.owner() + " " + lease.mode() + " " + lease.key() + " with fence "
-                + lease.fence().value() + " from " + since(lease.acquiredAt()) + " until " + since(lease.expiresAt());
+        return lease.owner() + " " + lease.mode() + " " + lease.key() + " with fence " + number(lease.fence())
+                + " from " + since(lease.acquiredAt()) + " until " + since(lease.expiresAt());
     }
 
     /** If two readers end at the same time, either may be reported. */
@@ -202,6 +218,10 @@ final class AnswerScript implements AutoCloseable {
 
     private static String named(ReleaseResult outcome) {
         return outcome.name();
+    }
+
+    private long number(Fence fence) {
+        return fence.value() - firstFence;
     }
 
     private long since(Instant time) {

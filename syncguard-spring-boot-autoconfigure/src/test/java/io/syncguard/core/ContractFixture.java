@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.Fence;
 import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.AbstractDurationAssert;
+import org.assertj.core.api.Condition;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -35,12 +37,14 @@ public abstract class ContractFixture {
     private final long began = System.nanoTime();
 
     private ContractStore store;
+    private FenceOrder fences;
     private LockBackend backend;
     private LockBackend elsewhere;
 
     @BeforeEach
     void openBackends(ContractStore empty) {
         store = empty;
+        fences = new FenceOrder(empty);
         backend = open();
         elsewhere = open();
     }
@@ -184,6 +188,16 @@ public abstract class ContractFixture {
 
     protected final Duration renewQueueEntry(AcquireRequest request) {
         return backend.renewWaiters(List.of(request.lockId())).get(0);
+    }
+
+    /** The fence of the key that was drawn after n - 1 others. */
+    protected final Condition<Fence> nth(long n) {
+        return fences.nth(KEY, n);
+    }
+
+    /** Asserts that this number of fences was drawn for the key. */
+    protected final void assertDrawn(long n) {
+        assertThat(new Fence(store.storedFence(KEY))).is(nth(n));
     }
 
     /** Whether this duration was left at some moment of this test. */

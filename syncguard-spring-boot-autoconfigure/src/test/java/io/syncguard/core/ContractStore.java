@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 
@@ -20,6 +21,12 @@ public interface ContractStore extends ContractStoreProvider {
 
     /** Sets the counter as if this number of fences had been drawn for the key. */
     void drawnUpTo(String key, long fence);
+
+    /** Where the fences of the store come from. */
+    FenceSource fences();
+
+    /** The clock of the store. */
+    long clockMillis();
 
     /** The fence counter of the key, zero if there is none. */
     long storedFence(String key);

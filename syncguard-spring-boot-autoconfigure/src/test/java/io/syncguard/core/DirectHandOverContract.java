@@ -35,8 +35,8 @@ public abstract class DirectHandOverContract extends ContractFixture {
         release(holder);
 
         AcquireResult.Granted grant = grantReceivedBy(first);
-        assertThat(grant.fence().value()).isEqualTo(2);
-        assertThat(store().storedFence(KEY)).isEqualTo(2);
+        assertThat(grant.fence()).is(nth(2));
+        assertDrawn(2);
         RawLockInfo info = onlyHolder();
         assertThat(info.lockId()).isEqualTo(first.lockId());
         assertThat(info.fence()).isEqualTo(grant.fence());
@@ -66,7 +66,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         AcquireResult.Granted grant = granted(waiter.fromQueue());
 
-        assertThat(grant.fence().value()).isEqualTo(2);
+        assertThat(grant.fence()).is(nth(2));
         assertThat(onlyHolder().expiresAt()).isEqualTo(grant.expiresAt());
         assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt())).isGreaterThanOrEqualTo(TTL);
     }
@@ -77,7 +77,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
         AcquireRequest waiter = queuedForHandOver();
         release(holder);
 
-        assertThat(granted(lastTry(waiter).fromQueue()).fence().value()).isEqualTo(2);
+        assertThat(granted(lastTry(waiter).fromQueue()).fence()).is(nth(2));
     }
 
     @Test
@@ -89,7 +89,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         release(holder);
 
-        assertThat(grantReceivedBy(now).fence().value()).isEqualTo(2);
+        assertThat(grantReceivedBy(now).fence()).is(nth(2));
         assertThat(received.grants).containsOnlyKeys(now.waiter());
     }
 
@@ -112,7 +112,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         release(first);
 
-        assertThat(grantReceivedBy(second).fence().value()).isEqualTo(3);
+        assertThat(grantReceivedBy(second).fence()).is(nth(3));
     }
 
     @Test
@@ -122,7 +122,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
         release(holder);
         expireLease(waiter);
 
-        assertThat(granted(waiter.fromQueue()).fence().value()).isEqualTo(3);
+        assertThat(granted(waiter.fromQueue()).fence()).is(nth(3));
         assertThat(onlyHolder().lockId()).isEqualTo(waiter.lockId());
     }
 
@@ -136,7 +136,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         eventually().until(() -> received.woken.contains(waiter.waiter()));
         assertThat(backend().isLocked(KEY)).isFalse();
-        assertThat(granted(waiter.fromQueue()).fence().value()).isEqualTo(2);
+        assertThat(granted(waiter.fromQueue()).fence()).is(nth(2));
     }
 
     @Test
@@ -159,7 +159,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
         assertThat(backend().lookup(KEY)).extracting(RawLockInfo::lockId).containsExactly(other.lockId());
         release(other);
 
-        assertThat(grantReceivedBy(writer).fence().value()).isEqualTo(3);
+        assertThat(grantReceivedBy(writer).fence()).is(nth(3));
     }
 
     @Test
@@ -171,7 +171,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         release(reader);
 
-        assertThat(granted(writer.fromQueue()).fence().value()).isEqualTo(3);
+        assertThat(granted(writer.fromQueue()).fence()).is(nth(3));
         assertThat(onlyHolder().lockId()).isEqualTo(writer.lockId());
     }
 
@@ -186,7 +186,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         eventually()
                 .until(() -> received.woken.contains(second.waiter()) || received.grants.containsKey(second.waiter()));
-        assertThat(granted(second.fromQueue()).fence().value()).isEqualTo(2);
+        assertThat(granted(second.fromQueue()).fence()).is(nth(2));
         queued(first.fromQueue());
     }
 
@@ -198,8 +198,8 @@ public abstract class DirectHandOverContract extends ContractFixture {
 
         release(holder);
 
-        assertThat(grantReceivedBy(waiter).fence().value()).isEqualTo(3);
-        assertThat(onlyHolder().fence().value()).isEqualTo(3);
+        assertThat(grantReceivedBy(waiter).fence()).is(nth(3));
+        assertThat(onlyHolder().fence()).is(nth(3));
     }
 
     @Test
@@ -210,7 +210,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
         AcquireResult.Granted grant = grantReceivedBy(waiter);
 
         assertThat(rotate(waiter, TTL)).isInstanceOfSatisfying(ExtendResult.Rotated.class, rotated -> {
-            assertThat(rotated.fence().value()).isEqualTo(3);
+            assertThat(rotated.fence()).is(nth(3));
             assertThat(rotated.expiresAt()).isAfterOrEqualTo(grant.acquiredAt().plus(TTL));
         });
     }
@@ -236,7 +236,7 @@ public abstract class DirectHandOverContract extends ContractFixture {
             holder = waiter;
         }
 
-        assertThat(onlyHolder().fence().value()).isEqualTo(4);
+        assertThat(onlyHolder().fence()).is(nth(4));
     }
 
     private static AcquireRequest handedOver(AcquireRequest request) {

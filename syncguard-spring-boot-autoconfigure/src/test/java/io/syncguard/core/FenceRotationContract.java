@@ -25,10 +25,10 @@ public abstract class FenceRotationContract extends ContractFixture {
     void a_lease_takes_the_next_fence_of_its_key() {
         AcquireRequest holder = held(writer());
 
-        assertThat(rotated(holder).fence()).isEqualTo(new Fence(2));
-        assertThat(rotated(holder).fence()).isEqualTo(new Fence(3));
+        assertThat(rotated(holder).fence()).is(nth(2));
+        assertThat(rotated(holder).fence()).is(nth(3));
 
-        assertThat(store().storedFence(KEY)).isEqualTo(3);
+        assertDrawn(3);
     }
 
     @Test
@@ -72,7 +72,7 @@ public abstract class FenceRotationContract extends ContractFixture {
         assertThat(rotate(holder, TTL)).isInstanceOf(ExtendResult.Expired.class);
 
         assertThat(backend().isLocked(KEY)).isFalse();
-        assertThat(store().storedFence(KEY)).isEqualTo(1);
+        assertDrawn(1);
     }
 
     @Test
@@ -86,7 +86,7 @@ public abstract class FenceRotationContract extends ContractFixture {
         assertThat(backend().rotate(new ExtendRequest(newLockId(), TTL))).isInstanceOf(ExtendResult.NotFound.class);
 
         assertThat(holder()).isEqualTo(lease);
-        assertThat(store().storedFence(KEY)).isEqualTo(2);
+        assertDrawn(2);
         release(holder);
     }
 
@@ -99,7 +99,7 @@ public abstract class FenceRotationContract extends ContractFixture {
         assertThat(rotate(reader, Duration.ofHours(1))).isInstanceOf(ExtendResult.NotFound.class);
 
         assertThat(holder()).isEqualTo(lease);
-        assertThat(store().storedFence(KEY)).isEqualTo(1);
+        assertDrawn(1);
     }
 
     @Test
@@ -109,7 +109,7 @@ public abstract class FenceRotationContract extends ContractFixture {
 
         assertThat(rotate(waiter, TTL)).isInstanceOf(ExtendResult.NotFound.class);
 
-        assertThat(store().storedFence(KEY)).isEqualTo(1);
+        assertDrawn(1);
         leave(waiter);
     }
 
@@ -120,11 +120,11 @@ public abstract class FenceRotationContract extends ContractFixture {
         expireLease(before);
 
         AcquireRequest next = writer();
-        assertThat(granted(elsewhere(), next).fence()).isEqualTo(new Fence(3));
+        assertThat(granted(elsewhere(), next).fence()).is(nth(3));
         assertThat(rotate(before, TTL)).isInstanceOf(ExtendResult.NotFound.class);
 
         assertThat(holder().lockId()).isEqualTo(next.lockId());
-        assertThat(holder().fence()).isEqualTo(new Fence(3));
+        assertThat(holder().fence()).is(nth(3));
     }
 
     @Test
@@ -133,7 +133,7 @@ public abstract class FenceRotationContract extends ContractFixture {
         rotated(before);
         release(before);
 
-        assertThat(granted(reader()).fence()).isEqualTo(new Fence(3));
+        assertThat(granted(reader()).fence()).is(nth(3));
     }
 
     @Test
@@ -143,20 +143,21 @@ public abstract class FenceRotationContract extends ContractFixture {
 
         assertThat(extend(holder, Duration.ofHours(1))).isInstanceOf(ExtendResult.Extended.class);
 
-        assertThat(holder().fence()).isEqualTo(new Fence(2));
-        assertThat(store().storedFence(KEY)).isEqualTo(2);
+        assertThat(holder().fence()).is(nth(2));
+        assertDrawn(2);
     }
 
     @Test
     void other_keys_keep_their_leases_and_fences() {
         AcquireRequest other = held(request("order:43", LockMode.EXCLUSIVE, TTL));
+        long fence = store().storedFence("order:43");
         RawLockInfo lease = backend().lookupById(other.lockId()).orElseThrow();
         AcquireRequest holder = held(writer());
 
         rotated(holder);
 
         assertThat(backend().lookup("order:43")).containsExactly(lease);
-        assertThat(store().storedFence("order:43")).isEqualTo(1);
+        assertThat(store().storedFence("order:43")).isEqualTo(fence);
     }
 
     @Test
@@ -170,7 +171,7 @@ public abstract class FenceRotationContract extends ContractFixture {
         queued(second);
         release(holder);
         queued(second);
-        assertThat(granted(first).fence()).isEqualTo(new Fence(3));
+        assertThat(granted(first).fence()).is(nth(3));
     }
 
     @Test

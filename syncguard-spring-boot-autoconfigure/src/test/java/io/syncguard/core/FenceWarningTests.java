@@ -2,10 +2,13 @@ package io.syncguard.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.Fence;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.testing.CapturedLog;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +37,17 @@ class FenceWarningTests {
         assertThat(log.messages())
                 .containsExactly(
                         "The fence counter of lock 'order:42' is at 090000000000001 and ends at 900000000000000");
+    }
+
+    /** The year in docs/guarantees.md. */
+    @Test
+    void fences_by_the_clock_reach_the_limit_in_2255_and_their_end_in_4821() {
+        assertThat(yearOf(LIMIT)).isEqualTo(2255);
+        assertThat(yearOf(Fence.MAX_VALUE)).isEqualTo(4821);
+    }
+
+    private static int yearOf(long fence) {
+        return Instant.ofEpochMilli(fence / 10).atZone(ZoneOffset.UTC).getYear();
     }
 
     @Test

@@ -59,7 +59,7 @@ public abstract class ForgedMessagesContract extends ContractFixture {
         release(holder);
 
         LockHandle lock = granted(waiter);
-        assertThat(lock.fence().value()).isEqualTo(2);
+        assertThat(lock.fence()).is(nth(2));
         assertThat(backend().lookupById(lock.lockId())).isPresent();
         awaitWarning();
         lock.release();
@@ -89,7 +89,7 @@ public abstract class ForgedMessagesContract extends ContractFixture {
         release(holder);
 
         LockHandle lock = granted(waiter);
-        assertThat(lock.fence().value()).isEqualTo(2);
+        assertThat(lock.fence()).is(nth(2));
         assertThat(elsewhere().isConnected()).isTrue();
         awaitWarning();
         lock.release();
@@ -104,7 +104,7 @@ public abstract class ForgedMessagesContract extends ContractFixture {
         release(holder);
 
         LockHandle lock = granted(waiter);
-        assertThat(lock.fence().value()).isEqualTo(2);
+        assertThat(lock.fence()).is(nth(2));
         assertThat(log.messages()).isEmpty();
         lock.release();
     }

@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.function.LongSupplier;
@@ -48,6 +49,16 @@ final class InMemoryContractStore implements ContractStore {
     @Override
     public void drawnUpTo(String key, long fence) {
         store.drawnUpTo(key, fence);
+    }
+
+    @Override
+    public FenceSource fences() {
+        return FenceSource.COUNTER;
+    }
+
+    @Override
+    public long clockMillis() {
+        return clock.getAsLong();
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
@@ -303,6 +304,7 @@ public final class InMemoryLockBackend implements LockBackend {
 
         private final LongSupplier millis;
         private final Duration waiterTtl;
+        private final FenceSource source;
         private final List<Lease> leases = new ArrayList<>();
         private final List<QueueEntry> waiters = new ArrayList<>();
         private final Map<String, Long> fences = new HashMap<>();
@@ -310,12 +312,13 @@ public final class InMemoryLockBackend implements LockBackend {
 
         /** @param millis the clock of the server */
         public Store(LongSupplier millis) {
-            this(millis, WAITER_TTL);
+            this(millis, WAITER_TTL, FenceSource.COUNTER);
         }
 
-        Store(LongSupplier millis, Duration waiterTtl) {
+        Store(LongSupplier millis, Duration waiterTtl, FenceSource source) {
             this.millis = millis;
             this.waiterTtl = waiterTtl;
+            this.source = source;
         }
 
         /** Deletes the lapsed leases of the key. */
@@ -352,6 +355,11 @@ public final class InMemoryLockBackend implements LockBackend {
         /** Sets the counter as if this number of fences had been drawn for the key. */
         public synchronized void drawnUpTo(String key, long fence) {
             fences.put(key, fence);
+        }
+
+        /** Deletes the counter. */
+        synchronized void loseCounter(String key) {
+            fences.remove(key);
         }
 
         /** The last fence that was drawn for the key, zero if none was. */
@@ -399,7 +407,8 @@ public final class InMemoryLockBackend implements LockBackend {
         }
 
         private long nextFence(String key) {
-            return fences.merge(key, 1L, Long::sum);
+            long first = source == FenceSource.CLOCK ? now() * 10 : 1;
+            return fences.merge(key, first, (last, any) -> Math.max(last + 1, first));
         }
 
         private QueueEntry arrive(AcquireRequest request, InMemoryLockBackend process) {

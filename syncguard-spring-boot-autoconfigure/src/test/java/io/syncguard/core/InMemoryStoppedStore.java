@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
@@ -8,7 +9,18 @@ import java.util.concurrent.atomic.AtomicLong;
 final class InMemoryStoppedStore implements StoppedStore {
 
     private final AtomicLong millis = new AtomicLong(1_000_000);
-    private final InMemoryLockBackend.Store store = new InMemoryLockBackend.Store(millis::get, WAITER_TTL);
+    private final FenceSource fences;
+    private final InMemoryLockBackend.Store store;
+
+    InMemoryStoppedStore(FenceSource fences) {
+        this.fences = fences;
+        this.store = new InMemoryLockBackend.Store(millis::get, WAITER_TTL, fences);
+    }
+
+    @Override
+    public FenceSource fences() {
+        return fences;
+    }
 
     @Override
     public LockBackend newBackend() {
@@ -23,6 +35,11 @@ final class InMemoryStoppedStore implements StoppedStore {
     @Override
     public void sweep(String key) {
         store.sweep(key);
+    }
+
+    @Override
+    public void loseCounter(String key) {
+        store.loseCounter(key);
     }
 
     @Override

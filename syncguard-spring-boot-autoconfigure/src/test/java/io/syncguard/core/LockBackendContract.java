@@ -2,7 +2,6 @@ package io.syncguard.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.Fence;
 import io.syncguard.LockHandle;
 import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
@@ -45,11 +44,13 @@ public abstract class LockBackendContract {
     private final List<LockBackend> opened = new ArrayList<>();
 
     private ContractStore store;
+    private FenceOrder fences;
     private LockBackend backend;
 
     @BeforeEach
     void openBackend(ContractStore empty) {
         store = empty;
+        fences = new FenceOrder(empty);
         backend = open();
     }
 
@@ -62,15 +63,15 @@ public abstract class LockBackendContract {
     void grants_a_free_key_with_the_first_fence() {
         AcquireResult.Granted grant = grant(request(KEY));
 
-        assertThat(grant.fence()).isEqualTo(new Fence(1));
+        assertThat(grant.fence()).is(fences.nth(KEY, 1));
         assertThat(Duration.between(grant.acquiredAt(), grant.expiresAt())).isEqualTo(TTL);
-        assertThat(store.storedFence(KEY)).isEqualTo(1);
+        assertThat(store.storedFence(KEY)).isEqualTo(grant.fence().value());
     }
 
     @Test
     void refuses_a_key_whose_lease_is_live_and_says_how_long_it_may_take() {
         long began = System.nanoTime();
-        grant(request(KEY));
+        AcquireResult.Granted grant = grant(request(KEY));
 
         AcquireResult attempt = open().acquire(request(KEY));
 
@@ -83,7 +84,9 @@ public abstract class LockBackendContract {
                                         TTL.plusMillis(LockBackend.TOLERANCE_MILLIS - 1)
                                                 .minusNanos(System.nanoTime() - began),
                                         TTL.plusMillis(LockBackend.TOLERANCE_MILLIS)));
-        assertThat(store.storedFence(KEY)).as("a refusal draws no fence").isEqualTo(1);
+        assertThat(store.storedFence(KEY))
+                .as("a refusal draws no fence")
+                .isEqualTo(grant.fence().value());
     }
 
     @Test
@@ -109,9 +112,9 @@ public abstract class LockBackendContract {
     void keys_do_not_meet() {
         grant(request("a"));
 
-        assertThat(grant(request("A")).fence()).isEqualTo(new Fence(1));
-        assertThat(grant(request("fence:a")).fence()).isEqualTo(new Fence(1));
-        assertThat(grant(request(" a")).fence()).isEqualTo(new Fence(1));
+        assertThat(grant(request("A")).fence()).is(fences.nth("A", 1));
+        assertThat(grant(request("fence:a")).fence()).is(fences.nth("fence:a", 1));
+        assertThat(grant(request(" a")).fence()).is(fences.nth(" a", 1));
     }
 
     @Test
@@ -132,11 +135,11 @@ public abstract class LockBackendContract {
     @Test
     void a_released_key_is_granted_again_with_the_next_fence() {
         AcquireRequest first = request(KEY);
-        grant(first);
+        assertThat(grant(first).fence()).is(fences.nth(KEY, 1));
 
         assertThat(backend.release(first.lockId())).isEqualTo(ReleaseResult.RELEASED);
 
-        assertThat(grant(request(KEY)).fence()).isEqualTo(new Fence(2));
+        assertThat(grant(request(KEY)).fence()).is(fences.nth(KEY, 2));
     }
 
     @Test
@@ -152,11 +155,11 @@ public abstract class LockBackendContract {
 
     @Test
     void a_lapsed_key_is_granted_to_the_next_with_the_next_fence() {
-        grant(request(KEY));
+        assertThat(grant(request(KEY)).fence()).is(fences.nth(KEY, 1));
         store.expire(KEY);
 
         assertThat(backend.isLocked(KEY)).isFalse();
-        assertThat(grant(request(KEY)).fence()).isEqualTo(new Fence(2));
+        assertThat(grant(request(KEY)).fence()).is(fences.nth(KEY, 2));
     }
 
     @BugOf("ShedLock: the owner is the host name, so a stale holder frees the next holder's lock")
@@ -354,8 +357,13 @@ public abstract class LockBackendContract {
 
         List<AcquireResult> attempts = inParallel(16, tries);
 
-        assertThat(attempts).filteredOn(AcquireResult.Granted.class::isInstance).hasSize(1);
-        assertThat(store.storedFence("new")).isEqualTo(1);
+        assertThat(attempts)
+                .filteredOn(AcquireResult.Granted.class::isInstance)
+                .singleElement()
+                .isInstanceOfSatisfying(AcquireResult.Granted.class, grant -> {
+                    assertThat(grant.fence()).is(fences.nth("new", 1));
+                    assertThat(store.storedFence("new")).isEqualTo(grant.fence().value());
+                });
     }
 
     /** The counter is not synchronised: only the lock makes its sum correct and its updates visible. */
@@ -364,7 +372,7 @@ public abstract class LockBackendContract {
         int threads = 12;
         int rounds = 25;
         int[] counter = new int[1];
-        List<Long> fences = Collections.synchronizedList(new ArrayList<>());
+        List<Long> seen = Collections.synchronizedList(new ArrayList<>());
         List<LockEngine> engines = IntStream.range(0, 3)
                 .mapToObj(i -> new LockEngine(
                         store.newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of()))
@@ -379,7 +387,7 @@ public abstract class LockBackendContract {
                             for (int round = 0; round < rounds; round++) {
                                 locks.executeWithoutResult(request, lock -> {
                                     int read = counter[0];
-                                    fences.add(lock.fence().value());
+                                    seen.add(lock.fence().value());
                                     Thread.yield();
                                     counter[0] = read + 1;
                                 });
@@ -390,7 +398,7 @@ public abstract class LockBackendContract {
         engines.forEach(LockEngine::close);
 
         assertThat(counter[0]).isEqualTo(threads * rounds);
-        assertThat(fences).hasSize(threads * rounds).isSorted().doesNotHaveDuplicates();
+        assertThat(seen).hasSize(threads * rounds).isSorted().doesNotHaveDuplicates();
     }
 
     protected final AcquireRequest request(String key) {

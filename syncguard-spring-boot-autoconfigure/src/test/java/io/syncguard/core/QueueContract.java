@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.Fence;
 import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.ReleaseResult;
@@ -21,7 +22,7 @@ public abstract class QueueContract extends ContractFixture {
         queued(waitingReader());
         queued(waitingWriter());
 
-        assertThat(store().storedFence(KEY)).isEqualTo(1);
+        assertDrawn(1);
     }
 
     @Test
@@ -128,14 +129,16 @@ public abstract class QueueContract extends ContractFixture {
 
         queued(third);
         queued(elsewhere(), second);
-        long firstFence = granted(first).fence().value();
+        Fence firstFence = granted(first).fence();
         release(first);
         queued(third);
-        long secondFence = granted(elsewhere(), second).fence().value();
+        Fence secondFence = granted(elsewhere(), second).fence();
         release(second);
-        long thirdFence = granted(third).fence().value();
+        Fence thirdFence = granted(third).fence();
 
-        assertThat(List.of(firstFence, secondFence, thirdFence)).containsExactly(2L, 3L, 4L);
+        assertThat(firstFence).is(nth(2));
+        assertThat(secondFence).is(nth(3));
+        assertThat(thirdFence).is(nth(4));
     }
 
     /** In distkit the alphabet orders arrivals in the same millisecond. Here each arrival draws a number. */

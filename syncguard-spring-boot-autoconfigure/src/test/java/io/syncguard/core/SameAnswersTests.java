@@ -4,15 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.postgres.PostgresStoppedStore;
 import io.syncguard.redis.RedisStoppedStore;
+import io.syncguard.spi.FenceSource;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every backend gives the same answers to the same operations, on both sides of each end to the millisecond. */
@@ -22,16 +23,37 @@ class SameAnswersTests {
 
     static Stream<Arguments> stores() {
         return Stream.of(
-                Arguments.of("PostgreSQL", (Supplier<StoppedStore>) PostgresStoppedStore::new),
-                Arguments.of("Redis", (Supplier<StoppedStore>) RedisStoppedStore::new),
-                Arguments.of("memory", (Supplier<StoppedStore>) InMemoryStoppedStore::new));
+                Arguments.of("PostgreSQL", (Function<FenceSource, StoppedStore>) PostgresStoppedStore::new),
+                Arguments.of("Redis", (Function<FenceSource, StoppedStore>) RedisStoppedStore::new),
+                Arguments.of("memory", (Function<FenceSource, StoppedStore>) InMemoryStoppedStore::new));
     }
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("stores")
-    void answers_what_is_written(String name, Supplier<StoppedStore> newStore) throws IOException {
-        String written = written();
-        try (StoppedStore store = newStore.get();
+    void answers_what_is_written(String name, Function<FenceSource, StoppedStore> newStore) throws IOException {
+        assertReplays("same-answers.txt", newStore.apply(FenceSource.COUNTER));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("stores")
+    void answers_with_fences_by_the_clock_what_is_written(String name, Function<FenceSource, StoppedStore> newStore)
+            throws IOException {
+        assertReplays("same-fences-by-the-clock.txt", newStore.apply(FenceSource.CLOCK));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("stores")
+    void the_source_of_the_fences_changes_no_other_answer(String name, Function<FenceSource, StoppedStore> newStore)
+            throws IOException {
+        String written = written("same-answers.txt");
+
+        assertThat(withoutFences(answers(newStore.apply(FenceSource.CLOCK), written)))
+                .isEqualTo(withoutFences(written));
+    }
+
+    private static void assertReplays(String file, StoppedStore newStore) throws IOException {
+        String written = written(file);
+        try (StoppedStore store = newStore;
                 AnswerScript script = new AnswerScript(store)) {
             assertThat(script.replay(written)).isEqualTo(written);
             assertThat(script.leftOver()).isEmpty();
@@ -39,19 +61,22 @@ class SameAnswersTests {
     }
 
     /** The only difference between the backends. */
-    @Test
-    void an_ended_lease_is_distinguished_from_an_unknown_one_until_it_is_swept_which_redis_does_at_once() {
+    @ParameterizedTest
+    @EnumSource
+    void an_ended_lease_is_distinguished_from_an_unknown_one_until_it_is_swept_which_redis_does_at_once(
+            FenceSource fences) {
         String over = "A tries k exclusive 600000\ntime passes 601001\nA extends 600000\nA releases\n";
 
-        assertThat(answers(new PostgresStoppedStore(), over)).contains("= Expired", "= EXPIRED");
-        assertThat(answers(new RedisStoppedStore(), over)).contains("= NotFound", "= NOT_FOUND");
+        assertThat(answers(new PostgresStoppedStore(fences), over)).contains("= Expired", "= EXPIRED");
+        assertThat(answers(new RedisStoppedStore(fences), over)).contains("= NotFound", "= NOT_FOUND");
     }
 
-    @Test
-    void random_operations_have_the_same_answers() {
-        String said = new RandomOperations(SEED).on(new PostgresStoppedStore(), 400);
+    @ParameterizedTest
+    @EnumSource
+    void random_operations_have_the_same_answers(FenceSource fences) {
+        String said = new RandomOperations(SEED).on(new PostgresStoppedStore(fences), 400);
 
-        assertThat(withoutTheDifference(answers(new RedisStoppedStore(), said)))
+        assertThat(withoutTheDifference(answers(new RedisStoppedStore(fences), said)))
                 .as("-Dsyncguard.answers.seed=" + SEED)
                 .isEqualTo(withoutTheDifference(said));
     }
@@ -70,8 +95,12 @@ class SameAnswersTests {
                 .replace("LEFT", "EXPIRED");
     }
 
-    private static String written() throws IOException {
-        try (InputStream script = SameAnswersTests.class.getResourceAsStream("same-answers.txt")) {
+    private static String withoutFences(String answers) {
+        return answers.replaceAll("fence \\d+", "fence");
+    }
+
+    private static String written(String file) throws IOException {
+        try (InputStream script = SameAnswersTests.class.getResourceAsStream(file)) {
             return new String(script.readAllBytes(), StandardCharsets.UTF_8);
         }
     }

@@ -2,7 +2,6 @@ package io.syncguard.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.Fence;
 import io.syncguard.LockInfo;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
@@ -46,13 +45,13 @@ public abstract class SharedLockContract extends ContractFixture {
         AcquireRequest first = reader();
         AcquireRequest second = reader();
 
-        assertThat(granted(first).fence()).isEqualTo(new Fence(2));
-        assertThat(granted(second).fence()).isEqualTo(new Fence(3));
+        assertThat(granted(first).fence()).is(nth(2));
+        assertThat(granted(second).fence()).is(nth(3));
         release(first);
         release(second);
 
-        assertThat(granted(writer()).fence()).isEqualTo(new Fence(4));
-        assertThat(store().storedFence(KEY)).isEqualTo(4);
+        assertThat(granted(writer()).fence()).is(nth(4));
+        assertDrawn(4);
     }
 
     @Test
@@ -102,7 +101,7 @@ public abstract class SharedLockContract extends ContractFixture {
         held(writer());
         refused(reader());
 
-        assertThat(store().storedFence(KEY)).as("a refusal draws no fence").isEqualTo(2);
+        assertDrawn(2);
     }
 
     /** In distkit one owner may write twice at once. Here owners have no meaning: each grant has a separate lock id. */

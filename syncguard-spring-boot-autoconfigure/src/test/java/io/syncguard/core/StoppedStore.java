@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 
@@ -12,6 +13,9 @@ public interface StoppedStore extends AutoCloseable {
     /** The ttl of a queue entry in this store. */
     Duration WAITER_TTL = Duration.ofMinutes(1);
 
+    /** Where the fences of the store come from. */
+    FenceSource fences();
+
     /** A backend on this store, as another process would have it. */
     LockBackend newBackend();
 
@@ -23,6 +27,9 @@ public interface StoppedStore extends AutoCloseable {
      * sooner or later.
      */
     void sweep(String key);
+
+    /** Deletes the fence counter of the key, as if the store had lost it. */
+    void loseCounter(String key);
 
     @Override
     void close();

@@ -1,6 +1,7 @@
 package io.syncguard.postgres;
 
 import io.syncguard.core.ContractStoreProvider;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.PgBouncer;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -28,7 +29,8 @@ final class PgBouncerContractStore implements ContractStoreProvider, BeforeAllCa
                     pooler = PgBouncer.poolingTransactions(url);
                     return pooler.url(url);
                 },
-                PostgresBatching.AUTO);
+                PostgresBatching.AUTO,
+                FenceSource.COUNTER);
     }
 
     @Override

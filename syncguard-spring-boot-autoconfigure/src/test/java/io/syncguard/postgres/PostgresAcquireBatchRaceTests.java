@@ -91,7 +91,7 @@ class PostgresAcquireBatchRaceTests {
 
     @Test
     void a_new_key_that_was_granted_between_look_and_insert_is_skipped() throws Exception {
-        stopInside("SELECT k.fence_key, 1", ", k.key");
+        stopInside("SELECT k.fence_key, syncguard_locks_fence_after(0", ", v_now), k.key");
         Future<List<@Nullable AcquireResult>> batch =
                 race.startBlocked(() -> batches.acquire(request("k", MINE), request("other", MINE)));
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.ContractStore;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
@@ -24,6 +25,7 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
 
     private final HikariDataSource dataSource = new HikariDataSource();
     private final PostgresBatching batching;
+    private final FenceSource fences;
     private final String url;
     private final DataSource wakeUps;
     private final JdbcTemplate jdbc;
@@ -33,12 +35,17 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
     }
 
     PostgresContractStore(PostgresBatching batching) {
-        this(UnaryOperator.identity(), batching);
+        this(batching, FenceSource.COUNTER);
+    }
+
+    PostgresContractStore(PostgresBatching batching, FenceSource fences) {
+        this(UnaryOperator.identity(), batching, fences);
     }
 
     /** @param detour maps the URL of the database to the URL for the operations of the backends */
-    PostgresContractStore(UnaryOperator<String> detour, PostgresBatching batching) {
+    PostgresContractStore(UnaryOperator<String> detour, PostgresBatching batching, FenceSource fences) {
         this.batching = batching;
+        this.fences = fences;
         url = PostgresServer.newDatabaseUrl();
         String way = detour.apply(url);
         dataSource.setJdbcUrl(way);
@@ -46,7 +53,7 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
         dataSource.setMinimumIdle(1);
         wakeUps = PostgresServer.dataSource(url);
         jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
-        new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
+        new PostgresSchema(dataSource, PostgresTables.DEFAULT, fences).initialize();
     }
 
     @Override
@@ -117,6 +124,16 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
     @Override
     public void drawnUpTo(String key, long fence) {
         jdbc.update("UPDATE syncguard_fence_counters SET fence = ? WHERE key_debug = ?", fence, key);
+    }
+
+    @Override
+    public FenceSource fences() {
+        return fences;
+    }
+
+    @Override
+    public long clockMillis() {
+        return jdbc.queryForObject("SELECT syncguard_locks_now()", Long.class);
     }
 
     @Override

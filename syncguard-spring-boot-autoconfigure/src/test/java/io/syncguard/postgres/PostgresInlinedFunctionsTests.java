@@ -56,6 +56,8 @@ class PostgresInlinedFunctionsTests {
                 "syncguard_locks_tolerance()",
                 "syncguard_locks_last_fence()",
                 "syncguard_locks_now()",
+                "syncguard_locks_fence_source()",
+                "syncguard_locks_fence_after(fence, syncguard_locks_now())",
                 "syncguard_locks_sweep_before()",
                 "syncguard_locks_fence_text(fence)",
                 "syncguard_locks_fence_key(key_debug)",

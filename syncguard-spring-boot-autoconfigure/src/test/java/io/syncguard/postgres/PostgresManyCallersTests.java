@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -44,8 +45,12 @@ class PostgresManyCallersTests {
             value = PostgresBatching.class,
             names = {"AUTO", "ALWAYS"})
     void a_stuck_key_holds_up_no_other_key(PostgresBatching batching) throws Exception {
-        try (LockBackend backend =
-                        ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, PostgresSettings.WAITER_TTL, batching.name());
+        try (LockBackend backend = ApplicationBackend.on(
+                        url,
+                        4,
+                        NETWORK_TIMEOUT,
+                        PostgresSettings.WAITER_TTL,
+                        Map.of("syncguard.postgres.batching", batching.name())::get);
                 Connection application = PostgresServer.dataSource(url).getConnection()) {
             acquireAndRelease(backend, "stuck", "first");
             application.setAutoCommit(false);
@@ -72,8 +77,12 @@ class PostgresManyCallersTests {
             value = PostgresBatching.class,
             names = {"AUTO", "ALWAYS"})
     void a_stuck_key_of_readers_holds_up_no_other_key(PostgresBatching batching) throws Exception {
-        try (LockBackend backend =
-                        ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, PostgresSettings.WAITER_TTL, batching.name());
+        try (LockBackend backend = ApplicationBackend.on(
+                        url,
+                        4,
+                        NETWORK_TIMEOUT,
+                        PostgresSettings.WAITER_TTL,
+                        Map.of("syncguard.postgres.batching", batching.name())::get);
                 Connection application = PostgresServer.dataSource(url).getConnection()) {
             List<AcquireRequest> readers = IntStream.range(0, 20)
                     .mapToObj(reader -> AcquireRequests.shared("stuck", lockId(backend, "stuck", reader), TTL, "test"))

@@ -8,6 +8,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.ReleaseResult;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -41,16 +42,21 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
 
     /** @param connections of the backend */
     PostgresRace(int connections) {
-        this(connections, Duration.ofSeconds(60));
+        this(connections, Duration.ofSeconds(60), FenceSource.COUNTER);
+    }
+
+    /** A race with fences by the clock. */
+    static PostgresRace byTheClock() {
+        return new PostgresRace(10, Duration.ofSeconds(60), FenceSource.CLOCK);
     }
 
     /** A race whose backend waits for locks for four tenths of a second. */
     static PostgresRace impatient() {
-        return new PostgresRace(4, Duration.ofMillis(500));
+        return new PostgresRace(4, Duration.ofMillis(500), FenceSource.COUNTER);
     }
 
-    private PostgresRace(int connections, Duration timeout) {
-        super(connections, timeout);
+    private PostgresRace(int connections, Duration timeout, FenceSource fences) {
+        super(connections, timeout, fences);
         try {
             other = newSession();
             other.setAutoCommit(false);

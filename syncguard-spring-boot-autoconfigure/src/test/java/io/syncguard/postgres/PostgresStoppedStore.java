@@ -1,17 +1,25 @@
 package io.syncguard.postgres;
 
 import io.syncguard.core.StoppedStore;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 
 /** A database of its own, whose function that reads the clock reads a number. */
 public final class PostgresStoppedStore implements StoppedStore {
 
-    private final PostgresContractStore store = new PostgresContractStore();
-    private final RewrittenFunctions functions = new RewrittenFunctions(store.jdbc());
+    private final PostgresContractStore store;
+    private final RewrittenFunctions functions;
 
-    public PostgresStoppedStore() {
+    public PostgresStoppedStore(FenceSource fences) {
+        store = new PostgresContractStore(PostgresBatching.AUTO, fences);
+        functions = new RewrittenFunctions(store.jdbc());
         functions.stopClock();
+    }
+
+    @Override
+    public FenceSource fences() {
+        return store.fences();
     }
 
     @Override
@@ -27,6 +35,11 @@ public final class PostgresStoppedStore implements StoppedStore {
     @Override
     public void sweep(String key) {
         store.sweep(key);
+    }
+
+    @Override
+    public void loseCounter(String key) {
+        store.jdbc().update("DELETE FROM syncguard_fence_counters WHERE key_debug = ?", key);
     }
 
     @Override

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.ManualTime;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.BugOf;
 import io.syncguard.testing.CapturedLog;
@@ -71,6 +73,23 @@ class PostgresSweeperTests {
         eventually().until(() -> leases().isEmpty());
         assertThat(jdbc.queryForObject("SELECT fence FROM syncguard_fence_counters", Long.class))
                 .isEqualTo(7);
+    }
+
+    @Test
+    void counters_that_are_idle_for_the_retention_are_deleted_if_fences_come_from_the_clock() {
+        new PostgresSchema(dataSource, PostgresTables.DEFAULT, FenceSource.CLOCK).initialize();
+        open(INTERVAL, false, FenceSettings.from(FenceSource.CLOCK));
+        jdbc.update("INSERT INTO syncguard_fence_counters SELECT 'fence:' || n, 7, n FROM generate_series(1, 2500) n");
+        jdbc.update(
+                "INSERT INTO syncguard_fence_counters VALUES ('fence:used', (syncguard_locks_now() - ?) * 10, 'used')",
+                FenceSettings.RETENTION.minusMinutes(5).toMillis());
+
+        // Each instance begins at another time of the first seventh.
+        time.advance(FenceSettings.RETENTION.dividedBy(7));
+
+        eventually()
+                .until(() -> jdbc.queryForList("SELECT key_debug FROM syncguard_fence_counters", String.class)
+                        .equals(List.of("used")));
     }
 
     @Test
@@ -270,6 +289,10 @@ class PostgresSweeperTests {
     }
 
     private void open(Duration interval, boolean inIsLocked) {
+        open(interval, inIsLocked, FenceSettings.from(FenceSource.COUNTER));
+    }
+
+    private void open(Duration interval, boolean inIsLocked, FenceSettings fences) {
         backend = new PostgresLockBackend(
                 dataSource,
                 dataSource,
@@ -280,7 +303,8 @@ class PostgresSweeperTests {
                         PostgresSettings.WAITER_TTL,
                         interval,
                         inIsLocked,
-                        PostgresBatching.AUTO),
+                        PostgresBatching.AUTO,
+                        fences),
                 () -> {},
                 time);
     }

@@ -8,6 +8,8 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.PostgresServer;
@@ -54,10 +56,14 @@ class RaceDatabase implements AutoCloseable {
      * @param timeout of the backend: how long the server may be silent
      */
     RaceDatabase(int connections, Duration timeout) {
+        this(connections, timeout, FenceSource.COUNTER);
+    }
+
+    RaceDatabase(int connections, Duration timeout, FenceSource fences) {
         this.timeout = timeout;
         dataSource.setJdbcUrl(url);
         dataSource.setMaximumPoolSize(connections);
-        new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
+        new PostgresSchema(dataSource, PostgresTables.DEFAULT, fences).initialize();
         Awaitility.await()
                 .atMost(Duration.ofSeconds(60))
                 .until(() -> dataSource.getHikariPoolMXBean().getTotalConnections() == connections);
@@ -129,6 +135,11 @@ class RaceDatabase implements AutoCloseable {
     /** What the sweeper's statement does with these keys. */
     int sweep(String... keys) {
         return jdbc.queryForObject("SELECT syncguard_locks_sweep(?)", Integer.class, (Object) keys);
+    }
+
+    /** Forgets the idle counters, as the sweeper does. */
+    void forget() {
+        jdbc.queryForObject("SELECT syncguard_locks_forget('', ?)", String.class, FenceSettings.RETENTION.toMillis());
     }
 
     /** The last fence that was drawn for the key. */

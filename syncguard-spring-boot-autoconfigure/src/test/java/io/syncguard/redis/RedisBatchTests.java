@@ -11,6 +11,8 @@ import io.syncguard.core.AcquireRequests;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.RequestNotSentException;
@@ -326,7 +328,13 @@ class RedisBatchTests {
     private LockBackend open(String url, RedisBatching batching, Duration timeout) {
         LockBackend backend = new RedisLockBackend(
                 RedisServer.connections(url),
-                new RedisSettings(RedisSettings.KEY_PREFIX, timeout, RedisSettings.WAITER_TTL, 1, batching));
+                new RedisSettings(
+                        RedisSettings.KEY_PREFIX,
+                        timeout,
+                        RedisSettings.WAITER_TTL,
+                        1,
+                        batching,
+                        FenceSettings.from(FenceSource.COUNTER)));
         opened.add(backend);
         return backend;
     }
@@ -334,7 +342,7 @@ class RedisBatchTests {
     private RedisBatchSender sender() {
         RedisSettings settings = new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL);
         connections = new RedisConnections(RedisServer.connections(redis.url()), settings);
-        RedisScriptRunner scripts = new RedisScriptRunner(connections, TIMEOUT, Time.SYSTEM);
+        RedisScriptRunner scripts = new RedisScriptRunner(connections, settings, Time.SYSTEM);
         scripts.connect("testing", TIMEOUT.toMillis());
         return new RedisBatchSender(scripts, shard());
     }

@@ -14,6 +14,8 @@ import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
@@ -98,7 +100,14 @@ class RedisClusterSilenceTests {
     }
 
     private static RedisSettings settings(String prefix) {
-        return new RedisSettings(prefix, TIMEOUT, RedisSettings.WAITER_TTL);
+        // From counters: the number of grants.
+        return new RedisSettings(
+                prefix,
+                TIMEOUT,
+                RedisSettings.WAITER_TTL,
+                1,
+                RedisBatching.AUTO,
+                FenceSettings.from(FenceSource.COUNTER));
     }
 
     private static ConditionFactory eventually() {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.core.ContractStore;
 import io.syncguard.embedded.OwnRedisCluster;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
@@ -27,6 +29,7 @@ class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseab
     private final StringRedisTemplate redis;
     private final int shards;
     private final RedisBatching batching;
+    private final FenceSource fences;
     private RedisSettings settings;
 
     RedisContractStore() {
@@ -34,20 +37,29 @@ class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseab
     }
 
     RedisContractStore(RedisBatching batching) {
-        this(RedisServer.connections(RedisServer.url()), () -> {}, 1, batching);
+        this(batching, FenceSource.CLOCK);
+    }
+
+    RedisContractStore(RedisBatching batching, FenceSource fences) {
+        this(RedisServer.connections(RedisServer.url()), () -> {}, 1, batching, fences);
     }
 
     /** A store on this cluster, which ends with it. */
     RedisContractStore(OwnRedisCluster cluster, int shards, RedisBatching batching) {
-        this(cluster.connections(), cluster::close, shards, batching);
+        this(cluster.connections(), cluster::close, shards, batching, FenceSource.CLOCK);
     }
 
     private RedisContractStore(
-            LettuceConnectionFactory connections, Runnable stopServer, int shards, RedisBatching batching) {
+            LettuceConnectionFactory connections,
+            Runnable stopServer,
+            int shards,
+            RedisBatching batching,
+            FenceSource fences) {
         this.connections = connections;
         this.stopServer = stopServer;
         this.shards = shards;
         this.batching = batching;
+        this.fences = fences;
         emptied();
         connections.afterPropertiesSet();
         redis = new StringRedisTemplate(connections);
@@ -55,8 +67,7 @@ class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseab
 
     @Override
     public final RedisContractStore emptied() {
-        settings =
-                new RedisSettings(RedisServer.newPrefix() + ":", Duration.ofSeconds(5), WAITER_TTL, shards, batching);
+        settings = settings(RedisServer.newPrefix() + ":", Duration.ofSeconds(5));
         return this;
     }
 
@@ -88,14 +99,17 @@ class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseab
     }
 
     LockBackend newBackend(Duration timeout) {
-        RedisLockBackend backend = new RedisLockBackend(
-                connections, new RedisSettings(settings.keyPrefix(), timeout, WAITER_TTL, shards, batching));
+        RedisLockBackend backend = new RedisLockBackend(connections, settings(settings.keyPrefix(), timeout));
         if (shards > 1) {
             // As an application does at its start: the first request of a short lease has no time to connect to a
             // cluster.
             backend.checkServer();
         }
         return backend;
+    }
+
+    private RedisSettings settings(String prefix, Duration timeout) {
+        return new RedisSettings(prefix, timeout, WAITER_TTL, shards, batching, FenceSettings.from(fences));
     }
 
     @Override
@@ -125,6 +139,16 @@ class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseab
     @Override
     public void drawnUpTo(String key, long fence) {
         redis.opsForValue().set(key("fence", key), String.valueOf(fence));
+    }
+
+    @Override
+    public FenceSource fences() {
+        return fences;
+    }
+
+    @Override
+    public long clockMillis() {
+        return millis();
     }
 
     @Override

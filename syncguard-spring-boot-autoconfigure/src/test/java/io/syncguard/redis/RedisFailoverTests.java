@@ -13,6 +13,8 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
@@ -20,6 +22,8 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -32,17 +36,20 @@ class RedisFailoverTests {
     private final AcquireRequest held = request("order:42", "A");
     private final AcquireRequest forgotten = request("order:43", "B");
 
-    @Test
-    void sentinel_names_the_next_master() {
+    /** The next master has not received the last fences. By the clock, none of them is given again. */
+    @ParameterizedTest
+    @EnumSource
+    void sentinel_names_the_next_master(FenceSource fences) {
         try (OwnRedis master = new OwnRedis();
                 OwnRedis replica = new OwnRedis("replicaof 127.0.0.1 " + master.port());
                 OwnSentinel sentinel = new OwnSentinel(master, 1);
-                LockBackend backend = open(sentinel.connections())) {
-            assertThat(fence(backend, held)).isEqualTo(1);
+                LockBackend backend = open(sentinel.connections(), Duration.ofSeconds(5), fences)) {
+            long first = fence(backend, held);
             assertThat(master.commands().waitForReplication(1, 30_000)).isEqualTo(1);
             // What the master grants from now on does not reach the replica.
             replica.commands().replicaof("127.0.0.1", OwnRedis.freePort());
-            assertThat(fence(backend, forgotten)).isEqualTo(1);
+            long lost = fence(backend, forgotten);
+            long rotated = rotate(backend, held);
 
             master.kill();
 
@@ -50,12 +57,21 @@ class RedisFailoverTests {
             eventually().until(() -> isExtended(backend, held));
             assertThat(backend.acquire(request("order:42", "C"))).isInstanceOf(AcquireResult.Refused.class);
             assertThat(backend.release(held.lockId())).isEqualTo(ReleaseResult.RELEASED);
-            assertThat(fence(backend, request("order:42", "D"))).isEqualTo(2);
             assertThat(backend.extend(List.of(new ExtendRequest(forgotten.lockId(), TTL))))
                     .containsExactly(new ExtendResult.NotFound());
-            assertThat(fence(backend, request("order:43", "E")))
-                    .as("a fence that was granted before")
-                    .isEqualTo(1);
+            long behindRotated = fence(backend, request("order:42", "D"));
+            long behindLost = fence(backend, request("order:43", "E"));
+            if (fences == FenceSource.CLOCK) {
+                assertThat(List.of(first, rotated, behindRotated)).isSorted().doesNotHaveDuplicates();
+                assertThat(behindLost).isGreaterThan(lost);
+            } else {
+                assertThat(List.of(first, rotated, behindRotated))
+                        .as("a fence was given twice")
+                        .containsExactly(1L, 2L, 2L);
+                assertThat(List.of(lost, behindLost))
+                        .as("the fences have begun again")
+                        .containsExactly(1L, 1L);
+            }
         }
     }
 
@@ -63,7 +79,7 @@ class RedisFailoverTests {
     void a_cluster_goes_on_with_the_replica_of_the_node_that_had_the_locks() {
         try (OwnRedisCluster cluster = new OwnRedisCluster();
                 LockBackend backend = open(cluster.connections())) {
-            assertThat(fence(backend, held)).isEqualTo(1);
+            long first = fence(backend, held);
             OwnRedis master = cluster.nodeWith(RedisSettings.KEY_PREFIX);
             RedisCommands<String, String> replica = cluster.addReplica(master).commands();
             assertThat(master.commands().waitForReplication(1, 30_000)).isEqualTo(1);
@@ -74,7 +90,7 @@ class RedisFailoverTests {
 
             eventually().until(() -> isExtended(backend, held));
             assertThat(backend.release(held.lockId())).isEqualTo(ReleaseResult.RELEASED);
-            assertThat(fence(backend, request("order:42", "C"))).isEqualTo(2);
+            assertThat(fence(backend, request("order:42", "C"))).isGreaterThan(first);
         }
     }
 
@@ -85,7 +101,7 @@ class RedisFailoverTests {
                 OwnSentinel sentinel = new OwnSentinel(master, 1);
                 LockBackend holder = open(sentinel.connections());
                 LockBackend backend = open(sentinel.connections(), Duration.ofMillis(500))) {
-            assertThat(fence(holder, held)).isEqualTo(1);
+            fence(holder, held);
             eventually().until(() -> isExtended(backend, held));
             assertThat(master.commands().waitForReplication(1, 30_000)).isEqualTo(1);
 
@@ -119,6 +135,12 @@ class RedisFailoverTests {
         return ((AcquireResult.Granted) attempt).fence().value();
     }
 
+    private static long rotate(LockBackend backend, AcquireRequest request) {
+        ExtendResult outcome = backend.rotate(new ExtendRequest(request.lockId(), TTL));
+        assertThat(outcome).isInstanceOf(ExtendResult.Rotated.class);
+        return ((ExtendResult.Rotated) outcome).fence().value();
+    }
+
     private static AcquireRequest request(String key, String letter) {
         return AcquireRequests.exclusive(key, letter.repeat(22), TTL, "test");
     }
@@ -128,8 +150,19 @@ class RedisFailoverTests {
     }
 
     private static LockBackend open(LettuceConnectionFactory connections, Duration timeout) {
+        return open(connections, timeout, FenceSource.CLOCK);
+    }
+
+    private static LockBackend open(LettuceConnectionFactory connections, Duration timeout, FenceSource fences) {
         return new RedisLockBackend(
-                connections, new RedisSettings(RedisSettings.KEY_PREFIX, timeout, RedisSettings.WAITER_TTL));
+                connections,
+                new RedisSettings(
+                        RedisSettings.KEY_PREFIX,
+                        timeout,
+                        RedisSettings.WAITER_TTL,
+                        1,
+                        RedisBatching.AUTO,
+                        FenceSettings.from(fences)));
     }
 
     private static ConditionFactory eventually() {

@@ -7,6 +7,8 @@ import io.syncguard.core.AcquireRequests;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.RedisServer;
@@ -91,6 +93,12 @@ class RedisFencesTests {
     private static LockBackend open(OwnRedis redis) {
         return new RedisLockBackend(
                 RedisServer.connections(redis.url()),
-                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), RedisSettings.WAITER_TTL));
+                new RedisSettings(
+                        RedisSettings.KEY_PREFIX,
+                        Duration.ofSeconds(5),
+                        RedisSettings.WAITER_TTL,
+                        1,
+                        RedisBatching.AUTO,
+                        FenceSettings.from(FenceSource.COUNTER)));
     }
 }

@@ -3,10 +3,13 @@ package io.syncguard.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.syncguard.Fence;
 import io.syncguard.LockMode;
 import io.syncguard.core.ContractFixture;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.StorageKeys;
@@ -30,6 +33,11 @@ import org.springframework.data.redis.core.script.DefaultRedisScript;
  * leases or waiters.
  */
 class RedisKeysTests extends ContractFixture {
+
+    private static final long RETENTION = FenceSettings.RETENTION.toMillis();
+
+    /** A fence that the clock reaches in the year 2160. */
+    private static final long AHEAD = 60_000_000_000_000L;
 
     /** Redis before version 7 cannot report when a key expires, only how much time is left. */
     private static final DefaultRedisScript<Long> EXPIRY = new DefaultRedisScript<>("""
@@ -68,10 +76,70 @@ class RedisKeysTests extends ContractFixture {
     }
 
     @Test
-    void a_counter_does_not_expire() {
+    void a_counter_expires_one_retention_after_the_time_of_its_fence() {
+        AcquireRequest writer = held(writer());
+        assertExpiresAt(store.key("fence", KEY), store.storedFence(KEY) / 10 + RETENTION);
+        release(writer);
+        store.drawnUpTo(KEY, AHEAD);
+
         held(writer());
 
-        assertThat(store.redis().getExpire(store.key("fence", KEY))).isEqualTo(-1);
+        assertExpiresAt(store.key("fence", KEY), AHEAD / 10 + RETENTION);
+    }
+
+    @Test
+    void a_holder_whose_counter_was_evicted_takes_a_larger_fence() {
+        AcquireRequest writer = writer();
+        Fence last = granted(writer).fence();
+        Awaitility.await().until(() -> store.clockMillis() * 10 > last.value());
+        store.redis().delete(store.key("fence", KEY));
+
+        assertThat(rotate(writer, TTL))
+                .isInstanceOfSatisfying(
+                        ExtendResult.Rotated.class,
+                        rotated -> assertThat(rotated.fence()).isGreaterThan(last));
+    }
+
+    @Test
+    void a_counter_outlives_a_lease_that_is_longer_than_its_retention() {
+        AcquireRequest writer = held(writer(Duration.ofDays(30)));
+        assertExpiresAt(store.key("fence", KEY), end(writer) + RETENTION);
+
+        extend(writer, Duration.ofDays(60));
+        assertExpiresAt(store.key("fence", KEY), end(writer) + RETENTION);
+    }
+
+    @Test
+    void a_counter_outlives_the_longest_of_its_readers() {
+        AcquireRequest longest = held(reader(Duration.ofDays(60)));
+        AcquireRequest last = held(reader(Duration.ofDays(30)));
+
+        extend(last, Duration.ofDays(40));
+
+        assertExpiresAt(store.key("fence", KEY), end(longest) + RETENTION);
+    }
+
+    @Test
+    void a_counter_outlives_a_lease_that_extensions_keep_for_longer_than_its_retention() {
+        AcquireRequest writer = held(writer());
+        extend(writer, TTL);
+        assertExpiresAt(store.key("fence", KEY), store.storedFence(KEY) / 10 + RETENTION);
+        String longAgo = String.valueOf(end(writer) - RETENTION);
+        store.redis().opsForHash().put(store.key("id", writer.lockId()), "acquired_at_ms", longAgo);
+
+        extend(writer, TTL);
+
+        assertExpiresAt(store.key("fence", KEY), end(writer) + RETENTION);
+    }
+
+    @Test
+    void a_counter_that_is_far_ahead_of_the_clock_keeps_its_expiry_under_a_long_lease() {
+        AcquireRequest writer = held(writer());
+        store.drawnUpTo(KEY, AHEAD);
+
+        extend(writer, Duration.ofDays(30));
+
+        assertExpiresAt(store.key("fence", KEY), AHEAD / 10 + RETENTION);
     }
 
     @Test
@@ -117,7 +185,7 @@ class RedisKeysTests extends ContractFixture {
         assertThat(again.fence()).isEqualTo(first.fence());
         assertThat(again.acquiredAt()).isEqualTo(first.acquiredAt());
         assertThat(again.expiresAt()).isAfterOrEqualTo(first.expiresAt());
-        assertThat(store.storedFence(KEY)).isEqualTo(1);
+        assertThat(store.storedFence(KEY)).isEqualTo(first.fence().value());
     }
 
     @Test

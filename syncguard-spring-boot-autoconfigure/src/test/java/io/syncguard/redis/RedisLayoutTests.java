@@ -7,17 +7,21 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.RequestNotSentException;
 import io.syncguard.testing.RedisServer;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
-/** Another number of shards under the same prefix is detected before it does harm. */
+/** Another number of shards, or another source of fences, under the same prefix is detected before it does harm. */
 class RedisLayoutTests {
 
     private static LettuceConnectionFactory connections;
@@ -44,7 +48,8 @@ class RedisLayoutTests {
             first.checkServer();
 
             assertThatCode(second::checkServer).doesNotThrowAnyException();
-            assertThat(redis.opsForHash().entries(prefix + "layout")).hasToString("{shards=4}");
+            assertThat(redis.opsForHash().entries(prefix + "layout"))
+                    .containsOnly(Map.entry("shards", "4"), Map.entry("fences", "clock"));
             assertThat(redis.getExpire(prefix + "layout")).isEqualTo(-1);
         }
     }
@@ -73,6 +78,69 @@ class RedisLayoutTests {
         }
     }
 
+    @Test
+    void fences_may_change_from_counters_to_the_clock_and_not_back() {
+        try (RedisLockBackend counter = open(1, FenceSource.COUNTER);
+                RedisLockBackend clock = open(1, FenceSource.CLOCK);
+                RedisLockBackend later = open(1, FenceSource.COUNTER)) {
+            counter.checkServer();
+            assertThat(storedFences()).isEqualTo("counter");
+            clock.checkServer();
+            assertThat(storedFences()).isEqualTo("clock");
+
+            assertThatExceptionOfType(LockBackendException.class)
+                    .isThrownBy(later::checkServer)
+                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
+                    .withMessageContaining("syncguard.fences is counter")
+                    .withMessageContaining("come from the clock")
+                    .withMessageContaining("would begin at 1 again")
+                    .withMessageContaining("Set syncguard.fences=clock");
+            assertThat(storedFences()).isEqualTo("clock");
+        }
+    }
+
+    @Test
+    void a_process_that_is_refused_because_of_its_shards_does_not_change_the_source_of_the_fences() {
+        try (RedisLockBackend first = open(4, FenceSource.COUNTER);
+                RedisLockBackend refused = open(1, FenceSource.CLOCK)) {
+            first.checkServer();
+
+            assertThatExceptionOfType(LockBackendException.class).isThrownBy(refused::checkServer);
+
+            assertThat(storedFences()).isEqualTo("counter");
+        }
+    }
+
+    /** During an upgrade, processes with counters run beside those with the clock. */
+    @Test
+    void a_counter_that_a_process_with_counters_uses_goes_on_and_does_not_expire() {
+        try (RedisLockBackend counter = open(1, FenceSource.COUNTER);
+                RedisLockBackend clock = open(1, FenceSource.CLOCK)) {
+            assertThat(fence(counter, "A")).isEqualTo(1);
+            long byTheClock = fence(clock, "B");
+            assertThat(byTheClock).isGreaterThan(10_000_000_000_000L);
+            assertThat(redis.getExpire(prefix + "fence:order:42")).isPositive();
+
+            assertThat(fence(counter, "C")).isEqualTo(byTheClock + 1);
+
+            assertThat(redis.getExpire(prefix + "fence:order:42")).isEqualTo(-1);
+        }
+    }
+
+    private Object storedFences() {
+        return redis.opsForHash().get(prefix + "layout", "fences");
+    }
+
+    /** The fence of a grant that is released at once. */
+    private static long fence(RedisLockBackend backend, String letter) {
+        AcquireRequest request =
+                AcquireRequests.exclusive("order:42", letter.repeat(22), Duration.ofMinutes(1), "test");
+        AcquireResult result = backend.acquire(request);
+        assertThat(result).isInstanceOf(AcquireResult.Granted.class);
+        backend.release(request.lockId());
+        return ((AcquireResult.Granted) result).fence().value();
+    }
+
     /** The server may have been unavailable at the start. */
     @Test
     void no_lock_operation_is_sent_before_the_number_was_compared() {
@@ -93,8 +161,18 @@ class RedisLayoutTests {
     }
 
     private RedisLockBackend open(int shards) {
+        return open(shards, FenceSource.CLOCK);
+    }
+
+    private RedisLockBackend open(int shards, FenceSource fences) {
         return new RedisLockBackend(
                 connections,
-                new RedisSettings(prefix, Duration.ofSeconds(5), RedisSettings.WAITER_TTL, shards, RedisBatching.AUTO));
+                new RedisSettings(
+                        prefix,
+                        Duration.ofSeconds(5),
+                        RedisSettings.WAITER_TTL,
+                        shards,
+                        RedisBatching.AUTO,
+                        FenceSettings.from(fences)));
     }
 }

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -104,7 +105,8 @@ class RedisManyCallersTests {
     }
 
     private static LockBackend open(String url, Duration timeout, RedisBatching batching) {
-        return ApplicationBackend.on(url, 0, timeout, RedisSettings.WAITER_TTL, batching.name());
+        return ApplicationBackend.on(
+                url, 0, timeout, RedisSettings.WAITER_TTL, Map.of("syncguard.redis.batching", batching.name())::get);
     }
 
     private static String url(OwnRedisCluster cluster) {

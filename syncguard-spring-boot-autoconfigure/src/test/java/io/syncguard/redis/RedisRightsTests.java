@@ -18,6 +18,8 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
@@ -123,7 +125,12 @@ class RedisRightsTests {
         List<String> rights = rights(RIGHTS);
         allow(redis, rights);
         RedisSettings four = new RedisSettings(
-                RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), Duration.ofMinutes(1), 4, RedisBatching.AUTO);
+                RedisSettings.KEY_PREFIX,
+                Duration.ofSeconds(5),
+                Duration.ofMinutes(1),
+                4,
+                RedisBatching.AUTO,
+                FenceSettings.from(FenceSource.CLOCK));
         AcquireRequest any = AcquireRequests.exclusive(
                 "order:42", four.spread().lockIdIn(four.spread().ofName("order:42"), "A".repeat(22)), TTL, "test");
         try (RedisLockBackend backend = new RedisLockBackend(connections(), four)) {

@@ -7,6 +7,8 @@ import io.lettuce.core.cluster.SlotHash;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Arrays;
@@ -156,7 +158,12 @@ class RedisShardsTests {
     private static void assertRefused(String prefix, int count, String message) {
         assertThatExceptionOfType(LockException.class)
                 .isThrownBy(() -> new RedisSettings(
-                        prefix, Duration.ofSeconds(2), RedisSettings.WAITER_TTL, count, RedisBatching.AUTO))
+                        prefix,
+                        Duration.ofSeconds(2),
+                        RedisSettings.WAITER_TTL,
+                        count,
+                        RedisBatching.AUTO,
+                        FenceSettings.from(FenceSource.CLOCK)))
                 .withMessageContaining(message)
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT));
     }

@@ -12,6 +12,8 @@ import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnRedis;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.RedisProxy;
 import io.syncguard.testing.RedisServer;
@@ -38,7 +40,13 @@ class RedisSilenceTests {
     private final LockEngine engine = new LockEngine(
             new RedisLockBackend(
                     RedisServer.connections(proxy.url()),
-                    new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL, 1, batching())),
+                    new RedisSettings(
+                            RedisSettings.KEY_PREFIX,
+                            TIMEOUT,
+                            RedisSettings.WAITER_TTL,
+                            1,
+                            batching(),
+                            FenceSettings.from(FenceSource.COUNTER))),
             SETTINGS,
             TransactionBoundary.NONE,
             List.of());

@@ -3,6 +3,8 @@ package io.syncguard.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.core.StoppedStore;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.RedisServer;
 import java.io.ByteArrayInputStream;
@@ -63,8 +65,10 @@ public final class RedisStoppedStore implements StoppedStore {
     private final LettuceConnectionFactory connections = RedisServer.connections(RedisServer.url());
     private final StringRedisTemplate redis;
     private final StoppedScripts stopped = new StoppedScripts();
+    private final FenceSource fences;
 
-    public RedisStoppedStore() {
+    public RedisStoppedStore(FenceSource fences) {
+        this.fences = fences;
         connections.afterPropertiesSet();
         redis = new StringRedisTemplate(connections);
         redis.opsForValue()
@@ -74,15 +78,26 @@ public final class RedisStoppedStore implements StoppedStore {
     }
 
     @Override
+    public FenceSource fences() {
+        return fences;
+    }
+
+    @Override
     public LockBackend newBackend() {
         try {
             Class<?> settings = stopped.loadClass(RedisSettings.class.getName());
+            Class<?> batching = stopped.loadClass(RedisBatching.class.getName());
             return (LockBackend) stopped.loadClass(RedisLockBackend.class.getName())
                     .getConstructor(LettuceConnectionFactory.class, settings)
                     .newInstance(
                             connections,
-                            settings.getConstructor(String.class, Duration.class, Duration.class)
-                                    .newInstance(prefix, Duration.ofSeconds(5), WAITER_TTL));
+                            settings.getConstructors()[0].newInstance(
+                                    prefix,
+                                    Duration.ofSeconds(5),
+                                    WAITER_TTL,
+                                    1,
+                                    batching.getEnumConstants()[0],
+                                    FenceSettings.from(fences)));
         } catch (ReflectiveOperationException ex) {
             throw new IllegalStateException(ex);
         }
@@ -96,7 +111,12 @@ public final class RedisStoppedStore implements StoppedStore {
     @Override
     public void sweep(String key) {
         String script = stopped.leases() + stopped.text(QUEUE) + SWEEP;
-        redis.execute(RedisScript.of(script, Void.class), List.of(prefix), key);
+        redis.execute(RedisScript.of(script, Void.class), List.of(prefix), "", key);
+    }
+
+    @Override
+    public void loseCounter(String key) {
+        redis.delete(prefix + "fence:" + key);
     }
 
     @Override

@@ -9,6 +9,8 @@ import io.syncguard.core.AcquireRequests;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.RedisServer;
@@ -128,7 +130,14 @@ class RedisUnwillingServerTests {
     private static LockBackend open(OwnRedis redis) {
         return new RedisLockBackend(
                 RedisServer.connections(redis.url()),
-                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(10), RedisSettings.WAITER_TTL));
+                // From counters: the number of grants.
+                new RedisSettings(
+                        RedisSettings.KEY_PREFIX,
+                        Duration.ofSeconds(10),
+                        RedisSettings.WAITER_TTL,
+                        1,
+                        RedisBatching.AUTO,
+                        FenceSettings.from(FenceSource.COUNTER)));
     }
 
     private static ConditionFactory eventually() {

@@ -198,12 +198,7 @@ final class StressWorker {
                                                 POOL_SIZE,
                                                 NETWORK_TIMEOUT,
                                                 waiterTtl,
-                                                context.getEnvironment()
-                                                        .getProperty(
-                                                                url.startsWith("redis")
-                                                                        ? "syncguard.redis.batching"
-                                                                        : "syncguard.postgres.batching",
-                                                                "auto")));
+                                                context.getEnvironment()::getProperty));
                     }
                     context.getBeanFactory().addBeanPostProcessor(new RecordedBackend(recorder, known));
                     context.getBeanFactory().registerSingleton("lossRecorder", lossRecorder(recorder));

@@ -1,0 +1,84 @@
+package io.syncguard.postgres;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tables and functions that are in the database at this moment.
+ */
+final class InstalledSchema {
+
+    /** The lowest answer of the script's version function that the library works with. */
+    private static final int VERSION = 1;
+
+    private static final String IS_COMPLETE = """
+            SELECT to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL
+                AND to_regclass(?) IS NOT NULL AND to_regprocedure(?) IS NOT NULL
+            """;
+
+    /** By its exact signature: an overload of a name hides all functions of that name from to_regproc. */
+    private static final String BODY = """
+            SELECT prosrc FROM pg_proc WHERE oid = to_regprocedure(?)
+            """;
+
+    /** The body of a function that selects one text. It is read and not called: a role may lack the privilege. */
+    private static final Pattern ONE_TEXT = Pattern.compile("\\s*SELECT '(.*)'\\s*");
+
+    private static final String VERSION_QUERY = """
+            SELECT ${syncguard_locks}_version()
+            """;
+
+    private final Connection connection;
+    private final PostgresTables tables;
+
+    InstalledSchema(Connection connection, PostgresTables tables) {
+        this.connection = connection;
+        this.tables = tables;
+    }
+
+    /** Whether everything is there, in a version that the library works with. */
+    boolean isComplete() throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(IS_COMPLETE)) {
+            statement.setString(1, tables.locks());
+            statement.setString(2, tables.fenceCounters());
+            statement.setString(3, tables.shared());
+            statement.setString(4, tables.waiters());
+            statement.setString(5, tables.locks() + "_version()");
+            try (ResultSet rows = statement.executeQuery()) {
+                if (!rows.next() || !rows.getBoolean(1)) {
+                    return false;
+                }
+            }
+        }
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(tables.fill(VERSION_QUERY))) {
+            return rows.next() && rows.getInt(1) >= VERSION;
+        }
+    }
+
+    /** The table of fence counters that the functions use; null if they are not there. */
+    @Nullable
+    String fenceCounters() throws SQLException {
+        return textOf("_fence_counters()");
+    }
+
+    /** The source of the fences that the functions draw; null if they are not there. */
+    @Nullable
+    String fenceSource() throws SQLException {
+        return textOf("_fence_source()");
+    }
+
+    private @Nullable String textOf(String function) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(BODY)) {
+            statement.setString(1, tables.locks() + function);
+            try (ResultSet rows = statement.executeQuery()) {
+                return rows.next() ? ONE_TEXT.matcher(rows.getString(1)).replaceFirst("$1") : null;
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package io.syncguard.postgres;
+
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.FenceSource;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Deletes fence counters that are idle for longer than the retention, if fences come from the clock. It goes through
+ * their whole table seven times per retention, a thousand counters at a time. The sweeping thread alone uses it.
+ */
+final class PostgresCounterSweeper {
+
+    private static final String FORGET = """
+            SELECT ${syncguard_locks}_forget(?, ?)
+            """;
+
+    private final PostgresConnections connections;
+    private final String forget;
+    private final long retentionMillis;
+    private final long interval;
+    private final Time time;
+
+    private long nextSweep;
+
+    PostgresCounterSweeper(PostgresConnections connections, PostgresSettings settings, Time time) {
+        this.connections = connections;
+        this.forget = settings.tables().fill(FORGET);
+        this.retentionMillis = settings.fences().retention().toMillis();
+        this.interval = settings.fences().retention().toNanos() / 7;
+        this.time = time;
+        // Instances that start together do not sweep together.
+        this.nextSweep = settings.fences().source() == FenceSource.CLOCK
+                ? time.nanoTime() + ThreadLocalRandom.current().nextLong(interval)
+                : Time.NEVER;
+    }
+
+    /** Goes through the table if it is time, until it ends or the process stops. */
+    void sweepIfDue(BooleanSupplier stopped) {
+        if (time.nanoTime() < nextSweep) {
+            return;
+        }
+        nextSweep = time.nanoTime() + interval;
+        String last = "";
+        do {
+            last = forgetBehind(last);
+        } while (!last.isEmpty() && !stopped.getAsBoolean());
+    }
+
+    /** Returns the last fence key of the thousand; an empty text at the end of the table. */
+    private String forgetBehind(String last) {
+        return connections.query(
+                "deleting idle fence counters",
+                forget,
+                (connection, statement) -> {
+                    statement.setString(1, last);
+                    statement.setLong(2, retentionMillis);
+                },
+                rows -> rows.next() ? Objects.requireNonNullElse(rows.getString(1), "") : "");
+    }
+}

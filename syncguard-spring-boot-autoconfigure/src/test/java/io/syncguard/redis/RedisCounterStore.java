@@ -1,0 +1,40 @@
+package io.syncguard.redis;
+
+import io.syncguard.core.DirectHandOverContract;
+import io.syncguard.core.FenceRotationContract;
+import io.syncguard.core.LockBackendContract;
+import io.syncguard.core.SharedLockContract;
+import io.syncguard.spi.FenceSource;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Fences come from counters. The contracts about fences follow, on this store. */
+class RedisCounterStore extends RedisContractStore {
+
+    RedisCounterStore() {
+        this(RedisBatching.AUTO);
+    }
+
+    RedisCounterStore(RedisBatching batching) {
+        super(batching, FenceSource.COUNTER);
+    }
+}
+
+/** The same, and each request of callers goes in a batch. */
+final class RedisBatchedCounterStore extends RedisCounterStore {
+
+    RedisBatchedCounterStore() {
+        super(RedisBatching.ALWAYS);
+    }
+}
+
+@ExtendWith(RedisCounterStore.class)
+class RedisCounterFenceRotationTests extends FenceRotationContract {}
+
+@ExtendWith(RedisCounterStore.class)
+class RedisCounterDirectHandOverTests extends DirectHandOverContract {}
+
+@ExtendWith(RedisBatchedCounterStore.class)
+class RedisBatchedCounterLockBackendTests extends LockBackendContract {}
+
+@ExtendWith(RedisBatchedCounterStore.class)
+class RedisBatchedCounterSharedLockTests extends SharedLockContract {}
