@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -19,12 +20,35 @@ import org.springframework.util.FileSystemUtils;
  */
 public final class OwnPostgres implements AutoCloseable {
 
-    private final Path data = newDirectory();
+    private final Path data;
     private int port;
     private EmbeddedPostgres server;
 
     public OwnPostgres() {
+        this(newDirectory());
+    }
+
+    private OwnPostgres(Path data) {
+        this.data = data;
         start();
+    }
+
+    /** Starts a standby that follows this server, from a copy of its data. This server restarts meanwhile. */
+    public OwnPostgres newStandby() {
+        stop();
+        Path copy = newDirectory();
+        try {
+            FileSystemUtils.copyRecursively(data, copy);
+            Files.writeString(
+                    copy.resolve("postgresql.auto.conf"),
+                    "primary_conninfo = 'host=127.0.0.1 port=" + port + " user=postgres'",
+                    StandardOpenOption.APPEND);
+            Files.createFile(copy.resolve("standby.signal"));
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+        start();
+        return new OwnPostgres(copy);
     }
 
     /** The JDBC URL of its only database, for a superuser. */

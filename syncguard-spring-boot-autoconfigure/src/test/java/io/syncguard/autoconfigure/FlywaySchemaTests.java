@@ -300,7 +300,9 @@ class FlywaySchemaTests {
                             "syncguard_locks",
                             "syncguard_locks",
                             "syncguard_fence_counters",
-                            "syncguard_fence_counters"))
+                            "syncguard_fence_counters",
+                            "syncguard_fence_source",
+                            "counter"))
                     .load();
         }
     }

@@ -91,6 +91,7 @@ class PostgresClockFencesTests {
         long first = fence(results.get(0));
         assertThat(results).extracting(PostgresClockFencesTests::fence).containsExactly(first, first + 1, first + 2);
         assertThat(first).isGreaterThan(18_000_000_000_000L).isLessThanOrEqualTo(race.now() * 10);
+        assertThat(first % 10).as("the fence of the clock").isZero();
         assertThat(race.counter()).isEqualTo(first + 2);
         assertThat(race.jdbc.queryForList("SELECT fence::BIGINT FROM syncguard_locks_shared ORDER BY 1", Long.class))
                 .containsExactly(first, first + 1, first + 2);

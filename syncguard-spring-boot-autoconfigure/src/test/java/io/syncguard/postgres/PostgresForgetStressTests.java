@@ -18,8 +18,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.api.Test;
 
 /**
  * Two processes lock and release a few keys, and each counter is forgotten as soon as it is idle for a millisecond: the
@@ -34,14 +33,11 @@ class PostgresForgetStressTests {
     private final Key[] keys =
             IntStream.range(0, KEYS).mapToObj(number -> new Key()).toArray(Key[]::new);
 
-    @ParameterizedTest
-    @EnumSource(
-            value = PostgresBatching.class,
-            names = {"OFF", "ALWAYS"})
-    void counters_are_forgotten_all_the_time(PostgresBatching batching) throws Exception {
+    @Test
+    void counters_are_forgotten_all_the_time() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(THREADS + 1);
         AtomicBoolean done = new AtomicBoolean();
-        try (PostgresContractStore store = new PostgresContractStore(batching, FenceSource.CLOCK);
+        try (PostgresContractStore store = new PostgresContractStore(PostgresBatching.ALWAYS, FenceSource.CLOCK);
                 LockEngine here = newEngine(store);
                 LockEngine there = newEngine(store)) {
             Future<Long> forgotten = threads.submit(() -> forget(store, done));

@@ -3,6 +3,7 @@ package io.syncguard.verification;
 import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresTables;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.PostgresProxy;
 import java.util.Collections;
 import java.util.List;
@@ -32,13 +33,20 @@ final class PostgresStressServer implements StressServer {
             """;
 
     private final Surroundings surroundings;
+    private final FenceSource fences;
     private final JdbcTemplate jdbc;
     private final PostgresProxy proxy;
 
     PostgresStressServer(Surroundings surroundings) {
+        this(surroundings, FenceSource.COUNTER);
+    }
+
+    /** By the clock, counters are forgotten as soon as they are idle for a millisecond. */
+    PostgresStressServer(Surroundings surroundings, FenceSource fences) {
         this.surroundings = surroundings;
+        this.fences = fences;
         this.jdbc = new JdbcTemplate(surroundings.dataSource());
-        new PostgresSchema(surroundings.dataSource(), PostgresTables.DEFAULT).initialize();
+        new PostgresSchema(surroundings.dataSource(), PostgresTables.DEFAULT, fences).initialize();
         jdbc.execute(SLOW_COMMITS);
         this.proxy = new PostgresProxy(surroundings.url());
     }
@@ -52,7 +60,10 @@ final class PostgresStressServer implements StressServer {
     public List<String> properties(int process) {
         // The processes batch differently, on the same keys.
         PostgresBatching batching = PostgresBatching.values()[process % PostgresBatching.values().length];
-        return List.of("spring.datasource.url=" + url(process), "syncguard.postgres.batching=" + batching);
+        return List.of(
+                "spring.datasource.url=" + url(process),
+                "syncguard.postgres.batching=" + batching,
+                "syncguard.fences=" + fences);
     }
 
     @Override
@@ -68,7 +79,7 @@ final class PostgresStressServer implements StressServer {
         return Stream.concat(
                         // Several, because each waits most of the time.
                         Collections.nCopies(3, new Disturbance(40, faults::any)).stream(),
-                        Stream.of(new Disturbance(20, faults::sweep)))
+                        Stream.of(new Disturbance(20, faults::sweep), new Disturbance(10, faults::forget)))
                 .toList();
     }
 

@@ -1,0 +1,96 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.embedded.OwnPostgres;
+import io.syncguard.postgres.PostgresSettings;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.LockBackend;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * An asynchronous standby is promoted that has not received the last fences: by the clock, none of them is given again;
+ * from counters, some are.
+ */
+class PromotedStandbyTests {
+
+    private static final Duration TTL = Duration.ofMinutes(10);
+
+    @ParameterizedTest
+    @EnumSource
+    void the_last_fences_have_not_reached_the_next_primary(FenceSource fences) throws IOException {
+        AcquireRequest before = request("order:42", "A");
+        long first;
+        long lost;
+        long lostOfAnother;
+        try (OwnPostgres primary = new OwnPostgres();
+                OwnPostgres standby = primary.newStandby()) {
+            try (LockBackend backend = open(primary, fences)) {
+                first = granted(backend, before);
+                awaitReceived(primary, standby);
+                standby.stop();
+                lost = rotated(backend, before);
+                lostOfAnother = granted(backend, request("order:43", "B"));
+            }
+            primary.stop();
+            standby.start();
+            standby.promote();
+
+            try (LockBackend backend = open(standby, fences)) {
+                long behindLost = rotated(backend, before);
+                long behindLostOfAnother = granted(backend, request("order:43", "C"));
+                if (fences == FenceSource.CLOCK) {
+                    assertThat(List.of(first, lost, behindLost)).isSorted().doesNotHaveDuplicates();
+                    assertThat(behindLostOfAnother).isGreaterThan(lostOfAnother);
+                } else {
+                    assertThat(List.of(first, lost, behindLost)).containsExactly(1L, 2L, 2L);
+                    assertThat(List.of(lostOfAnother, behindLostOfAnother)).containsExactly(1L, 1L);
+                }
+            }
+        }
+    }
+
+    private static void awaitReceived(OwnPostgres primary, OwnPostgres standby) {
+        String written = primary.jdbc().queryForObject("SELECT pg_current_wal_lsn()::TEXT", String.class);
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .until(() -> standby.jdbc()
+                        .queryForObject("SELECT pg_last_wal_replay_lsn() >= ?::pg_lsn", Boolean.class, written));
+    }
+
+    private static LockBackend open(OwnPostgres server, FenceSource fences) {
+        return ApplicationBackend.on(
+                server.url(),
+                4,
+                Duration.ofSeconds(5),
+                PostgresSettings.WAITER_TTL,
+                Map.of("syncguard.fences", fences.name())::get);
+    }
+
+    private static AcquireRequest request(String key, String letter) {
+        return AcquireRequests.exclusive(key, letter.repeat(22), TTL, "test");
+    }
+
+    private static long granted(LockBackend backend, AcquireRequest request) {
+        AcquireResult result = backend.acquire(request);
+        assertThat(result).isInstanceOf(AcquireResult.Granted.class);
+        return ((AcquireResult.Granted) result).fence().value();
+    }
+
+    private static long rotated(LockBackend backend, AcquireRequest request) {
+        ExtendResult result = backend.rotate(new ExtendRequest(request.lockId(), TTL));
+        assertThat(result).isInstanceOf(ExtendResult.Rotated.class);
+        return ((ExtendResult.Rotated) result).fence().value();
+    }
+}
