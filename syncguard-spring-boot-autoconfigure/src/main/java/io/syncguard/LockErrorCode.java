@@ -32,7 +32,10 @@ public enum LockErrorCode {
     /** The wait time is over and somebody else still holds the key: {@link LockNotAcquiredException}. */
     ACQUISITION_TIMEOUT,
 
-    /** The lease ended before its holder released it: {@link LockLostException}. */
+    /**
+     * The lease ended before its holder released it: {@link LockLostException}. Or a resource refused a fence that a
+     * later one has followed: {@link StaleFenceException}.
+     */
     LOST,
 
     /** The caller was interrupted, or the application is shutting down. */

@@ -28,17 +28,12 @@ public final class LockLimits {
      * surrogates. It is neither trimmed nor case folded; a blank key is legal.
      */
     public static String key(String key) {
-        boolean ascii = isPrintableAscii(key);
-        String normalized = ascii ? key : normalize(key);
-        int bytes = ascii ? key.length() : normalized.getBytes(StandardCharsets.UTF_8).length;
-        if (bytes == 0) {
-            throw invalid("A key must not be empty");
-        }
-        if (bytes > MAX_KEY_BYTES) {
-            throw invalid("A key has at most " + MAX_KEY_BYTES + " UTF-8 bytes, this one has " + bytes
-                    + ": use a shorter name or a hash of it");
-        }
-        return normalized;
+        return text("key", key);
+    }
+
+    /** The name of a resource whose fences are checked, in the same form and within the same limits as a key. */
+    public static String resource(String resource) {
+        return text("resource", resource);
     }
 
     /** A ttl: a whole number of milliseconds from 1 ms to 365 days. */
@@ -90,33 +85,48 @@ public final class LockLimits {
         return lockId;
     }
 
+    private static String text(String what, String text) {
+        boolean ascii = isPrintableAscii(text);
+        String normalized = ascii ? text : normalize(what, text);
+        int bytes = ascii ? text.length() : normalized.getBytes(StandardCharsets.UTF_8).length;
+        if (bytes == 0) {
+            throw invalid("A " + what + " must not be empty");
+        }
+        if (bytes > MAX_KEY_BYTES) {
+            throw invalid("A " + what + " has at most " + MAX_KEY_BYTES + " UTF-8 bytes, this one has " + bytes
+                    + ": use a shorter name or a hash of it");
+        }
+        return normalized;
+    }
+
     private static boolean isTooLong(Duration duration) {
         return duration.compareTo(MAX_DURATION) > 0;
     }
 
-    private static boolean isPrintableAscii(String key) {
-        for (int i = 0; i < key.length(); i++) {
-            if (key.charAt(i) < ' ' || key.charAt(i) > '~') {
+    private static boolean isPrintableAscii(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) < ' ' || text.charAt(i) > '~') {
                 return false;
             }
         }
         return true;
     }
 
-    private static String normalize(String key) {
-        for (int i = 0; i < key.length(); i++) {
-            int codePoint = key.codePointAt(i);
+    private static String normalize(String what, String text) {
+        for (int i = 0; i < text.length(); i++) {
+            int codePoint = text.codePointAt(i);
             if (codePoint == 0) {
-                throw invalid("A key must not contain U+0000, this one has it at index " + i);
+                throw invalid("A " + what + " must not contain U+0000, this one has it at index " + i);
             }
             if (Character.getType(codePoint) == Character.SURROGATE) {
-                throw invalid("A key must be well-formed Unicode, this one has an unpaired surrogate at index " + i);
+                throw invalid(
+                        "A " + what + " must be well-formed Unicode, this one has an unpaired surrogate at index " + i);
             }
             if (Character.isSupplementaryCodePoint(codePoint)) {
                 i++;
             }
         }
-        return Normalizer.normalize(key, Normalizer.Form.NFC);
+        return Normalizer.normalize(text, Normalizer.Form.NFC);
     }
 
     private static LockException invalid(String message) {

@@ -1,8 +1,6 @@
 package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.syncguard.LockErrorCode;
-import io.syncguard.LockException;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresSettings;
@@ -11,15 +9,10 @@ import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.flywaydb.core.Flyway;
-import org.flywaydb.core.api.configuration.FluentConfiguration;
 import org.postgresql.Driver;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -36,7 +29,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.util.ClassUtils;
 
 /**
  * Stores locks in the PostgreSQL database of the application's {@link DataSource}, or of the one marked with
@@ -87,7 +79,8 @@ public final class PostgresLockAutoConfiguration {
                     postgres.batching(),
                     fences);
             SchemaManagement management = postgres.schemaManagement();
-            boolean leftToFlyway = management.isLeftToFlyway(hasFlyway(beans), lockDataSource.getIfAvailable() != null);
+            boolean leftToFlyway =
+                    management.isLeftToFlyway(FlywayScript.isRunIn(beans), lockDataSource.getIfAvailable() != null);
             prepare(new PostgresSchema(pools.operations(), tables, fences.source()), management, leftToFlyway);
             log.info("SyncGuard keeps its locks in the table '" + tables.locks() + "' of PostgreSQL, on up to "
                     + pools.maximumConnections() + " connections of its own");
@@ -113,11 +106,6 @@ public final class PostgresLockAutoConfiguration {
         }
     }
 
-    private static boolean hasFlyway(ListableBeanFactory beans) {
-        return ClassUtils.isPresent("org.flywaydb.core.Flyway", null)
-                && beans.getBeanNamesForType(Flyway.class, true, false).length > 0;
-    }
-
     /** Matches if PostgreSQL is chosen, or if no backend is chosen and no other backend was configured before. */
     static final class OnPostgres extends AnyNestedCondition {
 
@@ -138,8 +126,6 @@ public final class PostgresLockAutoConfiguration {
     @ConditionalOnClass({Flyway.class, FlywayConfigurationCustomizer.class})
     static class FlywayConfiguration {
 
-        private static final String LOCATION = "classpath:" + PostgresSchema.LOCATION;
-
         @Bean
         FlywayConfigurationCustomizer syncGuardFlywayConfigurationCustomizer(
                 SyncGuardProperties properties,
@@ -151,28 +137,12 @@ public final class PostgresLockAutoConfiguration {
                     return;
                 }
                 NotPostgresException.requirePostgres(configuration.getDataSource());
-                requirePlaceholders(configuration);
-                Stream<String> locations =
-                        Arrays.stream(configuration.getLocations()).map(Object::toString);
-                configuration.locations(
-                        Stream.concat(locations, Stream.of(LOCATION)).distinct().toArray(String[]::new));
-                Map<String, String> placeholders = new HashMap<>(configuration.getPlaceholders());
-                placeholders.putAll(PostgresSchema.placeholders(
-                        tables, properties.fencesOr(FenceSource.COUNTER).source()));
-                configuration.placeholders(placeholders);
+                FlywayScript.add(
+                        configuration,
+                        PostgresSchema.LOCATION,
+                        PostgresSchema.placeholders(
+                                tables, properties.fencesOr(FenceSource.COUNTER).source()));
             };
-        }
-
-        private static void requirePlaceholders(FluentConfiguration configuration) {
-            if (!configuration.isPlaceholderReplacement()
-                    || !configuration.getPlaceholderPrefix().equals("${")
-                    || !configuration.getPlaceholderSuffix().equals("}")) {
-                throw new LockException(
-                        LockErrorCode.INVALID_ARGUMENT,
-                        "Flyway does not replace placeholders such as ${syncguard_locks}, which the script of SyncGuard"
-                                + " contains: see spring.flyway.placeholder-replacement, placeholder-prefix and"
-                                + " placeholder-suffix, or set syncguard.postgres.schema-management to initialize");
-            }
         }
     }
 }

@@ -5,7 +5,7 @@ package io.syncguard.autoconfigure;
  */
 enum SchemaManagement {
 
-    /** Flyway, if the application has it and the locks are in the same database; else the library. */
+    /** Flyway, if the application has it and the tables are in the same database; else the library. */
     AUTO,
 
     /** The library, at the start, under a lock; it does nothing if they are up to date. */

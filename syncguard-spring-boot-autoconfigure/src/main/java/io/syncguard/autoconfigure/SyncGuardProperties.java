@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import io.syncguard.CommitGuard;
 import io.syncguard.core.EngineSettings;
+import io.syncguard.fencing.FenceGuard;
 import io.syncguard.leader.LeaderSettings;
 import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.redis.RedisBatching;
@@ -39,6 +40,7 @@ import org.springframework.core.Ordered;
  * @param aop Settings of the annotation.
  * @param postgres Locks in PostgreSQL.
  * @param redis Locks in Redis.
+ * @param fencing Fences at the resources that locks protect.
  * @param leader Elections, by their names.
  */
 @ConfigurationProperties("syncguard")
@@ -56,6 +58,7 @@ record SyncGuardProperties(
         @DefaultValue Aop aop,
         @DefaultValue Postgres postgres,
         @DefaultValue Redis redis,
+        @DefaultValue Fencing fencing,
         @DefaultValue Map<String, Leader> leader) {
 
     EngineSettings engineSettings(String defaultOwner) {
@@ -145,6 +148,19 @@ record SyncGuardProperties(
             return new RedisSettings(keyPrefix, networkTimeout, RedisSettings.WAITER_TTL, shards, batching, fences);
         }
     }
+
+    /**
+     * {@code syncguard.fencing.*}.
+     *
+     * @param enabled Whether there is a FenceGuard for the primary DataSource, and its table. Does not depend on locks.
+     * @param table Table with the largest fence that each resource has seen, with an optional schema in front. Never
+     *     delete rows from it.
+     * @param schemaManagement Who creates the table.
+     */
+    record Fencing(
+            @DefaultValue("false") boolean enabled,
+            @DefaultValue(FenceGuard.DEFAULT_TABLE) String table,
+            @DefaultValue("auto") SchemaManagement schemaManagement) {}
 
     /**
      * {@code syncguard.leader.<name>.*}.

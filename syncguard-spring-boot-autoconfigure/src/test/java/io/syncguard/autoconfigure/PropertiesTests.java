@@ -55,6 +55,9 @@ class PropertiesTests {
                         "syncguard.redis.shards=7",
                         "syncguard.redis.batching=always",
                         "syncguard.redis.network-timeout=20ms",
+                        "syncguard.fencing.enabled=true",
+                        "syncguard.fencing.table=bound_fences",
+                        "syncguard.fencing.schema-management=initialize",
                         "syncguard.leader.scheduler.ttl=21s",
                         "syncguard.leader.scheduler.heartbeat=2200ms",
                         "syncguard.leader.scheduler.fence-rotation=2300ms",
@@ -88,6 +91,7 @@ class PropertiesTests {
                                             PostgresBatching.OFF),
                                     new SyncGuardProperties.Redis(
                                             "{bound}:", 7, Duration.ofMillis(20), RedisBatching.ALWAYS),
+                                    new SyncGuardProperties.Fencing(true, "bound_fences", SchemaManagement.INITIALIZE),
                                     Map.of(
                                             "scheduler",
                                             new SyncGuardProperties.Leader(

@@ -1,0 +1,47 @@
+package io.syncguard;
+
+/**
+ * A resource has seen a larger fence than this one: a later holder has been at work there. The transaction that checked
+ * the fence cannot commit.
+ *
+ * <p>It is no {@link LockLostException}: it names a resource and not a key, and the fence may come from another
+ * process, or from before a rotation of a lock that is still held.
+ */
+public class StaleFenceException extends LockException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String resource;
+    private final Fence fence;
+    private final Fence largest;
+
+    /**
+     * @param fence the refused one
+     * @param largest the largest that the resource has seen
+     */
+    public StaleFenceException(String resource, Fence fence, Fence largest) {
+        super(
+                LockErrorCode.LOST,
+                "Fence " + fence + " of resource '" + resource + "' is refused, because " + largest
+                        + " has been there: another holder has the lock, or its fence was rotated. Acquire the lock"
+                        + " again and repeat the work under its new fence");
+        this.resource = resource;
+        this.fence = fence;
+        this.largest = largest;
+    }
+
+    /** What the fence was checked for. */
+    public String resource() {
+        return resource;
+    }
+
+    /** The refused fence. */
+    public Fence fence() {
+        return fence;
+    }
+
+    /** The largest fence that the resource has seen. */
+    public Fence largest() {
+        return largest;
+    }
+}

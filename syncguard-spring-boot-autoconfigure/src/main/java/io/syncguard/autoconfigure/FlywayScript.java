@@ -1,0 +1,52 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.configuration.FluentConfiguration;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Has the application's Flyway run a script of the library.
+ */
+final class FlywayScript {
+
+    private FlywayScript() {}
+
+    static boolean isRunIn(ListableBeanFactory beans) {
+        return ClassUtils.isPresent("org.flywaydb.core.Flyway", null)
+                && beans.getBeanNamesForType(Flyway.class, true, false).length > 0;
+    }
+
+    /** @param location of the script on the class path */
+    static void add(FluentConfiguration configuration, String location, Map<String, String> placeholders) {
+        requirePlaceholders(configuration, placeholders);
+        Stream<String> locations = Arrays.stream(configuration.getLocations()).map(Object::toString);
+        configuration.locations(Stream.concat(locations, Stream.of("classpath:" + location))
+                .distinct()
+                .toArray(String[]::new));
+        Map<String, String> all = new HashMap<>(configuration.getPlaceholders());
+        all.putAll(placeholders);
+        configuration.placeholders(all);
+    }
+
+    private static void requirePlaceholders(FluentConfiguration configuration, Map<String, String> placeholders) {
+        if (!configuration.isPlaceholderReplacement()
+                || !configuration.getPlaceholderPrefix().equals("${")
+                || !configuration.getPlaceholderSuffix().equals("}")) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "Flyway does not replace placeholders such as ${"
+                            + placeholders.keySet().iterator().next()
+                            + "}, which the script of SyncGuard"
+                            + " contains: see spring.flyway.placeholder-replacement, placeholder-prefix and"
+                            + " placeholder-suffix, or set syncguard.postgres.schema-management and"
+                            + " syncguard.fencing.schema-management to initialize");
+        }
+    }
+}

