@@ -47,6 +47,8 @@ final class PostgresSessionSettings {
                 new Setting("lock_timeout", String.valueOf(timeout.toMillis() * 8 / 10), ALWAYS),
                 // The statement has a limit. A limit of its transaction would end the session.
                 new Setting("transaction_timeout", "0", 17),
+                // The transaction that looks at the schema has several statements, and a role may have a short limit.
+                new Setting("idle_in_transaction_session_timeout", "0", ALWAYS),
                 // A plan that was cached while the tables were empty stays in use while they grow.
                 new Setting("enable_seqscan", "off", ALWAYS),
                 // The compiler takes longer than any of our statements.

@@ -264,6 +264,10 @@ class BatcherTurnTests {
         first.answer();
         one.store.nextBatch().skip("a", "b", "c");
         ManualStatement alone = one.store.nextAlone();
+        // It gets the lock of the batcher after all three were told.
+        BatchCaller other = one.send("other");
+        one.store.next().answer();
+        other.getsItsAnswer();
 
         readers.get(1).interrupt();
         readers.get(1).failsInterrupted("b interrupted, not sent");
