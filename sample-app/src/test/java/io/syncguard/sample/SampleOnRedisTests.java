@@ -25,11 +25,12 @@ class SampleOnRedisTests extends SampleApplicationTests {
     void locksAreInRedisAndOrdersInPostgreSql(@Autowired StringRedisTemplate redis, @Autowired JdbcClient jdbc) {
         assertThat(post("/orders/44/submit").join().statusCode()).isEqualTo(200);
 
-        assertThat(redis.opsForValue().get("{syncguard}:fence:order:44")).isEqualTo("1");
+        long fence = Long.parseLong(redis.opsForValue().get("{syncguard}:fence:order:44"));
+        assertThat(fence).as("by the clock").isGreaterThan(17_000_000_000_000L);
         assertThat(jdbc.sql("SELECT fence FROM processed_orders WHERE order_id = 44")
                         .query(Long.class)
                         .single())
-                .isEqualTo(1);
+                .isEqualTo(fence);
         assertThat(jdbc.sql("SELECT to_regclass('syncguard_locks')")
                         .query(String.class)
                         .optional())
