@@ -21,8 +21,8 @@ import java.lang.annotation.Target;
  * done.
  *
  * <p>A mistake in it fails the start of the application, with a message that names class, method and attribute.
- * {@code ttl}, {@code waitTime}, {@code holdAtLeast} and {@code holdAtMost} are texts such as {@code 30s}, {@code 500ms} or {@code PT1M};
- * these, {@code name} and {@code lockManager} may contain <code>${placeholders}</code>.
+ * {@code ttl}, {@code waitTime}, {@code holdAtLeast} and {@code holdAtMost} are texts such as {@code 30s},
+ * {@code 500ms} or {@code PT1M}; these, {@code name} and {@code lockManager} may contain <code>${placeholders}</code>.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

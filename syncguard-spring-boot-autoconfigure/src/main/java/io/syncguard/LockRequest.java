@@ -213,9 +213,9 @@ public record LockRequest(
     }
 
     /**
-     * The same with a limit for bodies that hang. When it is over, heartbeats stop, and the lock is lost for its holder:
-     * the body is interrupted or told, as for any loss. Others are granted the key when the last lease has lapsed, or
-     * the body has ended. A nested request does not limit the lock that it joins.
+     * The same with a limit for bodies that hang. When it is over, heartbeats stop, and the lock is lost for its
+     * holder: the body is interrupted or told, as for any loss. Others are granted the key when the body has ended, or
+     * the last lease has lapsed. A nested request does not limit the lock that it joins.
      *
      * @param holdAtMost from 1 ms to 365 days, counted from the grant, and at least {@code holdAtLeast}
      */

@@ -163,7 +163,7 @@ final class GuardedTransaction implements TransactionSynchronization {
         return lease.lost("the server did not know it any more when a transaction was to commit under it");
     }
 
-    /** Calls the action with the transaction's connection, or with {@code null} if there is none that can pin leases. */
+    /** Calls the action with the connection of the transaction; with {@code null} if none can pin leases. */
     private void onConnection(String key, SpringTransactions engine, Action action) {
         // Without PostgreSQL, Spring JDBC may not be there.
         try (TransactionConnection connection = engine.pins() == null ? null : TransactionConnection.find(dataSource)) {
