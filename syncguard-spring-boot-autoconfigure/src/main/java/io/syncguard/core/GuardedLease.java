@@ -70,15 +70,14 @@ public final class GuardedLease {
         return handle.lostException();
     }
 
-    /** A transaction has pinned it and is about to commit. */
-    public void committing() {
-        handle.bodies().committing();
-    }
-
-    /** The transaction that pinned it has ended. A deadline that has passed belongs to the commit. */
-    public void commitEnded(boolean success) {
-        handle.isHeld();
-        handle.bodies().commitEnded(success);
+    /**
+     * A transaction that had pinned it has committed. It was held after the pin, so a loss until now belongs to the
+     * commit.
+     */
+    public void committed() {
+        if (handle.state() == LockHandle.State.LOST) {
+            handle.bodies().committed();
+        }
     }
 
     /** Whether both are of the same grant. */

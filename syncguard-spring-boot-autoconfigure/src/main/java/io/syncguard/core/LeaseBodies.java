@@ -20,14 +20,10 @@ final class LeaseBodies {
     /** Guarded by itself. */
     private final List<Runnable> callbacks = new ArrayList<>(0);
 
-    /** Guarded by the callbacks, like the fields below. */
+    /** Guarded by the callbacks. */
     private boolean lost;
 
-    /** How many transactions are about to commit that have pinned the lease. */
-    private int commits;
-
-    private boolean lostInCommit;
-    private boolean committed;
+    private volatile boolean committed;
 
     void add(RunningBody body) {
         bodies.add(body);
@@ -62,24 +58,13 @@ final class LeaseBodies {
                 Shielded.run(body::interrupt, log, () -> "A body could not be interrupted after the loss of its lock"));
         synchronized (callbacks) {
             lost = true;
-            lostInCommit = commits > 0;
             return List.copyOf(callbacks);
         }
     }
 
-    /** A transaction has pinned the lease and is about to commit. */
-    void committing() {
-        synchronized (callbacks) {
-            commits++;
-        }
-    }
-
-    /** That transaction has ended. */
-    void commitEnded(boolean success) {
-        synchronized (callbacks) {
-            commits--;
-            committed |= success && lostInCommit;
-        }
+    /** The lease was lost during a commit that succeeded. */
+    void committed() {
+        committed = true;
     }
 
     /**
@@ -87,8 +72,6 @@ final class LeaseBodies {
      * before: an exception would contradict the data.
      */
     boolean wereCommitted() {
-        synchronized (callbacks) {
-            return committed;
-        }
+        return committed;
     }
 }

@@ -107,7 +107,9 @@ final class GuardedTransaction implements TransactionSynchronization {
 
     @Override
     public void afterCompletion(int status) {
-        pinned.forEach(lease -> lease.commitEnded(status == STATUS_COMMITTED));
+        if (status == STATUS_COMMITTED) {
+            pinned.forEach(GuardedLease::committed);
+        }
     }
 
     private List<GuardedLease> neededLeases() {
@@ -145,10 +147,8 @@ final class GuardedTransaction implements TransactionSynchronization {
                 throw notFound(lease, pins.hasSnapshot(connection));
             }
         }
-        // A loss from here on belongs to this commit, whether this thread sees it now or not.
-        leases.forEach(GuardedLease::committing);
-        pinned.addAll(leases);
         leases.forEach(GuardedLease::requireHeld);
+        pinned.addAll(leases);
     }
 
     private LockException notFound(GuardedLease lease, boolean hasSnapshot) {

@@ -15,6 +15,7 @@ import io.syncguard.LockTemplate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -120,6 +121,31 @@ class PinnedLeaseTests {
     }
 
     @Test
+    void such_a_loss_does_not_contradict_it_even_while_its_report_is_under_way() throws Exception {
+        Semaphore committed = new Semaphore(0);
+        List<Thread> others = new ArrayList<>();
+        committing(
+                ORDER.noHeartbeat(),
+                lock -> {
+                    others.add(bodyThatIsInterruptedAfter(committed, lock));
+                    others.add(new Thread(() -> commits.lose(lock)));
+                    others.get(1).start();
+                    while (lock.isHeld()) {
+                        // No wait that ends by an interrupt: the loss interrupts this body, too.
+                        Thread.onSpinWait();
+                    }
+                },
+                lock -> {});
+        committed.release(2);
+        for (Thread other : others) {
+            other.join();
+        }
+        assertThat(database.amount())
+                .as("committed, and no exception was thrown")
+                .isEqualTo(1);
+    }
+
+    @Test
     void a_commit_that_fails_after_such_a_loss_reports_both() {
         assertThatThrownBy(() -> committing(ORDER.noHeartbeat(), lock -> {
                     commits.lose(lock);
@@ -184,6 +210,32 @@ class PinnedLeaseTests {
         return application
                 .getBean(LockManager.class)
                 .acquire(LockRequest.of(lock.key()).waitTime(Duration.ZERO));
+    }
+
+    /** A body under the lock in another thread, which holds up the report of the loss until the commit. */
+    private static Thread bodyThatIsInterruptedAfter(Semaphore committed, LockHandle lock) {
+        Semaphore begun = new Semaphore(0);
+        Thread body =
+                new Thread(() -> {
+                    try {
+                        lock.bind(() -> {
+                                    begun.release();
+                                    committed.acquireUninterruptibly();
+                                    return lock;
+                                })
+                                .call();
+                    } catch (Exception ex) {
+                        throw new AssertionError(ex);
+                    }
+                }) {
+                    @Override
+                    public void interrupt() {
+                        committed.acquireUninterruptibly();
+                    }
+                };
+        body.start();
+        begun.acquireUninterruptibly();
+        return body;
     }
 
     private static void lockRow(java.sql.Connection session) {
