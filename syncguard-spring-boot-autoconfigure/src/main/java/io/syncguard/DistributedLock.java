@@ -83,6 +83,17 @@ public @interface DistributedLock {
     String condition() default "";
 
     /**
+     * SpEL like {@link #key()}: the resource in the database whose writes the lock protects. The method has to be
+     * transactional. In its transaction, before its body, a {@code FenceGuard} checks the fence of the lock, so that
+     * the work of a holder that lost its lock is refused with {@link StaleFenceException}. With a {@link #name()} the
+     * resource is {@code name:fencedResource}. Of several keys each has its own resource, in the same order.
+     *
+     * <p>It needs {@code syncguard.fencing.enabled}, and is not for {@link LockMode#SHARED}, whose holders have
+     * different fences at the same time.
+     */
+    String fencedResource() default "";
+
+    /**
      * The {@link LockManager} that grants the lock, by its qualifier or the name of its bean: of two backends in one
      * application, {@code postgres} or {@code redis}. Default: the primary one.
      */

@@ -1,10 +1,12 @@
 package io.syncguard.aop;
 
 import io.syncguard.DistributedLock;
+import io.syncguard.Fence;
 import io.syncguard.LockTemplate;
 import io.syncguard.interception.AnnotatedMethodPointcut;
 import io.syncguard.interception.BodyRunner;
 import java.time.Duration;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
@@ -20,7 +22,7 @@ import org.springframework.core.Ordered;
 public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, AutoCloseable {
 
     private final DistributedLockInterceptor interceptor;
-    private final Pointcut pointcut;
+    private final AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods;
     private final int order;
 
     private final BodyRunner bodies = new BodyRunner("syncguard-future");
@@ -38,16 +40,25 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
             Supplier<Duration> waitTime,
             int order,
             LongSupplier nanoTime) {
-        AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods = new AnnotatedMethodPointcut<>(
+        this.methods = new AnnotatedMethodPointcut<>(
                 DistributedLock.class, "without a lock", new LockedMethodParser(beans, template, waitTime)::parse);
         this.interceptor = new DistributedLockInterceptor(methods, bodies, nanoTime);
-        this.pointcut = methods;
         this.order = order;
+    }
+
+    /**
+     * The advisor that checks the fences of the same methods inside of their transactions.
+     *
+     * @param check makes what receives a resource and a fence, and throws when it refuses the fence; called when all
+     *     beans exist, and only if a method has a fenced resource
+     */
+    public FenceCheckAdvisor fenceCheckAdvisor(Supplier<BiConsumer<String, Fence>> check) {
+        return new FenceCheckAdvisor(methods, check);
     }
 
     @Override
     public Pointcut getPointcut() {
-        return pointcut;
+        return methods;
     }
 
     @Override

@@ -50,7 +50,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
     private @Nullable Object run(AnnotatedCall<LockedMethod> call) throws Exception {
         LockedMethod method = call.method();
-        List<LockRequest> requests = method.requests(MethodCall.of(call.invocation(), call.targetClass()));
+        List<FencedRequest> requests = method.requests(MethodCall.of(call.invocation(), call.targetClass()));
         return new LockedCall(method, call).run(requests);
     }
 
@@ -61,6 +61,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         private final AnnotatedCall<LockedMethod> call;
         private final long began = nanoTime.getAsLong();
         private final List<LockHandle> locks = new ArrayList<>(1);
+        private final List<FencedLock> fencedLocks = new ArrayList<>(0);
 
         LockedCall(LockedMethod method, AnnotatedCall<LockedMethod> call) {
             this.method = method;
@@ -69,20 +70,30 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
         /** Only on JDK 22 and later NullAway sees that a callback of {@code @Nullable Object} may return null. */
         @SuppressWarnings("NullAway")
-        private @Nullable Object run(List<LockRequest> requests) throws Exception {
+        private @Nullable Object run(List<FencedRequest> requests) throws Exception {
             if (requests.isEmpty()) {
                 requireHeld();
+                if (!fencedLocks.isEmpty()) {
+                    FencedLock.pass(fencedLocks, call.invocation());
+                }
                 return call.proceed();
             }
-            LockHandle lock = acquire(requests.get(0));
+            LockHandle lock = acquire(requests.get(0).lock());
             if (lock == null) {
                 return method.result().skipped();
             }
-            locks.add(lock);
+            add(lock, requests.get(0).resource());
             LockCallback<@Nullable Object> inner = held -> run(requests.subList(1, requests.size()));
             return method.result().mayBeFuture()
                     ? runToItsEnd(lock, inner)
                     : method.template().get().execute(lock, inner);
+        }
+
+        private void add(LockHandle lock, @Nullable String resource) {
+            locks.add(lock);
+            if (resource != null) {
+                fencedLocks.add(new FencedLock(lock, resource));
+            }
         }
 
         private @Nullable LockHandle acquire(LockRequest request) {

@@ -2,6 +2,7 @@ package io.syncguard.aop;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockLimits;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.interception.ResultType;
@@ -12,6 +13,8 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
 import org.springframework.util.ObjectUtils;
@@ -23,6 +26,7 @@ import org.springframework.util.ObjectUtils;
  * @param prefix the constant first part of the key, or empty
  * @param key the second part of the key
  * @param condition when to lock
+ * @param fencedResource what the lock protects in the database: the second part of its name
  * @param template runs the method under its locks
  * @param defaults a request with everything that all calls have in common
  * @param waitTime how long a call waits for all its locks together
@@ -34,6 +38,7 @@ record LockedMethod(
         String prefix,
         @Nullable MethodExpression key,
         @Nullable MethodExpression condition,
+        @Nullable MethodExpression fencedResource,
         Supplier<LockTemplate> template,
         LockRequest defaults,
         Duration waitTime,
@@ -43,28 +48,43 @@ record LockedMethod(
     /**
      * The order of storage keys on the server. All calls lock in one order, so that none waits for another in a circle.
      */
-    private static final Comparator<LockRequest> IN_ORDER_OF_KEYS =
-            Comparator.comparing(request -> request.key().getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
+    private static final Comparator<FencedRequest> IN_ORDER_OF_KEYS = Comparator.comparing(
+            request -> request.lock().key().getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
 
     /** The locks of a call, in the order in which all calls take them; none when the condition is false. */
-    List<LockRequest> requests(MethodCall call) {
+    List<FencedRequest> requests(MethodCall call) {
         if (condition != null && !isMet(condition, call)) {
             return List.of();
         }
-        if (key == null) {
-            return List.of(defaults.key(prefix));
+        List<LockRequest> locks = (key == null ? List.of(prefix) : texts("key", key, call))
+                .stream().map(defaults::key).toList();
+        if (fencedResource == null) {
+            return inOrder(locks.stream().map(lock -> new FencedRequest(lock, null)));
         }
-        Object value = value(key, call);
-        if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
-            Collection<?> values =
-                    value instanceof Collection<?> many ? many : Arrays.asList(ObjectUtils.toObjectArray(value));
-            return values.stream()
-                    .map(each -> request(key, each))
-                    .distinct()
-                    .sorted(IN_ORDER_OF_KEYS)
-                    .toList();
+        List<String> resources = texts("fenced resource", fencedResource, call);
+        if (resources.size() != locks.size()) {
+            throw refused(
+                    "fenced resource",
+                    fencedResource,
+                    "not one for each key: " + resources.size() + " for " + locks.size() + " keys");
         }
-        return List.of(request(key, value));
+        return inOrder(IntStream.range(0, locks.size())
+                .mapToObj(i -> new FencedRequest(locks.get(i), LockLimits.resource(resources.get(i)))));
+    }
+
+    private static List<FencedRequest> inOrder(Stream<FencedRequest> requests) {
+        return requests.distinct().sorted(IN_ORDER_OF_KEYS).toList();
+    }
+
+    /** One text for a single value, and one for each element of a collection or array. */
+    private List<String> texts(String what, MethodExpression expression, MethodCall call) {
+        Object value = value(expression, call);
+        if (ObjectUtils.isArray(value)) {
+            value = Arrays.asList(ObjectUtils.toObjectArray(value));
+        }
+        return value instanceof Collection<?> values
+                ? values.stream().map(each -> text(what, expression, each)).toList()
+                : List.of(text(what, expression, value));
     }
 
     /** A value that is no boolean is a mistake: the call fails, and does not run without a lock. */
@@ -94,15 +114,15 @@ record LockedMethod(
                         + " for this call");
     }
 
-    private LockRequest request(MethodExpression expression, @Nullable Object value) {
+    private String text(String what, MethodExpression expression, @Nullable Object value) {
         String text = value == null ? "" : value.toString();
         if (text.isBlank()) {
-            throw refused("key", expression, value == null ? "null" : "blank");
+            throw refused(what, expression, value == null ? "null" : "blank");
         }
         if (isIdentity(text, value)) {
-            throw refused("key", expression, "an object without its own toString, so its text differs each time");
+            throw refused(what, expression, "an object without its own toString, so its text differs each time");
         }
-        return defaults.key(prefix.isEmpty() ? text : prefix + ":" + text);
+        return prefix.isEmpty() ? text : prefix + ":" + text;
     }
 
     private static boolean isIdentity(String text, @Nullable Object value) {

@@ -84,6 +84,7 @@ final class LockedMethodParser {
                     prefix,
                     key,
                     expression("condition", annotation.condition()),
+                    fencedResource(),
                     attribute("lockManager", this::resolvedTemplate),
                     defaults(prefix),
                     waitTime(skips),
@@ -94,6 +95,18 @@ final class LockedMethodParser {
         private String resolvedName() {
             String name = resolve(annotation.name());
             return name.isEmpty() ? name : LockRequest.of(name).key();
+        }
+
+        private @Nullable MethodExpression fencedResource() {
+            MethodExpression resource = expression("fencedResource", annotation.fencedResource());
+            if (resource != null && annotation.mode() == LockMode.SHARED) {
+                throw mistake(
+                        "attribute 'fencedResource'",
+                        "the holders of shared locks have different fences at the same time, of which the resource"
+                                + " would refuse the smaller ones. Leave it out, or use an exclusive lock",
+                        null);
+            }
+            return resource;
         }
 
         private Supplier<LockTemplate> resolvedTemplate() {

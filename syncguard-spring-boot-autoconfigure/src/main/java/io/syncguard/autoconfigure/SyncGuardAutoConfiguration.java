@@ -1,11 +1,15 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
 import io.syncguard.LockListener;
 import io.syncguard.LockManager;
 import io.syncguard.LockTemplate;
 import io.syncguard.aop.DistributedLockAdvisor;
+import io.syncguard.aop.FenceCheckAdvisor;
 import io.syncguard.concurrent.Time;
 import io.syncguard.core.LockEngine;
+import io.syncguard.fencing.FenceGuard;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.transaction.SpringTransactions;
@@ -41,7 +45,9 @@ import org.springframework.util.function.SingletonSupplier;
             PostgresLockAutoConfiguration.class,
             RedisLockAutoConfiguration.class,
             SyncGuardMetricsAutoConfiguration.class
-        })
+        },
+        // Of advisors with the same order, the one that is registered first is outside: that of the transactions.
+        afterName = "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration")
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(SyncGuardProperties.class)
 @Import(SyncGuardAutoConfiguration.ProxyCreatorRegistrar.class)
@@ -115,6 +121,19 @@ public final class SyncGuardAutoConfiguration {
                 () -> properties.getObject().waitTime(),
                 environment.getProperty("syncguard.aop.order", Integer.class, SyncGuardProperties.Aop.DEFAULT_ORDER),
                 Time.SYSTEM::nanoTime);
+    }
+
+    /** Created before all other beans, like the advisor of the locks. */
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static FenceCheckAdvisor syncGuardFenceCheckAdvisor(
+            DistributedLockAdvisor locks, ObjectProvider<FenceGuard> guard) {
+        return locks.fenceCheckAdvisor(SingletonSupplier.of(() -> guard.getIfAvailable(() -> {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "@DistributedLock(fencedResource = ...) needs a FenceGuard: set"
+                            + " syncguard.fencing.enabled=true, or declare a FenceGuard bean");
+        })::check));
     }
 
     /** Static and without dependencies, so that it creates no other bean. */

@@ -12,12 +12,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ClassFilter;
 import org.springframework.aop.MethodMatcher;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.ComposablePointcut;
 import org.springframework.aop.support.StaticMethodMatcher;
 import org.springframework.context.expression.AnnotatedElementKey;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -63,6 +65,17 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
                 target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
         M method = find(invocation.getMethod(), targetClass);
         return method == null ? null : new AnnotatedCall<>(method, invocation, targetClass);
+    }
+
+    /** A pointcut of those methods whose parsed annotation meets the condition. */
+    public Pointcut only(Predicate<M> condition) {
+        return new ComposablePointcut(this, new StaticMethodMatcher() {
+            @Override
+            public boolean matches(Method method, Class<?> targetClass) {
+                M found = find(method, targetClass);
+                return found != null && condition.test(found);
+            }
+        });
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.syncguard.fencing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.syncguard.Fence;
 import io.syncguard.LockErrorCode;
@@ -10,6 +11,7 @@ import io.syncguard.LockException;
 import io.syncguard.StaleFenceException;
 import io.syncguard.testing.StatementCounter;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -244,13 +246,19 @@ abstract class FenceGuardContract {
 
     @Test
     void after_its_completion_a_transaction_checks_no_more() {
+        AtomicReference<Throwable> refusal = new AtomicReference<>();
+
         transaction.executeWithoutResult(status ->
                 TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
                     @Override
                     public void afterCompletion(int outcome) {
-                        assertInvalid(() -> fences.check("order:42", new Fence(1)), "no transaction is running");
+                        refusal.set(catchThrowable(() -> fences.check("order:42", new Fence(1))));
                     }
                 }));
+
+        assertThat(refusal.get()).isInstanceOf(LockException.class).hasMessageContaining("no transaction is running");
+        assertThat(jdbc.queryForList("SELECT fence FROM " + FenceGuard.DEFAULT_TABLE))
+                .isEmpty();
     }
 
     @Test

@@ -1,0 +1,64 @@
+package io.syncguard.aop;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.Fence;
+import io.syncguard.interception.AnnotatedMethodPointcut;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.aopalliance.aop.Advice;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.core.Ordered;
+
+/**
+ * Names to Spring the locked methods with a fenced resource, and the interceptor that checks their fences. It comes
+ * after all other advisors, so that the check is inside of the transaction.
+ */
+public final class FenceCheckAdvisor implements PointcutAdvisor, Ordered, SmartInitializingSingleton {
+
+    private final Pointcut pointcut;
+    private final Supplier<BiConsumer<String, Fence>> check;
+    private final FenceCheckInterceptor interceptor;
+
+    /** Written while the first beans are made, and read when all exist. */
+    private volatile boolean used;
+
+    FenceCheckAdvisor(
+            AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods, Supplier<BiConsumer<String, Fence>> check) {
+        this.pointcut = methods.only(this::isFenced);
+        this.check = check;
+        this.interceptor = new FenceCheckInterceptor(check);
+    }
+
+    @Override
+    public Pointcut getPointcut() {
+        return pointcut;
+    }
+
+    @Override
+    public Advice getAdvice() {
+        return interceptor;
+    }
+
+    @Override
+    public int getOrder() {
+        return LOWEST_PRECEDENCE;
+    }
+
+    /** Fails the start when a method has a fenced resource and no guard can check it. */
+    @Override
+    public void afterSingletonsInstantiated() {
+        if (used) {
+            check.get();
+        }
+    }
+
+    private boolean isFenced(LockedMethod method) {
+        if (method.fencedResource() == null) {
+            return false;
+        }
+        used = true;
+        return true;
+    }
+}

@@ -1,0 +1,32 @@
+package io.syncguard.aop;
+
+import io.syncguard.LockHandle;
+import java.util.List;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+
+/**
+ * A lock of a running call, and the resource that it protects. The interceptor of the locks, outside of the
+ * transaction, passes it to the interceptor of the fences, inside, as an attribute of the call.
+ */
+record FencedLock(LockHandle lock, String resource) {
+
+    private static final String ATTRIBUTE = FencedLock.class.getName();
+
+    /** @throws IllegalStateException when the call comes through no proxy of Spring */
+    static void pass(List<FencedLock> locks, MethodInvocation call) {
+        if (!(call instanceof ProxyMethodInvocation proxied)) {
+            throw new IllegalStateException("No proxy of Spring calls " + call.getMethod());
+        }
+        proxied.setUserAttribute(ATTRIBUTE, locks);
+    }
+
+    /** None for a call that runs without a lock, because its condition is false. */
+    @SuppressWarnings("unchecked")
+    static List<FencedLock> of(MethodInvocation call) {
+        @Nullable
+        Object locks = call instanceof ProxyMethodInvocation proxied ? proxied.getUserAttribute(ATTRIBUTE) : null;
+        return locks == null ? List.of() : (List<FencedLock>) locks;
+    }
+}
