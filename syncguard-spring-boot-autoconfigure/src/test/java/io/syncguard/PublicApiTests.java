@@ -29,8 +29,8 @@ class PublicApiTests {
 
     private static final Path ACTUAL = Path.of("target/public-api.txt");
 
-    private static final Set<String> IMPORTED =
-            Set.of("io.syncguard", "io.syncguard.spi", "io.syncguard.leader", "io.syncguard.fencing");
+    private static final Set<String> IMPORTED = Set.of(
+            "io.syncguard", "io.syncguard.spi", "io.syncguard.leader", "io.syncguard.fencing", "io.syncguard.web");
 
     @Test
     void the_public_api_is_the_pinned_one() throws IOException {

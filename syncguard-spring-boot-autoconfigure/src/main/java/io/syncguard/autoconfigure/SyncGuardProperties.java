@@ -9,6 +9,7 @@ import io.syncguard.redis.RedisBatching;
 import io.syncguard.redis.RedisSettings;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.web.FenceHeader;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -156,11 +157,13 @@ record SyncGuardProperties(
      * @param table Table with the largest fence that each resource has seen, with an optional schema in front. Never
      *     delete rows from it.
      * @param schemaManagement Who creates the table.
+     * @param header HTTP header with the fence of a lock.
      */
     record Fencing(
             @DefaultValue("false") boolean enabled,
             @DefaultValue(FenceGuard.DEFAULT_TABLE) String table,
-            @DefaultValue("auto") SchemaManagement schemaManagement) {}
+            @DefaultValue("auto") SchemaManagement schemaManagement,
+            @DefaultValue(FenceHeader.DEFAULT_NAME) String header) {}
 
     /**
      * {@code syncguard.leader.<name>.*}.

@@ -58,6 +58,7 @@ class PropertiesTests {
                         "syncguard.fencing.enabled=true",
                         "syncguard.fencing.table=bound_fences",
                         "syncguard.fencing.schema-management=initialize",
+                        "syncguard.fencing.header=Bound-Fence",
                         "syncguard.leader.scheduler.ttl=21s",
                         "syncguard.leader.scheduler.heartbeat=2200ms",
                         "syncguard.leader.scheduler.fence-rotation=2300ms",
@@ -91,7 +92,8 @@ class PropertiesTests {
                                             PostgresBatching.OFF),
                                     new SyncGuardProperties.Redis(
                                             "{bound}:", 7, Duration.ofMillis(20), RedisBatching.ALWAYS),
-                                    new SyncGuardProperties.Fencing(true, "bound_fences", SchemaManagement.INITIALIZE),
+                                    new SyncGuardProperties.Fencing(
+                                            true, "bound_fences", SchemaManagement.INITIALIZE, "Bound-Fence"),
                                     Map.of(
                                             "scheduler",
                                             new SyncGuardProperties.Leader(

@@ -51,7 +51,7 @@ abstract class FenceGuardRaceContract {
     private static final Fence LARGER = new Fence(7);
 
     /** Long enough for a statement to reach a row lock; a slower one makes a race weaker and never red. */
-    private static final long A_WHILE_MILLIS = 150;
+    private static final long A_WHILE_MILLIS = 100;
 
     private static final int THREADS = 4;
 

@@ -1,0 +1,74 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.web.FenceArgumentResolver;
+import io.syncguard.web.FenceHeader;
+import io.syncguard.web.FenceHeaderInterceptor;
+import io.syncguard.web.FenceProblemAdvice;
+import java.util.List;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.client.ClientHttpRequestInterceptor;
+import org.springframework.web.method.support.HandlerMethodArgumentResolver;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+
+/**
+ * Fences over HTTP: sent by the clients that take the interceptor, received by controllers.
+ */
+@AutoConfiguration
+@Conditional(SyncGuardWebAutoConfiguration.OnLocksOrFences.class)
+@ConditionalOnClass(ClientHttpRequestInterceptor.class)
+@EnableConfigurationProperties(SyncGuardProperties.class)
+public final class SyncGuardWebAutoConfiguration {
+
+    /** The application adds it to the clients whose receivers want it: a fence is not for everybody. */
+    @Bean
+    @ConditionalOnMissingBean
+    FenceHeaderInterceptor fenceHeaderInterceptor(SyncGuardProperties properties) {
+        return new FenceHeaderInterceptor(new FenceHeader(properties.fencing().header()));
+    }
+
+    /** A service without locks of its own receives the fences of others. */
+    static final class OnLocksOrFences extends AnyNestedCondition {
+
+        OnLocksOrFences() {
+            super(ConfigurationPhase.PARSE_CONFIGURATION);
+        }
+
+        @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
+        static class Locks {}
+
+        @ConditionalOnBooleanProperty(name = "syncguard.fencing.enabled")
+        static class Fences {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+    @ConditionalOnClass(WebMvcConfigurer.class)
+    static class ControllerConfiguration {
+
+        @Bean
+        WebMvcConfigurer syncGuardFenceArguments(SyncGuardProperties properties) {
+            FenceHeader header = new FenceHeader(properties.fencing().header());
+            return new WebMvcConfigurer() {
+                @Override
+                public void addArgumentResolvers(List<HandlerMethodArgumentResolver> resolvers) {
+                    resolvers.add(new FenceArgumentResolver(header));
+                }
+            };
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        FenceProblemAdvice syncGuardFenceProblemAdvice() {
+            return new FenceProblemAdvice();
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package io.syncguard.web;
+
+import io.syncguard.Fence;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.MethodParameter;
+import org.springframework.web.bind.support.WebDataBinderFactory;
+import org.springframework.web.context.request.NativeWebRequest;
+import org.springframework.web.method.support.HandlerMethodArgumentResolver;
+import org.springframework.web.method.support.ModelAndViewContainer;
+
+/**
+ * Passes the fence of a request to a controller method with a parameter of type {@link Fence}. A request without one is
+ * refused, unless the parameter is an {@code Optional<Fence>} or nullable.
+ */
+public final class FenceArgumentResolver implements HandlerMethodArgumentResolver {
+
+    private final FenceHeader header;
+
+    public FenceArgumentResolver(FenceHeader header) {
+        this.header = header;
+    }
+
+    @Override
+    public boolean supportsParameter(MethodParameter parameter) {
+        return parameter.nestedIfOptional().getNestedParameterType() == Fence.class;
+    }
+
+    @Override
+    public @Nullable Object resolveArgument(
+            MethodParameter parameter,
+            @Nullable ModelAndViewContainer container,
+            NativeWebRequest request,
+            @Nullable WebDataBinderFactory binders) {
+        Fence fence = header.read(request.getHeaderValues(header.name()));
+        if (parameter.getParameterType() == Optional.class) {
+            return Optional.ofNullable(fence);
+        }
+        if (fence == null && !parameter.isOptional()) {
+            throw new FenceHeaderException("The request has no header " + header.name()
+                    + ". Send the fence of the lock under which it is made");
+        }
+        return fence;
+    }
+}

@@ -1,0 +1,39 @@
+package io.syncguard.web;
+
+import io.syncguard.LockHandle;
+import java.io.IOException;
+import org.springframework.http.HttpRequest;
+import org.springframework.http.client.ClientHttpRequestExecution;
+import org.springframework.http.client.ClientHttpRequestInterceptor;
+import org.springframework.http.client.ClientHttpResponse;
+
+/**
+ * Adds the fence of the current lock to requests, so that their receiver can refuse those of a holder that lost its
+ * lock. Threads may share it.
+ *
+ * <pre>{@code
+ * RestClient ledger = RestClient.builder().baseUrl(url).requestInterceptor(fenceHeader).build();
+ * }</pre>
+ *
+ * <p>Without a current lock there is no header. Of several nested locks the fence is that of the innermost. A request
+ * that has the header already keeps it.
+ */
+public final class FenceHeaderInterceptor implements ClientHttpRequestInterceptor {
+
+    private final FenceHeader header;
+
+    public FenceHeaderInterceptor(FenceHeader header) {
+        this.header = header;
+    }
+
+    @Override
+    public ClientHttpResponse intercept(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
+            throws IOException {
+        if (!request.getHeaders().containsHeader(header.name())) {
+            LockHandle.current()
+                    .ifPresent(lock ->
+                            request.getHeaders().set(header.name(), lock.fence().toString()));
+        }
+        return execution.execute(request, body);
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * Fences over HTTP: a client sends the fence of its lock, a controller receives it, and a refusal is a problem detail.
+ *
+ * <p>Depends on the API and Spring's web support.
+ */
+@NullMarked
+package io.syncguard.web;
+
+import org.jspecify.annotations.NullMarked;
