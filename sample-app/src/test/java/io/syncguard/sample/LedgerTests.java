@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.Fence;
+import io.syncguard.StaleFenceException;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
-import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
@@ -39,7 +39,7 @@ class LedgerTests {
     void aLeaderOfThePastIsRefusedByItsSmallerFence() {
         ledger.book(5, FENCE);
 
-        assertThatExceptionOfType(OptimisticLockingFailureException.class)
+        assertThatExceptionOfType(StaleFenceException.class)
                 .isThrownBy(() -> ledger.book(4, new Fence(FENCE.value() - 1)));
 
         assertThat(ledger.read().orders()).isEqualTo(5);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -19,7 +20,9 @@ class DocumentationTests {
 
     private static final Path ROOT = Path.of("..");
 
-    private static final Path SAMPLES = Path.of("src/test/java/io/syncguard/docs/GuideSamples.java");
+    private static final List<Path> SAMPLES = Stream.of("GuideSamples.java", "FencingSampleTests.java")
+            .map(Path.of("src/test/java/io/syncguard/docs")::resolve)
+            .toList();
 
     private static final Pattern SAMPLE = Pattern.compile("(?s)// sample: (\\S+)\\R(.*?)\\R *// end");
 
@@ -34,7 +37,10 @@ class DocumentationTests {
 
     @Test
     void the_samples_in_the_documents_are_the_compiled_ones() throws IOException {
-        Map<String, String> compiled = matches(SAMPLE, Files.readString(SAMPLES));
+        Map<String, String> compiled = new TreeMap<>();
+        for (Path samples : SAMPLES) {
+            compiled.putAll(matches(SAMPLE, Files.readString(samples)));
+        }
         Map<String, String> shown = new TreeMap<>();
         for (Path document : documents()) {
             shown.putAll(matches(SHOWN, Files.readString(document)));
