@@ -87,7 +87,7 @@ public final class SyncGuardFencingAutoConfiguration {
             };
         }
 
-        /** A pool whose URL names the product is not asked: Flyway may be set to wait until the server can be reached. */
+        /** A pool whose URL names the product is not asked: Flyway may be set to wait for the server. */
         private static String productOf(DataSource dataSource) {
             HikariDataSource pool =
                     DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);

@@ -2,6 +2,7 @@ package io.syncguard.fencing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.syncguard.Fence;
 import io.syncguard.LockErrorCode;
@@ -38,6 +39,11 @@ class FenceErrorTests {
     @Test
     void a_changed_row_of_mariadb_with_snapshot_isolation_is_a_conflict() {
         DataSource database = created(FenceDatabases.mariaDb());
+        assumeTrue(
+                new JdbcTemplate(database)
+                        .queryForObject("SELECT VERSION()", String.class)
+                        .contains("MariaDB"),
+                "MySQL has no snapshot isolation");
         TransactionTemplate repeatable = in(database, TransactionDefinition.ISOLATION_REPEATABLE_READ);
         FenceGuard fences = new FenceGuard(database);
         JdbcTemplate jdbc = new JdbcTemplate(database);
@@ -71,6 +77,25 @@ class FenceErrorTests {
         assertThat(FenceErrors.codeOf(new SQLException("H2", "90096", 90096))).isEqualTo(LockErrorCode.AUTH_FAILED);
         assertThat(FenceErrors.codeOf(new SQLException("MariaDB", "42000", 1142)))
                 .isEqualTo(LockErrorCode.AUTH_FAILED);
+    }
+
+    @Test
+    void an_answer_that_makes_no_sense_is_no_pass() {
+        DataSource database = created(FenceDatabases.postgres());
+        new JdbcTemplate(database).execute("""
+                CREATE FUNCTION forget() RETURNS TRIGGER LANGUAGE plpgsql AS
+                    'BEGIN NEW.fence := 0; RETURN NEW; END';
+                CREATE TRIGGER forget BEFORE INSERT OR UPDATE ON syncguard_fences
+                    FOR EACH ROW EXECUTE FUNCTION forget()
+                """);
+
+        LockException failure = catchThrowableOfType(
+                LockException.class,
+                () -> inAnother(database)
+                        .executeWithoutResult(status -> new FenceGuard(database).check(RESOURCE, new Fence(1))));
+
+        assertThat(failure.code()).isEqualTo(LockErrorCode.INTERNAL);
+        assertThat(failure).hasMessageContaining("makes no sense");
     }
 
     @Test
