@@ -33,8 +33,8 @@ import org.springframework.core.Ordered;
  *     (others are refused), or none. A request may set its own.
  * @param shutdownTimeout How long a stopping application waits for running bodies before it releases their locks. At
  *     most 365 days.
- * @param fences Source of the fences: a counter for each key, or such a counter that is never behind the server's clock.
- *     All processes of a store need the same one. If not set, counter in PostgreSQL and clock in Redis.
+ * @param fences Source of the fences: a counter for each key, or such a counter that is never behind the server's
+ *     clock. All processes of a store need the same one. If not set, counter in PostgreSQL and clock in Redis.
  * @param fenceRetention How long a fence counter is idle before it is forgotten, with fences by the clock. Longer than
  *     any step of the server's clock; from 1 to 3650 days.
  * @param retry How often waiters poll while no release can wake them.

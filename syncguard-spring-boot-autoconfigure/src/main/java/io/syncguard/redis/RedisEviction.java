@@ -35,8 +35,8 @@ final class RedisEviction {
         if (policy.startsWith("allkeys-")) {
             log.warn("With maxmemory-policy " + policy
                     + ", Redis deletes locks and fence counters when its memory is"
-                    + " full: a lock can have two holders, and fences from counters begin again. Set noeviction, or use a"
-                    + " separate Redis for locks");
+                    + " full: a lock can have two holders, and fences from counters begin again. Set noeviction, or"
+                    + " use a separate Redis for locks");
         } else if (policy.startsWith("volatile-")) {
             log.warn("With maxmemory-policy " + policy
                     + ", Redis deletes locks when its memory is full: a lock can have"

@@ -12,9 +12,9 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What is stored with the keys of a prefix: the number of shards, and the source of the fences. The first process stores
- * both. A process with another number would not find the locks of the others, and its fences would begin again. A
- * process with fences from counters would begin at 1 where a counter was forgotten; the change to the clock is safe.
+ * What is stored with the keys of a prefix: the number of shards, and the source of the fences. The first process
+ * stores both. A process with another number would not find the locks of the others, and its fences would begin again.
+ * A process with fences from counters would begin at 1 where a counter was forgotten; the change to the clock is safe.
  */
 final class RedisLayout {
 
