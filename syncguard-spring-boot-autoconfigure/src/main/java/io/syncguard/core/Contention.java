@@ -30,6 +30,9 @@ record Contention(String key, AcquireResult.@Nullable Holder holder) {
         return "Lock '" + key + "' is held"
                 + (holder.owner().isBlank() ? "" : " by " + holder.owner())
                 + " since " + holder.since()
-                + (holder.alone() ? "" : ", and by others");
+                + (holder.alone() ? "" : ", and by others")
+                + (holder.lapsed()
+                        ? ". The lease has lapsed, but a transaction that commits under it has not ended"
+                        : "");
     }
 }

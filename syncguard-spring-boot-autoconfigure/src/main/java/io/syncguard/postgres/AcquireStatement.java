@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 final class AcquireStatement {
 
     private static final String ACQUIRE = """
-            SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others
+            SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others,
+                   held_lapsed
             FROM ${syncguard_locks}_acquire(?, ?, ?, ?, ?)
             """;
 
@@ -37,7 +38,7 @@ final class AcquireStatement {
 
     private static final String BATCH = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms,
-                   false AS held_by_others, request_position
+                   false AS held_by_others, false AS held_lapsed, request_position
             FROM ${syncguard_locks}_acquire_batch(?, ?, ?, ?)
             """;
 
@@ -179,6 +180,7 @@ final class AcquireStatement {
             return null;
         }
         String owner = rows.getString(5);
-        return new AcquireResult.Holder(owner == null ? "" : owner, Instant.ofEpochMilli(since), !rows.getBoolean(7));
+        return new AcquireResult.Holder(
+                owner == null ? "" : owner, Instant.ofEpochMilli(since), !rows.getBoolean(7), rows.getBoolean(8));
     }
 }

@@ -32,7 +32,9 @@ final class RedisReplyReader {
     }
 
     private static AcquireResult.@Nullable Holder readHolder(RedisReply reply) {
-        return reply.size() == 2 ? null : new AcquireResult.Holder(reply.text(2), time(reply, 3), reply.number(4) == 0);
+        return reply.size() == 2
+                ? null
+                : new AcquireResult.Holder(reply.text(2), time(reply, 3), reply.number(4) == 0, false);
     }
 
     static ReleaseResult readRelease(RedisReply reply, int index) {

@@ -414,11 +414,11 @@ $function$;
 
 -- One attempt of a caller who has no queue entry and gets none. granted_fence is null if it is refused, and 0 if the
 -- counter is at its end. A refusal writes nothing and locks no row, unless it lost a race; it names the holder of the
--- key, for people.
+-- key, for people. held_lapsed: its lease has lapsed, but a transaction locks the row, such as a commit under the lock.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire(
     p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT,
     OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
-    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN
+    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN, OUT held_lapsed BOOLEAN
 )
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -443,7 +443,8 @@ BEGIN
         IF "Blocked".own_arrival IS NOT NULL THEN
             -- The caller has an entry all the same, so this attempt is its last.
             SELECT r.*
-            INTO granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others
+            INTO granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others,
+                 held_lapsed
             FROM ${syncguard_locks}_acquire_leave(p_key, p_shared, p_lock_id, p_ttl_ms, p_owner) r;
             RETURN;
         ELSIF time_left_ms <= 0 THEN
@@ -458,6 +459,7 @@ BEGIN
             IF time_left_ms <= 0 THEN
                 time_left_ms := ${syncguard_locks}_delete_lapsed(
                     p_key, "Blocked".has_exclusive, "Blocked".has_shared, "Blocked".now_ms);
+                held_lapsed := true;
             END IF;
         END IF;
     END IF;
@@ -649,7 +651,7 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_attempt(
     p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
     OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
-    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN,
+    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN, OUT held_lapsed BOOLEAN,
     OUT now_ms BIGINT, OUT leases_until_ms BIGINT, OUT entry_until_ms BIGINT, OUT own_arrival BIGINT
 )
 LANGUAGE plpgsql AS $function$
@@ -678,6 +680,7 @@ BEGIN
     IF time_left_ms <= 0 THEN
         time_left_ms := ${syncguard_locks}_delete_lapsed(
             p_key, "Blocked".has_exclusive, "Blocked".has_shared, "Blocked".now_ms);
+        held_lapsed := true;
     END IF;
     IF time_left_ms > 0 THEN
         held_by := "Blocked".held_by;
@@ -704,7 +707,7 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_leave(
     p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT,
     OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
-    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN
+    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN, OUT held_lapsed BOOLEAN
 )
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -718,6 +721,7 @@ BEGIN
     held_by := "Attempt".held_by;
     held_since_ms := "Attempt".held_since_ms;
     held_by_others := "Attempt".held_by_others;
+    held_lapsed := "Attempt".held_lapsed;
     IF granted_fence IS NOT NULL THEN
         RETURN;
     END IF;
@@ -755,7 +759,7 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_acquire_queue(
     p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
     p_waiter BIGINT, p_waiter_ttl_ms BIGINT, p_hand_over BOOLEAN, p_channel TEXT, p_secret TEXT,
     OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
-    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN
+    OUT held_by TEXT, OUT held_since_ms BIGINT, OUT held_by_others BOOLEAN, OUT held_lapsed BOOLEAN
 )
 LANGUAGE plpgsql
 -- All keys have the same plan. With some statistics the server would plan some statements at each call.
@@ -782,6 +786,7 @@ BEGIN
     held_by := "Attempt".held_by;
     held_since_ms := "Attempt".held_since_ms;
     held_by_others := "Attempt".held_by_others;
+    held_lapsed := "Attempt".held_lapsed;
     IF granted_fence IS NOT NULL THEN
         RETURN;
     END IF;

@@ -41,8 +41,8 @@ class PinnedLeaseTests {
                         lock -> {
                             commits.endLease("order:1");
                             next[0] = commits.others().tryAcquire(ORDER);
-                            assertThatThrownBy(() -> commits.others().acquire(ORDER.waitTime(Duration.ofMillis(300))))
-                                    .isInstanceOf(LockNotAcquiredException.class);
+                            isRefusedBecauseOfTheCommit(Duration.ZERO);
+                            isRefusedBecauseOfTheCommit(Duration.ofMillis(300));
                             lock.extend(Duration.ofSeconds(30));
                             commits.endLease("order:1");
                         },
@@ -180,6 +180,14 @@ class PinnedLeaseTests {
                     .isInstanceOf(LockLostException.class));
         }
         assertThat(database.amount()).isZero();
+    }
+
+    private static void isRefusedBecauseOfTheCommit(Duration waitTime) {
+        assertThatThrownBy(() -> commits.others().acquire(ORDER.waitTime(waitTime)))
+                .isInstanceOf(LockNotAcquiredException.class)
+                .hasMessageContaining("Lock 'order:1' is held by ")
+                .hasMessageContaining(
+                        ". The lease has lapsed, but a transaction that commits under it has not ended; gave up after");
     }
 
     private void committing(LockRequest request, Consumer<LockHandle> betweenPinAndCommit) {

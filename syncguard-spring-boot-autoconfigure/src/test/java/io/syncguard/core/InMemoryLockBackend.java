@@ -105,7 +105,7 @@ public final class InMemoryLockBackend implements LockBackend {
         return inTheWay.stream()
                 .max(Comparator.comparing(lease -> lease.expiresAt))
                 .map(last -> new AcquireResult.Holder(
-                        last.request.owner(), Instant.ofEpochMilli(last.acquiredAt), inTheWay.size() == 1))
+                        last.request.owner(), Instant.ofEpochMilli(last.acquiredAt), inTheWay.size() == 1, false))
                 .orElse(null);
     }
 

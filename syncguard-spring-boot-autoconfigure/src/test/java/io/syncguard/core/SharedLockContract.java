@@ -60,7 +60,7 @@ public abstract class SharedLockContract extends ContractFixture {
         AcquireResult.Granted last = granted(AcquireRequests.shared(KEY, newLockId(), TTL.multipliedBy(3), "last"));
         held(AcquireRequests.shared(KEY, newLockId(), TTL.multipliedBy(2), "second"));
 
-        AcquireResult.Holder expected = new AcquireResult.Holder("last", last.acquiredAt(), false);
+        AcquireResult.Holder expected = new AcquireResult.Holder("last", last.acquiredAt(), false, false);
         assertThat(refused(writer()).holder()).isEqualTo(expected);
         assertThat(queued(waitingWriter()).holder()).isEqualTo(expected);
     }
@@ -71,7 +71,8 @@ public abstract class SharedLockContract extends ContractFixture {
         AcquireResult.Granted live = granted(reader());
         expireLease(gone);
 
-        assertThat(refused(writer()).holder()).isEqualTo(new AcquireResult.Holder("test", live.acquiredAt(), true));
+        assertThat(refused(writer()).holder())
+                .isEqualTo(new AcquireResult.Holder("test", live.acquiredAt(), true, false));
     }
 
     @Test
