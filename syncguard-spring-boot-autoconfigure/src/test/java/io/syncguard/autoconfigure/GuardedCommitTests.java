@@ -11,6 +11,8 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.testing.StatementCounter;
+import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -209,6 +211,39 @@ class GuardedCommitTests {
                 return lock;
             }));
         });
+    }
+
+    @Test
+    void the_guard_of_all_locks_costs_one_statement_and_none_in_a_read_only_transaction() {
+        StatementCounter counted = new StatementCounter(database.dataSource(), statement -> {});
+        commits.runner()
+                .withBean(DataSource.class, () -> counted)
+                .run(application -> locks(application)
+                        .execute(
+                                ORDER,
+                                outer -> locks(application).execute("order:2", inner -> {
+                                    inTransaction(application, GuardedCommitTests::add);
+                                    int before = counted.statements().size();
+
+                                    inTransaction(application, GuardedCommitTests::add);
+                                    TransactionTemplate reading = new TransactionTemplate(
+                                            application.getBean(PlatformTransactionManager.class));
+                                    reading.setReadOnly(true);
+                                    reading.execute(status -> application
+                                            .getBean(JdbcTemplate.class)
+                                            .queryForList("SELECT amount FROM stock", Integer.class));
+
+                                    assertThat(counted.statements()
+                                                    .subList(
+                                                            before,
+                                                            counted.statements().size()))
+                                            .as("after the database was recognised")
+                                            .satisfiesExactly(
+                                                    change -> {},
+                                                    pin -> assertThat(pin).contains("FOR KEY SHARE"),
+                                                    look -> {});
+                                    return inner;
+                                })));
     }
 
     @Test

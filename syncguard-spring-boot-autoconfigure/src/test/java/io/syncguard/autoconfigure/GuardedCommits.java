@@ -96,7 +96,14 @@ final class GuardedCommits implements BeforeEachCallback, AfterEachCallback {
                 }));
     }
 
-    /** How many transactions have locked the row of the key, by its last one. */
+    /** Whether somebody has a queue entry. */
+    boolean isAwaited(String key) {
+        return database.jdbc()
+                .queryForObject(
+                        "SELECT EXISTS (SELECT FROM syncguard_locks_waiters WHERE key = ?)", Boolean.class, key);
+    }
+
+    /** Whether a transaction has locked the row of the key. */
     boolean isPinned(String key) {
         return database.jdbc()
                         .queryForObject("SELECT xmax::text::bigint FROM syncguard_locks WHERE key = ?", Long.class, key)

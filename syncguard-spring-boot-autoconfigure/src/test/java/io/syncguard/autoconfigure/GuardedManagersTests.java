@@ -2,10 +2,12 @@ package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.syncguard.DistributedLock;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
+import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
@@ -13,7 +15,13 @@ import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 import jakarta.persistence.PersistenceContext;
 import jakarta.persistence.PreUpdate;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jooq.SQLDialect;
@@ -99,6 +107,31 @@ class GuardedManagersTests {
         });
     }
 
+    @Test
+    void a_flush_that_waits_for_a_row_of_another_one_who_waits_for_the_lock_ends_with_the_wait_time() throws Exception {
+        FutureTask<Boolean> other = new FutureTask<>(this::changesTheRowAndWaitsForTheLock);
+        run(
+                Jpa.class,
+                application -> application.getBean(Stock.class).add(() -> {
+                    new Thread(other).start();
+                    await().atMost(Duration.ofSeconds(10)).until(() -> commits.isAwaited("order:1"));
+                }));
+        assertThat(other.get(10, TimeUnit.SECONDS)).as("it got the lock").isFalse();
+        assertThat(database.amount()).as("its change was rolled back").isEqualTo(1);
+    }
+
+    private boolean changesTheRowAndWaitsForTheLock() throws SQLException {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.executeUpdate("UPDATE stock SET amount = 100");
+            commits.others().acquire(ORDER.waitTime(Duration.ofSeconds(1)));
+            return true;
+        } catch (LockNotAcquiredException ex) {
+            return false;
+        }
+    }
+
     private static void run(Class<?> way, Consumer<ApplicationContext> test) {
         commits.runner().withUserConfiguration(way, Stock.class).run(test::accept);
     }
@@ -124,13 +157,7 @@ class GuardedManagersTests {
         }
     }
 
-    @Configuration(proxyBeanMethods = false)
-    static class Jdbc {
-
-        @Bean
-        PlatformTransactionManager ownTransactionManager(DataSource dataSource) {
-            return new JdbcTransactionManager(dataSource);
-        }
+    abstract static class WithJdbcTemplate {
 
         @Bean
         Adding adding(JdbcTemplate jdbc) {
@@ -139,16 +166,20 @@ class GuardedManagersTests {
     }
 
     @Configuration(proxyBeanMethods = false)
-    static class PlainDataSource {
+    static class Jdbc extends WithJdbcTemplate {
+
+        @Bean
+        PlatformTransactionManager ownTransactionManager(DataSource dataSource) {
+            return new JdbcTransactionManager(dataSource);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class PlainDataSource extends WithJdbcTemplate {
 
         @Bean
         PlatformTransactionManager ownTransactionManager(DataSource dataSource) {
             return new DataSourceTransactionManager(dataSource);
-        }
-
-        @Bean
-        Adding adding(JdbcTemplate jdbc) {
-            return () -> jdbc.update("UPDATE stock SET amount = amount + 1");
         }
     }
 
