@@ -2,6 +2,7 @@ package io.syncguard;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,85 +83,25 @@ public record LockRequest(
 
     /** The same under a name for the meters: one of few, such as {@code "orders"}, never made from data. */
     public LockRequest named(String name) {
-        return new LockRequest(
-                name,
-                key,
-                mode,
-                ttl,
-                waitTime,
-                heartbeat,
-                heartbeatInterval,
-                onLost,
-                holdAtLeast,
-                holdAtMost,
-                commitGuard,
-                owner);
+        return with(copy -> copy.name = name);
     }
 
     /** The same for another key. */
     public LockRequest key(String key) {
-        return new LockRequest(
-                name,
-                key,
-                mode,
-                ttl,
-                waitTime,
-                heartbeat,
-                heartbeatInterval,
-                onLost,
-                holdAtLeast,
-                holdAtMost,
-                commitGuard,
-                owner);
+        return with(copy -> copy.key = key);
     }
 
     /** The same in mode {@link LockMode#SHARED}: to read what exclusive holders write. */
     public LockRequest shared() {
-        return new LockRequest(
-                name,
-                key,
-                LockMode.SHARED,
-                ttl,
-                waitTime,
-                heartbeat,
-                heartbeatInterval,
-                onLost,
-                holdAtLeast,
-                holdAtMost,
-                commitGuard,
-                owner);
+        return with(copy -> copy.mode = LockMode.SHARED);
     }
 
     public LockRequest ttl(Duration ttl) {
-        return new LockRequest(
-                name,
-                key,
-                mode,
-                ttl,
-                waitTime,
-                heartbeat,
-                heartbeatInterval,
-                onLost,
-                holdAtLeast,
-                holdAtMost,
-                commitGuard,
-                owner);
+        return with(copy -> copy.ttl = ttl);
     }
 
     public LockRequest waitTime(Duration waitTime) {
-        return new LockRequest(
-                name,
-                key,
-                mode,
-                ttl,
-                waitTime,
-                heartbeat,
-                heartbeatInterval,
-                onLost,
-                holdAtLeast,
-                holdAtMost,
-                commitGuard,
-                owner);
+        return with(copy -> copy.waitTime = waitTime);
     }
 
     /**
@@ -170,46 +111,26 @@ public record LockRequest(
      *     lock is acquired. A nested request shortens the interval of the lease that it joins
      */
     public LockRequest heartbeat(Duration interval) {
-        return new LockRequest(
-                name, key, mode, ttl, waitTime, true, interval, onLost, holdAtLeast, holdAtMost, commitGuard, owner);
+        return with(copy -> {
+            copy.heartbeat = true;
+            copy.heartbeatInterval = interval;
+        });
     }
 
     /** The lease ends with its ttl unless it is extended by hand. */
     public LockRequest noHeartbeat() {
-        return new LockRequest(
-                name, key, mode, ttl, waitTime, false, null, onLost, holdAtLeast, holdAtMost, commitGuard, owner);
+        return with(copy -> {
+            copy.heartbeat = false;
+            copy.heartbeatInterval = null;
+        });
     }
 
     public LockRequest onLost(OnLost onLost) {
-        return new LockRequest(
-                name,
-                key,
-                mode,
-                ttl,
-                waitTime,
-                heartbeat,
-                heartbeatInterval,
-                onLost,
-                holdAtLeast,
-                holdAtMost,
-                commitGuard,
-                owner);
+        return with(copy -> copy.onLost = onLost);
     }
 
     public LockRequest holdAtLeast(Duration holdAtLeast) {
-        return new LockRequest(
-                name,
-                key,
-                mode,
-                ttl,
-                waitTime,
-                heartbeat,
-                heartbeatInterval,
-                onLost,
-                holdAtLeast,
-                holdAtMost,
-                commitGuard,
-                owner);
+        return with(copy -> copy.holdAtLeast = holdAtLeast);
     }
 
     /**
@@ -220,52 +141,70 @@ public record LockRequest(
      * @param holdAtMost from 1 ms to 365 days, counted from the grant, and at least {@code holdAtLeast}
      */
     public LockRequest holdAtMost(Duration holdAtMost) {
-        return new LockRequest(
-                name,
-                key,
-                mode,
-                ttl,
-                waitTime,
-                heartbeat,
-                heartbeatInterval,
-                onLost,
-                holdAtLeast,
-                holdAtMost,
-                commitGuard,
-                owner);
+        return with(copy -> copy.holdAtMost = holdAtMost);
     }
 
     /** The same with this guard for the transactions of the body. */
     public LockRequest commitGuard(CommitGuard commitGuard) {
-        return new LockRequest(
-                name,
-                key,
-                mode,
-                ttl,
-                waitTime,
-                heartbeat,
-                heartbeatInterval,
-                onLost,
-                holdAtLeast,
-                holdAtMost,
-                commitGuard,
-                owner);
+        return with(copy -> copy.commitGuard = commitGuard);
     }
 
     /** The same with this label of the holder, for people. */
     public LockRequest owner(String owner) {
-        return new LockRequest(
-                name,
-                key,
-                mode,
-                ttl,
-                waitTime,
-                heartbeat,
-                heartbeatInterval,
-                onLost,
-                holdAtLeast,
-                holdAtMost,
-                commitGuard,
-                owner);
+        return with(copy -> copy.owner = owner);
+    }
+
+    private LockRequest with(Consumer<Copy> change) {
+        Copy copy = new Copy(this);
+        change.accept(copy);
+        return copy.request();
+    }
+
+    /** A request while one of its values is changed. */
+    private static final class Copy {
+
+        private String name;
+        private String key;
+        private LockMode mode;
+        private @Nullable Duration ttl;
+        private @Nullable Duration waitTime;
+        private boolean heartbeat;
+        private @Nullable Duration heartbeatInterval;
+        private OnLost onLost;
+        private Duration holdAtLeast;
+        private @Nullable Duration holdAtMost;
+        private CommitGuard commitGuard;
+        private @Nullable String owner;
+
+        private Copy(LockRequest request) {
+            this.name = request.name;
+            this.key = request.key;
+            this.mode = request.mode;
+            this.ttl = request.ttl;
+            this.waitTime = request.waitTime;
+            this.heartbeat = request.heartbeat;
+            this.heartbeatInterval = request.heartbeatInterval;
+            this.onLost = request.onLost;
+            this.holdAtLeast = request.holdAtLeast;
+            this.holdAtMost = request.holdAtMost;
+            this.commitGuard = request.commitGuard;
+            this.owner = request.owner;
+        }
+
+        private LockRequest request() {
+            return new LockRequest(
+                    name,
+                    key,
+                    mode,
+                    ttl,
+                    waitTime,
+                    heartbeat,
+                    heartbeatInterval,
+                    onLost,
+                    holdAtLeast,
+                    holdAtMost,
+                    commitGuard,
+                    owner);
+        }
     }
 }

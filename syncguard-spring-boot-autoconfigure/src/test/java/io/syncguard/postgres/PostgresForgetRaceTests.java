@@ -135,6 +135,7 @@ class PostgresForgetRaceTests {
 
     @Test
     void a_batch_between_its_look_and_its_locks() throws Exception {
+        race.functions.rewrite("acquire_batch", "'20ms'", "'30s'");
         race.functions.rewrite(
                 "acquire_batch",
                 "c.fence_key = k.fence_key AND c.fence = k.fence AND",
@@ -153,6 +154,7 @@ class PostgresForgetRaceTests {
 
     @Test
     void a_batch_that_found_no_counter_and_whose_key_was_granted_meanwhile() throws Exception {
+        race.functions.rewrite("acquire_batch", "'20ms'", "'30s'");
         race.forget();
         race.stopInside("acquire_batch", "SELECT k.fence_key, syncguard_locks_fence_after(0", ", v_now), k.key");
         Future<List<@Nullable AcquireResult>> batch =
