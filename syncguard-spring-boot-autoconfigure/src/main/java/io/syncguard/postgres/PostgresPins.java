@@ -45,7 +45,7 @@ public final class PostgresPins {
      * may not lock the rows. {@code null} if they can. Asks the server once for each URL and user; a refusal counts for
      * a minute.
      *
-     * @throws LockBackendException when the database of the locks does not answer
+     * @throws LockBackendException when the database of the locks does not answer the first question
      */
     public @Nullable String whyNot(Connection connection) throws SQLException {
         return databases.whyNot(connection);

@@ -1,5 +1,6 @@
 package io.syncguard.postgres;
 
+import io.syncguard.LockBackendException;
 import io.syncguard.concurrent.Time;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -80,15 +81,24 @@ final class RecognisedDatabases {
         String source = details.getURL() + " " + details.getUserName();
         Answer known = answers.get(source);
         if (known == null || known.reason() != null && time.nanoTime() - known.askedAt() > REFUSAL_NANOS) {
-            known = new Answer(ask(connection), time.nanoTime());
+            known = new Answer(reason(connection, known), time.nanoTime());
             answers.put(source, known);
         }
         return known.reason();
     }
 
-    private @Nullable String ask(Connection connection) throws SQLException {
-        Own ours = connections.query(
-                "asking for the database of the locks", own, (any, statement) -> {}, RecognisedDatabases::own);
+    /** While the database of the locks does not answer, a refusal counts on: transactions on others go on. */
+    private @Nullable String reason(Connection connection, @Nullable Answer known) throws SQLException {
+        Own ours;
+        try {
+            ours = connections.query(
+                    "asking for the database of the locks", own, (any, statement) -> {}, RecognisedDatabases::own);
+        } catch (LockBackendException ex) {
+            if (known == null) {
+                throw ex;
+            }
+            return known.reason();
+        }
         locks = ours.locks();
         if (connection.getAutoCommit()) {
             return compare(connection, ours);

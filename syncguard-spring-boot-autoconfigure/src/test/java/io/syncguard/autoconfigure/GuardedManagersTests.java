@@ -52,7 +52,7 @@ class GuardedManagersTests {
     @RegisterExtension
     private static final GuardedCommits commits = new GuardedCommits();
 
-    /** Called by Hibernate when it flushes the change of a pear, after the pin. */
+    /** Called by Hibernate when it flushes a change, after the pin. */
     private static Runnable whenFlushed = () -> {};
 
     private final StockDatabase database = commits.database;
@@ -73,19 +73,11 @@ class GuardedManagersTests {
     @Test
     void hibernate_flushes_after_the_pin_so_that_a_lease_that_is_lost_meanwhile_is_committed_without_an_error() {
         run(Jpa.class, application -> {
-            LockHandle[] lock = new LockHandle[1];
-            whenFlushed = () -> {
+            LockHandle lost = add(application, lock -> {
                 assertThat(commits.isPinned("order:1")).isTrue();
-                commits.lose(lock[0]);
-            };
-            try {
-                application
-                        .getBean(Stock.class)
-                        .add(() -> lock[0] = LockHandle.current().orElseThrow());
-            } finally {
-                whenFlushed = () -> {};
-            }
-            assertThat(lock[0].state()).isEqualTo(LockHandle.State.LOST);
+                commits.lose(lock);
+            });
+            assertThat(lost.state()).isEqualTo(LockHandle.State.LOST);
             assertThat(database.amount()).isEqualTo(1);
         });
     }
@@ -93,15 +85,7 @@ class GuardedManagersTests {
     @Test
     void a_release_while_hibernate_flushes_waits_for_the_commit() {
         run(Jpa.class, application -> {
-            LockHandle[] lock = new LockHandle[1];
-            whenFlushed = () -> assertThat(lock[0].release()).isTrue();
-            try {
-                application
-                        .getBean(Stock.class)
-                        .add(() -> lock[0] = LockHandle.current().orElseThrow());
-            } finally {
-                whenFlushed = () -> {};
-            }
+            add(application, lock -> assertThat(lock.release()).isTrue());
             assertThat(database.amount()).isEqualTo(1);
             assertThat(database.lockedKeys()).isEmpty();
         });
@@ -118,6 +102,20 @@ class GuardedManagersTests {
                 }));
         assertThat(other.get(10, TimeUnit.SECONDS)).as("it got the lock").isFalse();
         assertThat(database.amount()).as("its change was rolled back").isEqualTo(1);
+    }
+
+    /** @param whileFlushing receives the lock while Hibernate flushes, after the pin */
+    private static LockHandle add(ApplicationContext application, Consumer<LockHandle> whileFlushing) {
+        LockHandle[] lock = new LockHandle[1];
+        whenFlushed = () -> whileFlushing.accept(lock[0]);
+        try {
+            application
+                    .getBean(Stock.class)
+                    .add(() -> lock[0] = LockHandle.current().orElseThrow());
+        } finally {
+            whenFlushed = () -> {};
+        }
+        return lock[0];
     }
 
     private boolean changesTheRowAndWaitsForTheLock() throws SQLException {

@@ -8,12 +8,8 @@ import io.syncguard.Fence;
 import io.syncguard.LockHandle;
 import io.syncguard.LockTemplate;
 import io.syncguard.StaleFenceException;
-import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
-import io.syncguard.autoconfigure.SyncGuardFencingAutoConfiguration;
-import io.syncguard.autoconfigure.SyncGuardWebAutoConfiguration;
-import io.syncguard.core.InMemoryLockBackend;
 import io.syncguard.fencing.FenceGuard;
-import io.syncguard.spi.LockBackend;
+import io.syncguard.testing.FencingApplications;
 import io.syncguard.web.FenceHeaderInterceptor;
 import java.util.HashMap;
 import java.util.Map;
@@ -23,13 +19,6 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
-import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -145,28 +134,13 @@ class FencingSampleTests {
     }
 
     private static void run(Consumer<WebApplicationContext> test) {
-        new WebApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(
-                        AopAutoConfiguration.class,
-                        DataSourceAutoConfiguration.class,
-                        DataSourceTransactionManagerAutoConfiguration.class,
-                        TransactionAutoConfiguration.class,
-                        JdbcTemplateAutoConfiguration.class,
-                        SyncGuardAutoConfiguration.class,
-                        SyncGuardFencingAutoConfiguration.class,
-                        SyncGuardWebAutoConfiguration.class))
-                .withBean(LockBackend.class, InMemoryLockBackend::new)
-                .withUserConfiguration(Samples.class)
-                .withPropertyValues(
-                        "syncguard.fencing.enabled=true",
-                        "spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1")
-                .run(context -> {
-                    assertThat(context).hasNotFailed();
-                    JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
-                    jdbc.execute("CREATE TABLE account (id VARCHAR(20) PRIMARY KEY, cents BIGINT, fence BIGINT)");
-                    jdbc.execute("INSERT INTO account VALUES ('42', 0, 0)");
-                    test.accept(context);
-                });
+        FencingApplications.runner().withUserConfiguration(Samples.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+            jdbc.execute("CREATE TABLE account (id VARCHAR(20) PRIMARY KEY, cents BIGINT, fence BIGINT)");
+            jdbc.execute("INSERT INTO account VALUES ('42', 0, 0)");
+            test.accept(context);
+        });
     }
 
     private static long cents(ApplicationContext context) {

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.ReleaseResult;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -43,8 +44,7 @@ class PostgresForgetRaceTests {
 
     @Test
     void a_try_between_its_look_and_its_update() throws Exception {
-        race.stopBefore("fence_if_free", "UPDATE syncguard_fence_counters c");
-        Future<AcquireResult> attempt = race.startAcquire(request(MINE));
+        Future<AcquireResult> attempt = startTryThatStopsBefore("UPDATE syncguard_fence_counters c");
 
         race.forget();
         assertThat(race.counters()).isEmpty();
@@ -55,8 +55,7 @@ class PostgresForgetRaceTests {
 
     @Test
     void a_try_whose_key_was_forgotten_and_granted_between_its_look_and_its_update() throws Exception {
-        race.stopBefore("fence_if_free", "UPDATE syncguard_fence_counters c");
-        Future<AcquireResult> attempt = race.startAcquire(request(MINE));
+        Future<AcquireResult> attempt = startTryThatStopsBefore("UPDATE syncguard_fence_counters c");
 
         race.forget();
         race.restore("fence_if_free");
@@ -70,8 +69,7 @@ class PostgresForgetRaceTests {
     /** The clock is set back to the very millisecond of the last fence: not even then are there two holders. */
     @Test
     void a_try_that_finds_the_same_fence_of_another_row_is_refused() throws Exception {
-        race.stopBefore("fence_if_free", "UPDATE syncguard_fence_counters c");
-        Future<AcquireResult> attempt = race.startAcquire(request(MINE));
+        Future<AcquireResult> attempt = startTryThatStopsBefore("UPDATE syncguard_fence_counters c");
 
         race.forget();
         race.moveClock(IDLE.negated());
@@ -86,8 +84,7 @@ class PostgresForgetRaceTests {
     @Test
     void a_try_that_found_no_counter_and_whose_key_was_granted_meanwhile() throws Exception {
         race.forget();
-        race.stopBefore("fence_if_free", INSERT);
-        Future<AcquireResult> attempt = race.startAcquire(request(MINE));
+        Future<AcquireResult> attempt = startTryThatStopsBefore(INSERT);
 
         race.restore("fence_if_free");
         AcquireResult theirs = race.backend.acquire(request(THEIRS));
@@ -100,8 +97,7 @@ class PostgresForgetRaceTests {
     @Test
     void a_try_that_found_no_counter_and_whose_key_was_locked_and_forgotten_meanwhile() throws Exception {
         race.forget();
-        race.stopBefore("fence_if_free", INSERT);
-        Future<AcquireResult> attempt = race.startAcquire(request(MINE));
+        Future<AcquireResult> attempt = startTryThatStopsBefore(INSERT);
 
         race.restore("fence_if_free");
         last = race.grant(THEIRS).fence().value();
@@ -273,5 +269,11 @@ class PostgresForgetRaceTests {
                                 .isGreaterThan(last)
                                 .isEqualTo(race.counter()));
         assertThat(race.writers()).containsExactly(lockId);
+    }
+
+    /** The try has looked, and has found the counter or none. */
+    private static Future<AcquireResult> startTryThatStopsBefore(String statement) throws SQLException {
+        race.stopBefore("fence_if_free", statement);
+        return race.startAcquire(request(MINE));
     }
 }

@@ -7,16 +7,12 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.StaleFenceException;
-import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
-import io.syncguard.autoconfigure.SyncGuardFencingAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardWebAutoConfiguration;
-import io.syncguard.core.InMemoryLockBackend;
 import io.syncguard.fencing.FenceGuard;
-import io.syncguard.spi.LockBackend;
+import io.syncguard.testing.FencingApplications;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -24,14 +20,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.ParameterizedTypeReference;
@@ -58,21 +49,8 @@ import org.springframework.web.servlet.config.annotation.EnableWebMvc;
 @Timeout(60)
 class FenceHttpTests {
 
-    private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(
-                    AopAutoConfiguration.class,
-                    DataSourceAutoConfiguration.class,
-                    DataSourceTransactionManagerAutoConfiguration.class,
-                    TransactionAutoConfiguration.class,
-                    JdbcTemplateAutoConfiguration.class,
-                    SyncGuardAutoConfiguration.class,
-                    SyncGuardFencingAutoConfiguration.class,
-                    SyncGuardWebAutoConfiguration.class))
-            .withBean(LockBackend.class, InMemoryLockBackend::new)
-            .withUserConfiguration(Service.class)
-            .withPropertyValues(
-                    "syncguard.fencing.enabled=true",
-                    "spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+    private final WebApplicationContextRunner runner =
+            FencingApplications.runner().withUserConfiguration(Service.class);
 
     @Test
     void a_request_carries_the_fence_of_the_lock_and_the_service_records_it() {
