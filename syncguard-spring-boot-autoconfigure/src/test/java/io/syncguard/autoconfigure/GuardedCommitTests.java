@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.CommitGuard;
 import io.syncguard.DistributedLock;
-import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
@@ -248,15 +247,22 @@ class GuardedCommitTests {
 
     @Test
     void a_second_transaction_after_the_loss_is_refused_without_a_statement() {
-        commits.run(application -> isRefused(() -> locks(application).execute(ORDER, lock -> {
-            try {
-                inTransaction(application, jdbc -> commits.takeOver(ORDER));
-            } catch (LockLostException ex) {
-                assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
+        StatementCounter counted = new StatementCounter(database.dataSource(), statement -> {});
+        commits.runner().withBean(DataSource.class, () -> counted).run(application -> {
+            for (boolean readOnly : new boolean[] {false, true}) {
+                TransactionTemplate transaction =
+                        new TransactionTemplate(application.getBean(PlatformTransactionManager.class));
+                transaction.setReadOnly(readOnly);
+                isRefused(() -> locks(application).execute(ORDER.noHeartbeat(), lock -> {
+                    commits.lose(lock);
+                    int before = counted.statements().size();
+                    transaction.executeWithoutResult(status -> {});
+                    throw new AssertionError(
+                            "it was committed, after " + (counted.statements().size() - before) + " statements");
+                }));
             }
-            inTransaction(application, GuardedCommitTests::add);
-            return lock;
-        })));
+            assertThat(counted.statements()).noneMatch(statement -> statement.contains("FOR KEY SHARE"));
+        });
     }
 
     /** Nothing of it is committed. */

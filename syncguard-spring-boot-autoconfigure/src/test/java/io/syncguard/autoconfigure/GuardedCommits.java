@@ -105,8 +105,11 @@ final class GuardedCommits implements BeforeEachCallback, AfterEachCallback {
 
     /** Whether a transaction has locked the row of the key. */
     boolean isPinned(String key) {
-        return database.jdbc()
-                        .queryForObject("SELECT xmax::text::bigint FROM syncguard_locks WHERE key = ?", Long.class, key)
-                > 0;
+        return database.jdbc().queryForObject("""
+                        SELECT EXISTS (
+                            SELECT FROM (
+                                SELECT key, xmax FROM syncguard_locks UNION ALL SELECT key, xmax FROM syncguard_locks_shared
+                            ) l WHERE l.key = ? AND l.xmax <> '0')
+                        """, Boolean.class, key);
     }
 }

@@ -57,6 +57,17 @@ class PinnedLeaseTests {
     }
 
     @Test
+    void so_it_is_with_a_shared_lease() {
+        committing(ORDER.shared().noHeartbeat(), lock -> {
+            commits.endLease("order:1");
+            assertThat(commits.others().tryAcquire(ORDER)).isNull();
+            // Its holder has not seen that.
+            database.jdbc().update("UPDATE syncguard_locks_shared SET expires_at_ms = syncguard_locks_now() + 10000");
+        });
+        assertThat(database.amount()).isEqualTo(1);
+    }
+
+    @Test
     void heartbeats_extend_it() {
         committing(ORDER, lock -> {
             database.jdbc().update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms - 10000");

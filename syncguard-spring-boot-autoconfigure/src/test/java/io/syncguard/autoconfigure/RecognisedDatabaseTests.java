@@ -170,6 +170,19 @@ class RecognisedDatabaseTests {
                         "NoResource"));
     }
 
+    @Test
+    void without_the_guard_a_lock_that_its_holder_knows_to_be_lost_still_refuses_the_commit() {
+        DataSource other = PostgresServer.dataSource(PostgresServer.newDatabaseUrl());
+        with(
+                new DataSourceTransactionManager(other),
+                application -> assertThatThrownBy(() -> locks(application).execute(ORDER.noHeartbeat(), lock -> {
+                            commits.lose(lock);
+                            transaction(application).executeWithoutResult(status -> {});
+                            throw new AssertionError("it was committed");
+                        }))
+                        .isInstanceOf(LockLostException.class));
+    }
+
     /** The library cannot see when this one begins or commits. */
     @Test
     void a_transaction_manager_that_is_no_bean_is_guarded_for_locks_that_are_acquired_inside_its_transactions() {
