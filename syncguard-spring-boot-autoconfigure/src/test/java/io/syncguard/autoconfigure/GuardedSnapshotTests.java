@@ -85,6 +85,18 @@ class GuardedSnapshotTests {
 
     @ParameterizedTest
     @ValueSource(ints = {REPEATABLE_READ, SERIALIZABLE})
+    void a_lock_that_was_taken_over_before_the_first_statement_is_reported_as_lost(int isolation) {
+        commits.run(application -> assertThatThrownBy(() -> locks(application).execute(ORDER, lock -> {
+                    commits.takeOver(ORDER);
+                    inTransaction(application, isolation, GuardedSnapshotTests::add);
+                    return lock;
+                }))
+                .isInstanceOf(LockLostException.class));
+        assertThat(database.amount()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {REPEATABLE_READ, SERIALIZABLE})
     void a_lock_that_is_acquired_after_the_first_statement_is_refused_with_the_reason(int isolation) {
         commits.run(application -> assertThatThrownBy(() -> inTransaction(application, isolation, jdbc -> {
                     add(jdbc);

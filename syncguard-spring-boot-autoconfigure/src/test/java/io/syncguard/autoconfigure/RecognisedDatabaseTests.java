@@ -199,6 +199,20 @@ class RecognisedDatabaseTests {
         });
     }
 
+    /** Only the second lock makes the library look at the transaction. */
+    @Test
+    void a_required_guard_refuses_the_commit_of_such_a_manager_on_another_database() {
+        DataSource other = PostgresServer.dataSource(PostgresServer.newDatabaseUrl());
+        TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(other));
+        commits.run(application -> isRefused(
+                () -> locks(application).execute(REQUIRED, outer -> {
+                    transaction.executeWithoutResult(
+                            status -> locks(application).execute("item:1", LockHandle::fence));
+                    return outer;
+                }),
+                "another database"));
+    }
+
     private void isGuarded(DataSource source) {
         with(
                 new DataSourceTransactionManager(source),
