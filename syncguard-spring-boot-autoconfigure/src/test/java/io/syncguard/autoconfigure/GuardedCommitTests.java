@@ -64,6 +64,19 @@ class GuardedCommitTests {
     }
 
     @Test
+    void with_the_guard_off_it_commits_even_if_the_loss_is_known() {
+        commits.run(application -> assertThatThrownBy(() -> locks(application)
+                        .execute(ORDER.noHeartbeat().commitGuard(CommitGuard.OFF), lock -> {
+                            commits.lose(lock);
+                            inTransaction(application, GuardedCommitTests::add);
+                            return lock;
+                        }))
+                .as("at the end of the body")
+                .isInstanceOf(LockLostException.class));
+        assertThat(database.amount()).isEqualTo(1);
+    }
+
+    @Test
     void a_lease_that_lapsed_and_was_taken_by_nobody_does_not_commit_either() {
         commits.run(application -> isRefused(() -> locks(application).execute(ORDER.noHeartbeat(), lock -> {
             inTransaction(application, jdbc -> {
