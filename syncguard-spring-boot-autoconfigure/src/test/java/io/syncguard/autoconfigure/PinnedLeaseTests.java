@@ -39,6 +39,8 @@ class PinnedLeaseTests {
         assertThatThrownBy(() -> committing(
                         ORDER,
                         lock -> {
+                            isRefusedWithout("lapsed", Duration.ZERO);
+                            isRefusedWithout("lapsed", Duration.ofMillis(100));
                             commits.endLease("order:1");
                             next[0] = commits.others().tryAcquire(ORDER);
                             isRefusedBecauseOfTheCommit(Duration.ZERO);
@@ -132,6 +134,21 @@ class PinnedLeaseTests {
     }
 
     @Test
+    void nor_does_it_for_a_body_that_has_joined_the_lock() {
+        commits.run(application -> {
+            LockTemplate locks = new LockTemplate(application.getBean(LockManager.class));
+            afterThePin(application, () -> commits.lose(LockHandle.current().orElseThrow()));
+            locks.execute(
+                    ORDER.noHeartbeat(),
+                    outer -> locks.execute(ORDER.noHeartbeat(), inner -> {
+                        inTransaction(application, PinnedLeaseTests::add);
+                        return inner;
+                    }));
+        });
+        assertThat(database.amount()).isEqualTo(1);
+    }
+
+    @Test
     void such_a_loss_does_not_contradict_it_even_while_its_report_is_under_way() throws Exception {
         Semaphore committed = new Semaphore(0);
         List<Thread> others = new ArrayList<>();
@@ -191,6 +208,13 @@ class PinnedLeaseTests {
                     .isInstanceOf(LockLostException.class));
         }
         assertThat(database.amount()).isZero();
+    }
+
+    private static void isRefusedWithout(String text, Duration waitTime) {
+        assertThatThrownBy(() -> commits.others().acquire(ORDER.waitTime(waitTime)))
+                .isInstanceOf(LockNotAcquiredException.class)
+                .hasMessageContaining("Lock 'order:1' is held by ")
+                .hasMessageNotContaining(text);
     }
 
     private static void isRefusedBecauseOfTheCommit(Duration waitTime) {
