@@ -7,12 +7,18 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
+import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
+import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.testing.CapturedLog;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -44,6 +50,29 @@ class HoldAtMostTests {
         assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
         eventually().until(() -> fixture.events.contains("lost"));
         assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::close);
+    }
+
+    @Test
+    void listeners_and_the_log_have_the_reason() {
+        List<LockReason> reasons = new CopyOnWriteArrayList<>();
+        try (CapturedLog log = new CapturedLog();
+                EngineFixture listening = new EngineFixture(new LockListener() {
+                    @Override
+                    public void lost(LockEvent event) {
+                        reasons.add(event.reason());
+                    }
+                })) {
+            LockHandle lock = listening.engine.acquire(REQUEST.ttl(LIMIT.multipliedBy(2)));
+            listening.time.advance(LIMIT);
+
+            assertThat(lock.isHeld()).isFalse();
+            eventually().until(() -> !reasons.isEmpty());
+            assertThat(reasons).containsExactly(LockReason.HOLD_AT_MOST);
+            assertThat(log.messages())
+                    .containsExactly(
+                            "Lost lock 'order:42' after 120000 ms: it was held for PT2M, the longest time of its"
+                                    + " request");
+        }
     }
 
     @Test
