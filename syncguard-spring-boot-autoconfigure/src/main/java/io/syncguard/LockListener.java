@@ -45,4 +45,12 @@ public interface LockListener {
      * over.
      */
     default void failed(LockEvent event, LockOperation operation, LockException error) {}
+
+    /**
+     * An operator has ended all leases of a key, through this process: on the thread that called. The key may be locked
+     * by any process; a holder in this one is informed as of any loss.
+     *
+     * @param reason who and why
+     */
+    default void forceReleased(ForcedRelease release, String reason) {}
 }

@@ -66,6 +66,32 @@ public interface LockManager {
      */
     Optional<RawLockInfo> debugLookupById(String lockId);
 
+    /**
+     * A page of all keys that are locked or waited for, by any process, with their holders and queues. For operators:
+     * the time it takes grows with the number of locks; on Redis with the number of all keys of the server, of which a
+     * million take about a second.
+     */
+    LockPage list(LockQuery query);
+
+    /** Who holds the key and who waits for it; empty if nobody does. For operators. */
+    Optional<LockStatus> status(String key);
+
+    /**
+     * Ends all leases of the key, whoever holds it, and lets those who wait for it go on. A holder detects the loss at
+     * its next heartbeat, or without one at its deadline: until then two may work. For operators, when a holder hangs.
+     *
+     * <p>A lease under which a transaction commits at this moment remains, see {@link ForcedRelease#remaining}. The
+     * next fence of the key is drawn, so that every later one is larger, too.
+     *
+     * @param reason who and why: for the log, and for {@link LockListener#forceReleased}
+     */
+    ForcedRelease forceRelease(String key, String reason);
+
+    /** The same without a reason. */
+    default ForcedRelease forceRelease(String key) {
+        return forceRelease(key, "no reason was given");
+    }
+
     /** Whether the server knows a live lease with this lock id. */
     boolean owns(String lockId);
 

@@ -144,13 +144,16 @@ local function queue_up()
         -- A lapsed entry is lost. A live one gets another waiter number.
         delete_entry(name, entry)
     end
-    -- Behind the last and not by the clock: two callers of one millisecond would have no order.
-    arrival = arrival or (tonumber(redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]) or 0) + 1
+    if not arrival then
+        -- Behind the last and not by the clock: two callers of one millisecond would have no order.
+        arrival = (tonumber(redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]) or 0) + 1
+        redis.call('HSET', id, 'arrived_at_ms', now)
+    end
     entry = table.concat({ text(arrival), mode, lock_id, waiter, channel }, ':')
     redis.call('ZADD', queue, arrival, entry)
-    redis.call('HSET', id, 'name', name, 'entry', entry)
+    redis.call('HSET', id, 'name', name, 'entry', entry, 'user_key', user_key, 'owner', owner)
     if attempt == 'HAND_OVER' then
-        redis.call('HSET', id, 'waiter_ttl', waiter_ttl, 'secret', secret, 'user_key', user_key, 'owner', owner)
+        redis.call('HSET', id, 'waiter_ttl', waiter_ttl, 'secret', secret)
     end
     renew_entry(name, entry, now + waiter_ttl)
 end

@@ -1,6 +1,10 @@
 package io.syncguard.benchmarks;
 
 import io.syncguard.Fence;
+import io.syncguard.ForcedRelease;
+import io.syncguard.LockPage;
+import io.syncguard.LockQuery;
+import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -92,6 +96,21 @@ final class GrantingBackend implements LockBackend {
     @Override
     public Optional<RawLockInfo> lookupById(String lockId) {
         return Optional.empty();
+    }
+
+    @Override
+    public LockPage list(LockQuery query) {
+        return new LockPage(List.of(), null);
+    }
+
+    @Override
+    public Optional<LockStatus> status(String key) {
+        return Optional.empty();
+    }
+
+    @Override
+    public ForcedRelease forceRelease(String key) {
+        return new ForcedRelease(key, 0, 0, null);
     }
 
     @Override

@@ -46,8 +46,9 @@ public final class Growth {
             """.replace("LATER", LATER);
 
     private static final String ENTRIES = """
-            INSERT INTO syncguard_locks_waiters (lock_id, key, shared, expires_at_ms, ttl_ms, hand_over, waiter, owner)
-            SELECT 'entry ' || i, 'held-' || i %% %d, false, LATER, 5000, false, i, 'growth'
+            INSERT INTO syncguard_locks_waiters
+                (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, waiter, owner)
+            SELECT 'entry ' || i, 'held-' || i %% %d, 0, false, LATER, 5000, false, i, 'growth'
             FROM generate_series(0, 9999) i
             """.replace("LATER", LATER);
 

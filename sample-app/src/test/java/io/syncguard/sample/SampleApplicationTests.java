@@ -112,6 +112,31 @@ class SampleApplicationTests {
     }
 
     @Test
+    void aReportThatHangsIsFoundAndItsLockIsReleasedByForce() {
+        CompletableFuture<HttpResponse<String>> report = post("/reports/hangs?seconds=50");
+        HttpResponse<String> lock = await().atMost(Duration.ofSeconds(5))
+                .until(() -> get("/actuator/syncguard/report:hangs").join(), answer -> answer.statusCode() == 200);
+        assertThat(lock.body()).contains("\"key\":\"report:hangs\"", "\"owner\":\"order-service@");
+        assertThat(get("/actuator/syncguard?prefix=report:").join().body())
+                .contains("\"report:hangs\"", "\"settlement\":{\"joined\":true", "\"lockManager\"");
+
+        HttpResponse<String> released = delete("/actuator/syncguard/report:hangs?reason=a+test");
+
+        assertThat(released.statusCode()).isEqualTo(200);
+        assertThat(released.body()).contains("\"released\":1", "\"remaining\":0");
+        assertThat(report.join().statusCode())
+                .as("of the body that lost its lock")
+                .isGreaterThanOrEqualTo(500);
+        assertThat(get("/actuator/syncguard/report:hangs").join().statusCode()).isEqualTo(404);
+        assertThat(delete("/actuator/syncguard/report:hangs").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void theHealthOfTheLocksIsShown() {
+        assertThat(get("/actuator/health").join().body()).contains("\"syncguard\":{\"status\":\"UP\"");
+    }
+
+    @Test
     void aReportOfMoreThanAMinuteIsRefusedWithTheLimits() {
         HttpResponse<String> answer = post("/reports/endless?seconds=61").join();
 
@@ -133,6 +158,12 @@ class SampleApplicationTests {
     private <T> T read(String path, Class<T> type, Object... variables) {
         T body = RestClient.create(url).get().uri(path, variables).retrieve().body(type);
         return Objects.requireNonNull(body);
+    }
+
+    private HttpResponse<String> delete(String path) {
+        return http.sendAsync(
+                        HttpRequest.newBuilder(URI.create(url + path)).DELETE().build(), BodyHandlers.ofString())
+                .join();
     }
 
     private List<HttpResponse<String>> postTwentyTimesAtOnce(String path) {

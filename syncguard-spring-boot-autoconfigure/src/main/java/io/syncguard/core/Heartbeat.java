@@ -9,10 +9,12 @@ import io.syncguard.concurrent.Time;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.LockBackend;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Extends all leases that are due, on the thread {@code syncguard-heartbeat}.
@@ -35,8 +37,11 @@ final class Heartbeat implements AutoCloseable {
     private final Time time;
     private final Alarm alarm;
 
-    /** The number of statements that failed since the last success. Used by the heartbeat's thread alone. */
-    private int failures;
+    /** The number of statements that failed since the last success. Written by the heartbeat's thread alone. */
+    private volatile int failures;
+
+    /** When the last success was, by the local clock. Written by the heartbeat's thread alone. */
+    private volatile @Nullable Long succeededAt;
 
     /** Whether the log has a warning of these failures. Used by the heartbeat's thread alone. */
     private boolean warned;
@@ -54,6 +59,17 @@ final class Heartbeat implements AutoCloseable {
         if (lease.schedule().isOn()) {
             alarm.ringAt(lease.schedule().dueAt());
         }
+    }
+
+    int failures() {
+        return failures;
+    }
+
+    /** The time since the last success; {@code null} if there was none. */
+    @Nullable
+    Duration sinceSuccess() {
+        Long at = succeededAt;
+        return at == null ? null : Duration.ofNanos(time.nanoTime() - at);
     }
 
     @Override
@@ -138,7 +154,7 @@ final class Heartbeat implements AutoCloseable {
      * Warns once per outage, and only if a lease is still held: each loss has its own warning.
      */
     private void failed(List<LeaseExtension> extensions, LockBackendException error) {
-        failures++;
+        failures = failures + 1;
         List<Lease> leases = extensions.stream().map(LeaseExtension::lease).toList();
         extensions.forEach(each -> each.failed(error));
         leases.forEach(lease -> lease.schedule().postpone(time.nanoTime()));
@@ -164,6 +180,7 @@ final class Heartbeat implements AutoCloseable {
         }
         warned = false;
         failures = 0;
+        succeededAt = time.nanoTime();
     }
 
     private long nextTick() {

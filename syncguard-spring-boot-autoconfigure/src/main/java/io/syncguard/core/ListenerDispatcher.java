@@ -1,6 +1,7 @@
 package io.syncguard.core;
 
 import io.syncguard.Fence;
+import io.syncguard.ForcedRelease;
 import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockListener;
@@ -19,6 +20,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -105,6 +107,10 @@ final class ListenerDispatcher implements AutoCloseable {
         dispatch(lease, (listener, event) -> listener.failed(event, operation, error));
     }
 
+    void forceReleased(ForcedRelease release, String reason) {
+        inform(listener -> listener.forceReleased(release, reason));
+    }
+
     /**
      * A loss: the log at once, callbacks and listeners on their threads. Nothing that fails here reaches the caller.
      */
@@ -171,10 +177,14 @@ final class ListenerDispatcher implements AutoCloseable {
     }
 
     private void inform(LockEvent event, BiConsumer<LockListener, LockEvent> kind) {
+        inform(listener -> kind.accept(listener, event));
+    }
+
+    private void inform(Consumer<LockListener> kind) {
         for (LockListener listener : listeners) {
             // Also an Error of a listener must not keep a grant from its holder.
             Shielded.run(
-                    () -> kind.accept(listener, event),
+                    () -> kind.accept(listener),
                     log,
                     () -> "A lock listener failed, which changes nothing for the lock: " + listener);
         }

@@ -1,12 +1,16 @@
 package io.syncguard.core;
 
+import io.syncguard.ForcedRelease;
 import io.syncguard.LockHandle;
 import io.syncguard.LockInfo;
 import io.syncguard.LockLimits;
 import io.syncguard.LockListener;
 import io.syncguard.LockManager;
+import io.syncguard.LockPage;
+import io.syncguard.LockQuery;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
+import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.ExtendRequest;
@@ -40,6 +44,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     private final LeaseRenewer renewer;
     private final BackgroundReleaser backgroundReleaser;
     private final LockReleaser releaser;
+    private final ForcedReleaser forcedReleaser;
     private final TransactionReleaser transactionReleaser;
     private final HandleJoiner joiner;
     private final WaiterRegistry waiters;
@@ -75,6 +80,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.renewer = new LeaseRenewer(backend, monitor, heartbeat, dispatcher, fenceWarning, time);
         this.backgroundReleaser = new BackgroundReleaser(backend, time);
         this.releaser = new LockReleaser(backend, backgroundReleaser, monitor, dispatcher);
+        this.forcedReleaser = new ForcedReleaser(backend, monitor, dispatcher);
         this.transactionReleaser = new TransactionReleaser(transactions, releaser);
         this.joiner = new HandleJoiner(transactionReleaser, heartbeat);
         this.waiters = new WaiterRegistry(backend, settings, time);
@@ -112,12 +118,12 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     @Override
     public List<LockInfo> holders(String key) {
-        return debugLookup(key).stream().map(LockEngine::sanitised).toList();
+        return debugLookup(key).stream().map(Hashes::shown).toList();
     }
 
     @Override
     public Optional<LockInfo> lookupById(String lockId) {
-        return debugLookupById(lockId).map(LockEngine::sanitised);
+        return debugLookupById(lockId).map(Hashes::shown);
     }
 
     @Override
@@ -149,6 +155,33 @@ public final class LockEngine implements LockManager, AutoCloseable {
             return own.extend(ttl) ? Optional.of(own.expiresAt()) : Optional.empty();
         }
         return renewer.extend(request);
+    }
+
+    @Override
+    public LockPage list(LockQuery query) {
+        return backend.list(query);
+    }
+
+    @Override
+    public Optional<LockStatus> status(String key) {
+        return backend.status(LockLimits.key(key));
+    }
+
+    @Override
+    public ForcedRelease forceRelease(String key, String reason) {
+        return forcedReleaser.release(LockLimits.key(key), reason);
+    }
+
+    /** What this process holds and waits for. No I/O. */
+    public ProcessStatus process() {
+        return new ProcessStatus(
+                backend.name(),
+                grantsLocks,
+                monitor.leases().size(),
+                waiters.size(),
+                heartbeat.sinceSuccess(),
+                heartbeat.failures(),
+                backend.isConnected());
     }
 
     /** Grants locks again after {@link #stop}. A new engine needs no start. */
@@ -188,17 +221,6 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     boolean grantsLocks() {
         return grantsLocks;
-    }
-
-    private static LockInfo sanitised(RawLockInfo raw) {
-        return new LockInfo(
-                Hashes.shown(raw.key()),
-                Hashes.shown(raw.lockId()),
-                raw.mode(),
-                raw.acquiredAt(),
-                raw.expiresAt(),
-                raw.fence(),
-                raw.owner());
     }
 
     private LockHandle handle(LockRequest request, GrantedLease grant) {

@@ -78,6 +78,10 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         }
     }
 
+    int size() {
+        return waiters.size();
+    }
+
     /** Wakes all waiters. Returns the lock ids of those that slept. */
     List<String> wakeAll() {
         return waiters.values().stream()

@@ -76,6 +76,11 @@ public final class LeaderMember {
         return LockLimits.key(KEY_PREFIX + name);
     }
 
+    /** The key of the lock that the leader holds. */
+    public String key() {
+        return key(name);
+    }
+
     /** The name of the election. */
     public String name() {
         return name;

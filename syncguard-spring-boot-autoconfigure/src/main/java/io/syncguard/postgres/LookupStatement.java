@@ -82,7 +82,6 @@ final class LookupStatement {
     }
 
     private static RawLockInfo info(ResultSet rows) throws SQLException {
-        String owner = rows.getString("owner");
         return new RawLockInfo(
                 rows.getString("user_key"),
                 rows.getString("lock_id"),
@@ -90,6 +89,6 @@ final class LookupStatement {
                 Instant.ofEpochMilli(rows.getLong("acquired_at_ms")),
                 Instant.ofEpochMilli(rows.getLong("expires_at_ms")),
                 new Fence(Long.parseLong(rows.getString("fence"))),
-                owner == null ? "" : owner);
+                PostgresRows.text(rows, "owner"));
     }
 }

@@ -1,5 +1,9 @@
 package io.syncguard.postgres;
 
+import io.syncguard.ForcedRelease;
+import io.syncguard.LockPage;
+import io.syncguard.LockQuery;
+import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
@@ -39,6 +43,7 @@ public final class PostgresLockBackend implements LockBackend {
     private final ExtendStatement extend;
     private final ReleaseStatement release;
     private final LookupStatement lookup;
+    private final ListStatement list;
     private final PostgresPins pins;
 
     /**
@@ -77,6 +82,7 @@ public final class PostgresLockBackend implements LockBackend {
         this.extend = new ExtendStatement(settings.tables());
         this.release = new ReleaseStatement(settings.tables());
         this.lookup = new LookupStatement(settings.tables());
+        this.list = new ListStatement(settings.tables());
         this.pins = new PostgresPins(connections, settings, time);
         this.callers = new CallerRequests(settings, connections, release, this::availableWakeUps, time);
     }
@@ -189,6 +195,21 @@ public final class PostgresLockBackend implements LockBackend {
     @Override
     public Optional<RawLockInfo> lookupById(String lockId) {
         return lookup.byId(connections, lockId);
+    }
+
+    @Override
+    public LockPage list(LockQuery query) {
+        return list.list(connections, query);
+    }
+
+    @Override
+    public Optional<LockStatus> status(String key) {
+        return list.status(connections, key).stream().findFirst();
+    }
+
+    @Override
+    public ForcedRelease forceRelease(String key) {
+        return release.force(connections, key);
     }
 
     /**

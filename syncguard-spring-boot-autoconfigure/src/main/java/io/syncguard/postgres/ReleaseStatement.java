@@ -1,5 +1,7 @@
 package io.syncguard.postgres;
 
+import io.syncguard.Fence;
+import io.syncguard.ForcedRelease;
 import io.syncguard.spi.ReleaseResult;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -11,8 +13,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Releases leases and leaves queues: one with a hand-over, many at once without, a batch of callers, and one before its
- * {@code holdAtLeast} is over.
+ * Releases leases and leaves queues: one with a hand-over, many at once without, a batch of callers, one before its
+ * {@code holdAtLeast} is over, and all of a key by force.
  */
 final class ReleaseStatement {
 
@@ -40,11 +42,17 @@ final class ReleaseStatement {
             SELECT ${syncguard_locks}_release_after(?, ?)
             """;
 
+    private static final String FORCE = """
+            SELECT released, remaining, drawn_fence
+            FROM ${syncguard_locks}_force_release(?)
+            """;
+
     private final String release;
     private final String releaseInTransaction;
     private final String releaseAll;
     private final String batch;
     private final String releaseAfter;
+    private final String force;
 
     ReleaseStatement(PostgresTables tables) {
         this.release = tables.fill(RELEASE);
@@ -52,6 +60,7 @@ final class ReleaseStatement {
         this.releaseAll = tables.fill(RELEASE_ALL);
         this.batch = tables.fill(BATCH);
         this.releaseAfter = tables.fill(RELEASE_AFTER);
+        this.force = tables.fill(FORCE);
     }
 
     ReleaseResult run(PostgresConnections connections, String lockId) {
@@ -100,6 +109,22 @@ final class ReleaseStatement {
                     statement.setLong(2, held.toMillis());
                 },
                 ReleaseStatement::only);
+    }
+
+    ForcedRelease force(PostgresConnections connections, String key) {
+        return connections.query(
+                "releasing lock '" + key + "' by force",
+                force,
+                (connection, statement) -> statement.setString(1, key),
+                rows -> {
+                    rows.next();
+                    long fence = rows.getLong("drawn_fence");
+                    return new ForcedRelease(
+                            key,
+                            rows.getInt("released"),
+                            rows.getInt("remaining"),
+                            fence == 0 ? null : new Fence(fence));
+                });
     }
 
     private static ReleaseResult only(ResultSet rows) throws SQLException {

@@ -1,7 +1,11 @@
 package io.syncguard.redis;
 
+import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockPage;
+import io.syncguard.LockQuery;
+import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
@@ -30,10 +34,6 @@ public final class RedisLockBackend implements LockBackend {
 
     private static final Log log = LogFactory.getLog(RedisLockBackend.class);
 
-    private static final RedisScript ROTATE = RedisScript.named("rotate");
-    private static final RedisScript RELEASE = RedisScript.named("release");
-    private static final RedisScript RELEASE_AFTER = RedisScript.named("release_after");
-
     private static final RedisExtensions EXTENSIONS = new RedisExtensions();
     private static final RedisReleases RELEASES = new RedisReleases();
 
@@ -43,7 +43,9 @@ public final class RedisLockBackend implements LockBackend {
     private final RedisCallerRequests callerRequests;
     private final RedisAcquireRequests acquireRequests;
     private final RedisRenewals renewals;
+    private final RedisLeaseRequests leases;
     private final RedisLookups lookups;
+    private final RedisList list;
     private final RedisKeySpace keys;
     private final RedisShards shards;
     private final RedisFenceMonitor fences = new RedisFenceMonitor();
@@ -76,7 +78,9 @@ public final class RedisLockBackend implements LockBackend {
         this.callerRequests = new RedisCallerRequests(scripts, shards, settings.batching());
         this.acquireRequests = new RedisAcquireRequests(keys, shards, waiterTtl);
         this.renewals = new RedisRenewals(waiterTtl);
+        this.leases = new RedisLeaseRequests(scripts, callerRequests, keys, shards);
         this.lookups = new RedisLookups(scripts, keys, shards);
+        this.list = new RedisList(scripts, keys, shards);
         this.time = time;
         this.channel = keys.key("wake", UUID.randomUUID().toString());
     }
@@ -147,13 +151,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public ReleaseResult release(String lockId) {
-        RedisShard shard = shards.ofLockId(lockId);
-        return shard == null
-                ? ReleaseResult.NOT_FOUND
-                : callerRequests.run(
-                        new RedisRequest("releasing a lock", RELEASE, shard, List.of(lockId)),
-                        scripts.limit(),
-                        reply -> RedisReplyReader.readRelease(reply, 0));
+        return leases.release(lockId);
     }
 
     @Override
@@ -163,12 +161,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public ReleaseResult releaseAfter(String lockId, Duration held) {
-        RedisShard shard = shards.ofLockId(lockId);
-        return shard == null
-                ? ReleaseResult.NOT_FOUND
-                : scripts.run(
-                        new RedisRequest("releasing a lock", RELEASE_AFTER, shard, List.of(lockId, millis(held))),
-                        reply -> RedisReplyReader.readRelease(reply, 0));
+        return leases.releaseAfter(lockId, held);
     }
 
     @Override
@@ -187,17 +180,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public ExtendResult rotate(ExtendRequest request) {
-        RedisShard shard = shards.ofLockId(request.lockId());
-        return shard == null
-                ? new ExtendResult.NotFound()
-                : scripts.run(
-                        new RedisRequest(
-                                "taking the next fence for a lock",
-                                ROTATE,
-                                shard,
-                                List.of(request.lockId(), millis(request.ttl()))),
-                        request.ttl(),
-                        RedisReplyReader::readRotation);
+        return leases.rotate(request);
     }
 
     @Override
@@ -213,6 +196,21 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public Optional<RawLockInfo> lookupById(String lockId) {
         return lookups.lookupById(lockId);
+    }
+
+    @Override
+    public LockPage list(LockQuery query) {
+        return list.list(query);
+    }
+
+    @Override
+    public Optional<LockStatus> status(String key) {
+        return list.status(key);
+    }
+
+    @Override
+    public ForcedRelease forceRelease(String key) {
+        return leases.forceRelease(key);
     }
 
     /**
@@ -232,9 +230,5 @@ public final class RedisLockBackend implements LockBackend {
             wakeUps.close();
         }
         connections.close();
-    }
-
-    private static String millis(Duration duration) {
-        return Long.toString(duration.toMillis());
     }
 }

@@ -1,5 +1,7 @@
 package io.syncguard.spi;
 
+import io.syncguard.LockInfo;
+import io.syncguard.RawLockInfo;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -17,6 +19,18 @@ public final class Hashes {
     /** The first 12 bytes of the SHA-256 of the text in 24 lower-case hexadecimal digits. */
     public static String shown(String text) {
         return HexFormat.of().formatHex(sha256(text), 0, SHOWN_BYTES);
+    }
+
+    /** The same for the key and the lock id of a lease. */
+    public static LockInfo shown(RawLockInfo raw) {
+        return new LockInfo(
+                shown(raw.key()),
+                shown(raw.lockId()),
+                raw.mode(),
+                raw.acquiredAt(),
+                raw.expiresAt(),
+                raw.fence(),
+                raw.owner());
     }
 
     static byte[] sha256(String text) {

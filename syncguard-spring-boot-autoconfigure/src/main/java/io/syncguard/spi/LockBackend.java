@@ -1,6 +1,10 @@
 package io.syncguard.spi;
 
+import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
+import io.syncguard.LockPage;
+import io.syncguard.LockQuery;
+import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import java.time.Duration;
 import java.util.List;
@@ -124,6 +128,23 @@ public interface LockBackend extends AutoCloseable {
 
     /** The live lease with this lock id. */
     Optional<RawLockInfo> lookupById(String lockId);
+
+    /**
+     * A page of the keys that have live leases or live queue entries, in the order of their bytes in UTF-8. Its time is
+     * bounded by the number of keys in the store, and it never reads a counter of a key that is free. It may take
+     * several round trips, and what changes meanwhile may be missing.
+     */
+    LockPage list(LockQuery query);
+
+    /** The live leases and the live queue entries of one key; empty if it has none. Reads only. */
+    Optional<LockStatus> status(String key);
+
+    /**
+     * Ends all leases of the key, whoever has them, and takes the next fence of the key, which is larger than theirs.
+     * Then it wakes all who can be granted the key now. Nothing is handed over. It is durable like a grant. A lease
+     * that a transaction of the application pins remains. Without a lease nothing is written.
+     */
+    ForcedRelease forceRelease(String key);
 
     /**
      * The in-doubt period of an {@link #acquire} without an answer: how long the server may still grant it. The engine

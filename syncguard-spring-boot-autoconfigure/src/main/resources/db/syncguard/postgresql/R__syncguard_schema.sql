@@ -65,6 +65,7 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks}_waiters (
     lock_id       TEXT COLLATE "C" PRIMARY KEY,
     key           TEXT COLLATE "C" NOT NULL,
     arrival       BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY,
+    arrived_at_ms BIGINT NOT NULL,
     shared        BOOLEAN NOT NULL,
     expires_at_ms BIGINT NOT NULL,
     ttl_ms        BIGINT NOT NULL,
@@ -798,8 +799,8 @@ BEGIN
         -- A lapsed entry is lost: its number would let the waiter pass those that arrived since.
         DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id;
         INSERT INTO ${syncguard_locks}_waiters
-            (lock_id, key, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
-        VALUES (p_lock_id, p_key, p_shared, v_expires, p_waiter_ttl_ms,
+            (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter, owner, secret)
+        VALUES (p_lock_id, p_key, "Attempt".now_ms, p_shared, v_expires, p_waiter_ttl_ms,
                 p_hand_over, p_channel, p_waiter, p_owner, p_secret);
     ELSE
         UPDATE ${syncguard_locks}_waiters w SET expires_at_ms = v_expires, waiter = p_waiter, secret = p_secret
@@ -1169,6 +1170,41 @@ BEGIN
     SELECT CASE WHEN r.lock_id = ANY (v_left) THEN 'left' ELSE ${syncguard_locks}_release(r.lock_id) END
     FROM unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
     ORDER BY r.position;
+END
+$function$;
+
+-- Ends all leases of a key at the request of an operator, draws a fence that is larger than theirs, and wakes the
+-- waiters that can be granted the key now. A lease whose row a transaction locks remains. drawn_fence is null if no live
+-- lease has ended, and 0 if the counter is at its end.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_force_release(
+    p_key TEXT, OUT released INTEGER, OUT remaining INTEGER, OUT drawn_fence BIGINT
+)
+LANGUAGE plpgsql AS $function$
+DECLARE
+    v_now BIGINT := ${syncguard_locks}_now();
+BEGIN
+    -- The serialising row first, as in _remove. Without a lease the key may have no counter, and gets none.
+    PERFORM 1 FROM ${syncguard_fence_counters} c
+    WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
+    FOR NO KEY UPDATE;
+
+    WITH "Exclusive" AS (
+        DELETE FROM ${syncguard_locks} l WHERE l.key = (
+            SELECT s.key FROM ${syncguard_locks} s WHERE s.key = p_key FOR UPDATE SKIP LOCKED
+        ) RETURNING l.expires_at_ms
+    ), "Shared" AS (
+        DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = ANY (ARRAY(
+            SELECT s.lock_id FROM ${syncguard_locks}_shared s WHERE s.key = p_key FOR UPDATE SKIP LOCKED
+        )) RETURNING l.expires_at_ms
+    )
+    SELECT count(*) INTO released FROM (TABLE "Exclusive" UNION ALL TABLE "Shared") AS e
+    WHERE ${syncguard_locks}_is_live(e.expires_at_ms, v_now);
+    remaining := (SELECT count(*) FROM ${syncguard_locks} l WHERE l.key = p_key)
+        + (SELECT count(*) FROM ${syncguard_locks}_shared s WHERE s.key = p_key);
+    IF released > 0 THEN
+        drawn_fence := ${syncguard_locks}_next_fence(p_key);
+        PERFORM ${syncguard_locks}_wake_next(p_key);
+    END IF;
 END
 $function$;
 

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
@@ -16,6 +17,10 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.bind.Name;
 
 class ConfigurationMetadataTests {
+
+    /** Spring Boot's annotation processor describes them. */
+    private static final List<String> OF_EVERY_ENDPOINT =
+            List.of("management.endpoint.syncguard.access", "management.endpoint.syncguard.cache.time-to-live");
 
     private static List<Map<String, Object>> properties;
 
@@ -31,8 +36,12 @@ class ConfigurationMetadataTests {
     void every_property_is_described() {
         assertThat(properties)
                 .extracting(property -> property.get("name"))
-                .containsExactlyInAnyOrderElementsOf(
-                        names("syncguard", SyncGuardProperties.class).toList());
+                .containsExactlyInAnyOrderElementsOf(Stream.of(
+                                names("syncguard", SyncGuardProperties.class),
+                                names("management.endpoint.syncguard", SyncGuardEndpointProperties.class),
+                                OF_EVERY_ENDPOINT.stream())
+                        .flatMap(Function.identity())
+                        .toList());
     }
 
     @Test
@@ -56,7 +65,11 @@ class ConfigurationMetadataTests {
                 .filteredOn(property -> !property.containsKey("defaultValue"))
                 .extracting(property -> property.get("name"))
                 .containsExactlyInAnyOrder(
-                        "syncguard.backend", "syncguard.fences", "syncguard.leader", "syncguard.owner");
+                        "syncguard.backend",
+                        "syncguard.fences",
+                        "syncguard.leader",
+                        "syncguard.owner",
+                        "management.endpoint.syncguard.roles");
     }
 
     @Test

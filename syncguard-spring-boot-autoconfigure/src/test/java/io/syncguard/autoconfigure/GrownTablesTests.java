@@ -71,6 +71,8 @@ class GrownTablesTests {
                 "syncguard_locks_release_grant('w9')",
                 "syncguard_locks_release('id9')",
                 "syncguard_locks_release_after('id9', 1)",
+                "syncguard_locks_force_release('k9')",
+                "syncguard_locks_force_release('s9')",
                 "syncguard_locks_release_all(ARRAY['id9', 'shared8', 'w7'])",
                 "syncguard_locks_release_batch(ARRAY['id9', 'shared8'])",
                 "syncguard_locks_sweep(ARRAY['k9'])",
@@ -125,8 +127,9 @@ class GrownTablesTests {
                     SELECT 'many' || n, 'many', syncguard_locks_now() + 30000, 0, lpad('1', 15, '0'), 'many', ''
                     FROM generate_series(1, %1$d) n;
                     INSERT INTO syncguard_fence_counters VALUES ('fence:many', 1, 'many');
-                    INSERT INTO syncguard_locks_waiters (lock_id, key, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter)
-                    SELECT 'w' || n, 'k' || n, false, syncguard_locks_now() + 30000, 5000, true, 'c', n
+                    INSERT INTO syncguard_locks_waiters
+                        (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, channel, waiter)
+                    SELECT 'w' || n, 'k' || n, 0, false, syncguard_locks_now() + 30000, 5000, true, 'c', n
                     FROM generate_series(1, %1$d) n
                     """, ROWS));
         }

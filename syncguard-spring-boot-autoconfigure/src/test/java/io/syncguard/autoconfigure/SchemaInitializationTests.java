@@ -53,6 +53,7 @@ class SchemaInitializationTests {
         "syncguard_locks_fence_key",
         "syncguard_locks_fence_source",
         "syncguard_locks_fence_text",
+        "syncguard_locks_force_release",
         "syncguard_locks_forget",
         "syncguard_locks_free_readers",
         "syncguard_locks_grant",

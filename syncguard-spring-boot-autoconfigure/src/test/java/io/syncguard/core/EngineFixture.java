@@ -76,7 +76,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     /** Whether wake-ups arrive from now on. The engine is not notified of the change. */
-    void deliverWakeUps(boolean delivers) {
+    public void deliverWakeUps(boolean delivers) {
         ((InMemoryLockBackend) server).connected = delivers;
     }
 
@@ -103,7 +103,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     /** Lets another thread ask for the key, and waits until it has a queue entry. */
-    FutureTask<LockHandle> startWaiting(LockRequest request) {
+    public FutureTask<LockHandle> startWaiting(LockRequest request) {
         int before = store.queue(request.key()).size();
         FutureTask<LockHandle> waiter = inAnotherThread(() -> engine.acquire(request));
         eventually().until(() -> store.queue(request.key()).size() == before + 1);

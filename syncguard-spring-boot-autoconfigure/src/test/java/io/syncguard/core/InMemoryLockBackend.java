@@ -1,9 +1,13 @@
 package io.syncguard.core;
 
 import io.syncguard.Fence;
+import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
+import io.syncguard.LockPage;
+import io.syncguard.LockQuery;
+import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
@@ -14,9 +18,11 @@ import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -35,6 +41,9 @@ import org.jspecify.annotations.Nullable;
 public final class InMemoryLockBackend implements LockBackend {
 
     private static final Duration WAITER_TTL = Duration.ofSeconds(5);
+
+    private static final Comparator<String> BY_BYTES =
+            Comparator.comparing(key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
 
     private final Store store;
     private @Nullable WakeUpListener wakeUps;
@@ -259,6 +268,60 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
+    public LockPage list(LockQuery query) {
+        synchronized (store) {
+            List<LockStatus> found = Stream.concat(
+                            store.leases.stream().map(lease -> lease.request.key()),
+                            store.waiters.stream().map(entry -> entry.request.key()))
+                    .distinct()
+                    .filter(key -> key.startsWith(query.prefix()) && BY_BYTES.compare(key, query.after()) > 0)
+                    .sorted(BY_BYTES)
+                    .flatMap(key -> status(key).stream())
+                    .limit(query.limit() + 1L)
+                    .toList();
+            return LockPage.of(found, query.limit());
+        }
+    }
+
+    @Override
+    public Optional<LockStatus> status(String key) {
+        synchronized (store) {
+            long now = store.now();
+            List<LockStatus.Holder> holders = store.leases.stream()
+                    .filter(lease -> lease.request.key().equals(key) && lease.isLive(now))
+                    .map(Lease::holder)
+                    .sorted(Comparator.comparing(LockStatus.Holder::fence))
+                    .toList();
+            List<LockStatus.Waiter> waiters = store.waiters.stream()
+                    .filter(entry -> entry.request.key().equals(key) && entry.expiresAt > now)
+                    .map(QueueEntry::waiter)
+                    .toList();
+            return holders.isEmpty() && waiters.isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(new LockStatus(
+                            key,
+                            Instant.ofEpochMilli(now),
+                            holders,
+                            waiters.subList(0, Math.min(waiters.size(), LockStatus.MAX_QUEUE)),
+                            waiters.size()));
+        }
+    }
+
+    @Override
+    public ForcedRelease forceRelease(String key) {
+        synchronized (store) {
+            int released = lookup(key).size();
+            if (released == 0) {
+                return new ForcedRelease(key, 0, 0, null);
+            }
+            long fence = store.nextFence(key);
+            store.leases.removeIf(lease -> lease.request.key().equals(key));
+            store.wake(key, waiter -> false);
+            return new ForcedRelease(key, released, 0, new Fence(fence));
+        }
+    }
+
+    @Override
     public Duration inDoubtPeriod() {
         return Duration.ofSeconds(5);
     }
@@ -412,7 +475,7 @@ public final class InMemoryLockBackend implements LockBackend {
         }
 
         private QueueEntry arrive(AcquireRequest request, InMemoryLockBackend process) {
-            QueueEntry entry = new QueueEntry(request, process, ++arrivals);
+            QueueEntry entry = new QueueEntry(request, process, ++arrivals, now());
             waiters.add(entry);
             return entry;
         }
@@ -481,12 +544,18 @@ public final class InMemoryLockBackend implements LockBackend {
 
         private final InMemoryLockBackend process;
         private final long arrival;
+        private final long arrivedAt;
         private long expiresAt;
 
-        QueueEntry(AcquireRequest request, InMemoryLockBackend process, long arrival) {
+        QueueEntry(AcquireRequest request, InMemoryLockBackend process, long arrival, long arrivedAt) {
             this.request = request;
             this.process = process;
             this.arrival = arrival;
+            this.arrivedAt = arrivedAt;
+        }
+
+        LockStatus.Waiter waiter() {
+            return new LockStatus.Waiter(request.mode(), request.owner(), Instant.ofEpochMilli(arrivedAt));
         }
     }
 
@@ -515,6 +584,15 @@ public final class InMemoryLockBackend implements LockBackend {
         AcquireResult.Granted asGrant() {
             return new AcquireResult.Granted(
                     new Fence(fence), Instant.ofEpochMilli(acquiredAt), Instant.ofEpochMilli(expiresAt));
+        }
+
+        LockStatus.Holder holder() {
+            return new LockStatus.Holder(
+                    request.mode(),
+                    request.owner(),
+                    Instant.ofEpochMilli(acquiredAt),
+                    Instant.ofEpochMilli(expiresAt),
+                    new Fence(fence));
         }
 
         RawLockInfo info() {

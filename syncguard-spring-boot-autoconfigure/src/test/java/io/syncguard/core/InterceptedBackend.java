@@ -1,7 +1,12 @@
 package io.syncguard.core;
 
+import io.syncguard.Fence;
+import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockPage;
+import io.syncguard.LockQuery;
+import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -13,11 +18,13 @@ import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A backend behind a network that a test controls: the actions of the test run before or after the store executes a
@@ -46,7 +53,12 @@ public final class InterceptedBackend implements LockBackend {
     public volatile Consumer<List<String>> onRenewal = lockIds -> {};
     public volatile Runnable beforeRenewal = NOTHING;
     public volatile Runnable afterRenewal = NOTHING;
+    public volatile Runnable afterForcedRelease = NOTHING;
+    public volatile Runnable beforeLookup = NOTHING;
     public volatile boolean rowsArePinned;
+
+    /** Another answer than that of the store. */
+    private volatile @Nullable ForcedRelease forcedRelease;
 
     /** The lock ids whose server fails, while the servers of others answer. */
     public volatile Set<String> unreachable = Set.of();
@@ -195,8 +207,14 @@ public final class InterceptedBackend implements LockBackend {
         return store.isConnected();
     }
 
+    /** Lets a forced release have another answer than that of the store. */
+    public void answerForcedRelease(String key, int released, int remaining) {
+        forcedRelease = new ForcedRelease(key, released, remaining, released == 0 ? null : new Fence(1));
+    }
+
     @Override
     public boolean isLocked(String key) {
+        beforeLookup.run();
         return store.isLocked(key);
     }
 
@@ -208,6 +226,23 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public Optional<RawLockInfo> lookupById(String lockId) {
         return store.lookupById(lockId);
+    }
+
+    @Override
+    public LockPage list(LockQuery query) {
+        return store.list(query);
+    }
+
+    @Override
+    public Optional<LockStatus> status(String key) {
+        return store.status(key);
+    }
+
+    @Override
+    public ForcedRelease forceRelease(String key) {
+        ForcedRelease done = store.forceRelease(key);
+        afterForcedRelease.run();
+        return Objects.requireNonNullElse(forcedRelease, done);
     }
 
     @Override

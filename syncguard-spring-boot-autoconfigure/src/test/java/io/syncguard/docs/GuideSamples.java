@@ -5,7 +5,9 @@ import io.syncguard.Fence;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
+import io.syncguard.LockQuery;
 import io.syncguard.LockRequest;
+import io.syncguard.LockStatus;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
 import io.syncguard.leader.LeaderElectedEvent;
@@ -195,6 +197,20 @@ class GuideSamples {
         LockHandle lock = manager.acquire(
                 LockRequest.of("export").ttl(Duration.ofMinutes(5)).noHeartbeat());
         return lock.lockId(); // to the other process, by a way that keeps secrets
+        // end
+    }
+
+    void releaseThoseThatHang() {
+        // sample: force-release
+        for (LockStatus lock :
+                manager.list(LockQuery.all().startingWith("report:")).locks()) {
+            boolean hangs = lock.holders().stream()
+                    .anyMatch(holder ->
+                            Duration.between(holder.since(), lock.at()).toHours() >= 3);
+            if (hangs) {
+                manager.forceRelease(lock.key(), "held for three hours");
+            }
+        }
         // end
     }
 

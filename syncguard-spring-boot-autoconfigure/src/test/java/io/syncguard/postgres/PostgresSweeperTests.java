@@ -254,8 +254,8 @@ class PostgresSweeperTests {
     void the_look_for_the_lapsed_is_not_worth_compiling(int waiters) throws SQLException {
         open(Duration.ZERO, false);
         jdbc.update("""
-                INSERT INTO syncguard_locks_waiters (lock_id, key, shared, expires_at_ms, ttl_ms, hand_over, waiter)
-                SELECT 'id' || n, 'k' || n, false, syncguard_locks_now() + n, 5000, false, n FROM generate_series(1, ?) AS n
+                INSERT INTO syncguard_locks_waiters (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, waiter)
+                SELECT 'id' || n, 'k' || n, 0, false, syncguard_locks_now() + n, 5000, false, n FROM generate_series(1, ?) AS n
                 """, waiters);
         jdbc.execute("VACUUM ANALYZE");
         try (Connection connection = dataSource.getConnection();

@@ -206,8 +206,9 @@ class PostgresWakeUpRaceTests {
         race.backend.acquire(AcquireRequests.exclusive("another", THEIRS, TTL, "test"));
         race.moveClock(Duration.ofSeconds(4));
         race.jdbc.update(
-                "INSERT INTO syncguard_locks_waiters (lock_id, key, shared, expires_at_ms, ttl_ms, hand_over, waiter)"
-                        + " VALUES ('" + SECOND + "', 'k', false, syncguard_locks_now() + 1000, 5000, false, 2)");
+                "INSERT INTO syncguard_locks_waiters (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms,"
+                        + " hand_over, waiter) VALUES ('" + SECOND
+                        + "', 'k', 0, false, syncguard_locks_now() + 1000, 5000, false, 2)");
 
         assertThat(race.sweep(KEY, "another")).isEqualTo(1);
 

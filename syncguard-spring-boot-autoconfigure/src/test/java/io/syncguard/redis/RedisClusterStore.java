@@ -5,6 +5,7 @@ import io.syncguard.core.ContractStoreProvider;
 import io.syncguard.core.DirectHandOverContract;
 import io.syncguard.core.FenceRotationContract;
 import io.syncguard.core.LockBackendContract;
+import io.syncguard.core.LockListContract;
 import io.syncguard.core.QueueContract;
 import io.syncguard.core.QueueEntryContract;
 import io.syncguard.core.SharedLockContract;
@@ -71,6 +72,9 @@ class RedisClusterWokenWaitersTests extends WokenWaitersContract {}
 
 @ExtendWith(RedisClusterStore.class)
 class RedisClusterLeadershipTests extends LeadershipContract {}
+
+@ExtendWith(RedisClusterStore.class)
+class RedisClusterLockListTests extends LockListContract {}
 
 @ExtendWith(RedisClusterStore.class)
 class RedisClusterForgedMessagesTests extends RedisForgedMessagesContract {}

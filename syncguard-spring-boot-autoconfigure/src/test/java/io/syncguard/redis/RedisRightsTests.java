@@ -10,6 +10,7 @@ import io.lettuce.core.protocol.CommandType;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
+import io.syncguard.LockQuery;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
@@ -197,9 +198,12 @@ class RedisRightsTests {
         assertThat(backend.rotate(new ExtendRequest(holder.lockId(), TTL))).isInstanceOf(ExtendResult.Rotated.class);
         assertThat(backend.isLocked("order:42")).isTrue();
         assertThat(backend.lookup("order:42")).hasSize(1);
+        assertThat(backend.status("order:42").orElseThrow().waiters()).isEqualTo(2);
+        assertThat(backend.list(LockQuery.all()).locks()).hasSize(1);
         assertThat(backend.lookupById(holder.lockId())).isPresent();
         assertThat(backend.release(holder.lockId())).isEqualTo(ReleaseResult.RELEASED);
         assertThat(backend.acquire(waiter)).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(backend.forceRelease("order:42").released()).isEqualTo(1);
         assertThat(backend.release(reader.lockId())).isEqualTo(ReleaseResult.LEFT);
     }
 

@@ -1,0 +1,25 @@
+package io.syncguard.actuate;
+
+import io.syncguard.ForcedRelease;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * What a release by force did.
+ *
+ * @param key the key, or its hash
+ * @param released how many leases it has ended
+ * @param remaining how many it could not end, because a transaction commits under them at this moment
+ * @param fence larger than the fences of the leases that have ended; {@code null} if there were none
+ */
+public record ForcedReleaseDescriptor(
+        String key, int released, int remaining, @Nullable Long fence) implements OperationResponseBody {
+
+    static ForcedReleaseDescriptor of(ForcedRelease done, boolean showKey) {
+        return new ForcedReleaseDescriptor(
+                LockDescriptor.shown(done.key(), showKey),
+                done.released(),
+                done.remaining(),
+                done.fence() == null ? null : done.fence().value());
+    }
+}

@@ -1,0 +1,41 @@
+package io.syncguard.actuate;
+
+import io.syncguard.core.ProcessStatus;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * The answer of the endpoint.
+ *
+ * @param managers by the names of their beans
+ * @param elections in which this process takes part, by name
+ */
+public record LocksDescriptor(Map<String, Manager> managers, Map<String, Election> elections)
+        implements OperationResponseBody {
+
+    /**
+     * A lock manager.
+     *
+     * @param process what this process holds and waits for
+     * @param locks of all processes, in the order of their keys
+     * @param more whether there are more than these
+     * @param next what to pass as {@code after} for them; {@code null} if there are none, or keys are not shown
+     */
+    public record Manager(
+            ProcessStatus process,
+            List<LockDescriptor> locks,
+            boolean more,
+            @Nullable String next) {}
+
+    /**
+     * An election.
+     *
+     * @param joined whether this process is a candidate
+     * @param leads whether this process leads
+     * @param lock the lock of the leader, for which the other members wait; {@code null} if it has none
+     */
+    public record Election(
+            boolean joined, boolean leads, @Nullable LockDescriptor lock) {}
+}

@@ -1,0 +1,69 @@
+package io.syncguard.actuate;
+
+import java.security.Principal;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+
+/** The endpoint over HTTP: it knows the user, who may see keys or not. */
+@EndpointWebExtension(endpoint = SyncGuardEndpoint.class)
+public final class SyncGuardEndpointWebExtension {
+
+    private static final int CONFLICT = 409;
+
+    private final SyncGuardEndpoint endpoint;
+    private final Show showValues;
+    private final Set<String> roles;
+
+    /**
+     * @param showValues when keys are shown
+     * @param roles of users who see keys with {@link Show#WHEN_AUTHORIZED}; empty for all authenticated users
+     */
+    public SyncGuardEndpointWebExtension(SyncGuardEndpoint endpoint, Show showValues, Set<String> roles) {
+        this.endpoint = endpoint;
+        this.showValues = showValues;
+        this.roles = roles;
+    }
+
+    @ReadOperation
+    public LocksDescriptor locks(
+            SecurityContext user, @Nullable String prefix, @Nullable String after, @Nullable Integer limit) {
+        return endpoint.locks(prefix, after, limit, showValues.isShown(user, roles));
+    }
+
+    /** 404 if nobody holds the key or waits for it. */
+    @ReadOperation
+    public WebEndpointResponse<LockDescriptor> lock(
+            SecurityContext user, @Selector String key, @Nullable String manager) {
+        return endpoint.lock(key, manager, showValues.isShown(user, roles))
+                .map(WebEndpointResponse::new)
+                .orElseGet(() -> new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND));
+    }
+
+    /** 404 if nobody held the key; 409 if a lease remains because a transaction commits under it. */
+    @DeleteOperation
+    public WebEndpointResponse<ForcedReleaseDescriptor> forceRelease(
+            SecurityContext user, @Selector String key, @Nullable String manager, @Nullable String reason) {
+        Principal principal = user.getPrincipal();
+        ForcedReleaseDescriptor done = endpoint.forceRelease(
+                key,
+                manager,
+                reason,
+                principal == null ? "an unknown user" : principal.getName(),
+                showValues.isShown(user, roles));
+        return new WebEndpointResponse<>(done, statusOf(done));
+    }
+
+    private static int statusOf(ForcedReleaseDescriptor done) {
+        if (done.remaining() > 0) {
+            return CONFLICT;
+        }
+        return done.released() == 0 ? WebEndpointResponse.STATUS_NOT_FOUND : WebEndpointResponse.STATUS_OK;
+    }
+}

@@ -1,0 +1,55 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.actuate.SyncGuardEndpoint;
+import io.syncguard.actuate.SyncGuardEndpointWebExtension;
+import io.syncguard.core.LockEngine;
+import io.syncguard.leader.LeaderElection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+
+/** The actuator endpoint {@code syncguard}. */
+@AutoConfiguration(after = {SyncGuardAutoConfiguration.class, SyncGuardLeaderAutoConfiguration.class})
+@ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+@ConditionalOnBean(LockEngine.class)
+@EnableConfigurationProperties(SyncGuardEndpointProperties.class)
+public final class SyncGuardEndpointAutoConfiguration {
+
+    @Bean
+    @ConditionalOnAvailableEndpoint
+    @ConditionalOnMissingBean
+    SyncGuardEndpoint syncGuardEndpoint(
+            ListableBeanFactory beans,
+            ObjectProvider<LeaderElection> election,
+            SyncGuardEndpointProperties properties) {
+        return new SyncGuardEndpoint(managers(beans), election::getIfAvailable, properties.showValues());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnBean(SyncGuardEndpoint.class)
+    @ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
+    SyncGuardEndpointWebExtension syncGuardEndpointWebExtension(
+            SyncGuardEndpoint endpoint, SyncGuardEndpointProperties properties) {
+        return new SyncGuardEndpointWebExtension(endpoint, properties.showValues(), properties.roles());
+    }
+
+    /** The primary one first. */
+    static Map<String, LockEngine> managers(ListableBeanFactory beans) {
+        Map<String, LockEngine> managers = new LinkedHashMap<>(beans.getBeansOfType(LockEngine.class));
+        LockEngine second = managers.remove(SyncGuardAutoConfiguration.SECOND_MANAGER);
+        if (second != null) {
+            managers.put(SyncGuardAutoConfiguration.SECOND_MANAGER, second);
+        }
+        return managers;
+    }
+}

@@ -1,0 +1,29 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.actuate.LockHealthIndicator;
+import io.syncguard.core.LockEngine;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * The health of the locks, {@code syncguard} in {@code /actuator/health}. {@code management.health.syncguard.enabled=false}
+ * turns it off.
+ */
+@AutoConfiguration(after = SyncGuardAutoConfiguration.class)
+@ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
+@ConditionalOnBean(LockEngine.class)
+public final class SyncGuardHealthAutoConfiguration {
+
+    @Bean
+    @ConditionalOnEnabledHealthIndicator("syncguard")
+    @ConditionalOnMissingBean(name = "syncguardHealthIndicator")
+    LockHealthIndicator syncguardHealthIndicator(ListableBeanFactory beans) {
+        return new LockHealthIndicator(SyncGuardEndpointAutoConfiguration.managers(beans));
+    }
+}

@@ -1,0 +1,46 @@
+package io.syncguard.core;
+
+import io.syncguard.Fence;
+import io.syncguard.ForcedRelease;
+import io.syncguard.LockManager;
+import io.syncguard.LockReason;
+import io.syncguard.spi.LockBackend;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/** Ends all leases of a key for an operator, also those of other processes. Threads may share it. */
+final class ForcedReleaser {
+
+    private static final Log log = LogFactory.getLog(LockManager.class);
+
+    private final LockBackend backend;
+    private final LeaseMonitor monitor;
+    private final ListenerDispatcher dispatcher;
+
+    ForcedReleaser(LockBackend backend, LeaseMonitor monitor, ListenerDispatcher dispatcher) {
+        this.backend = backend;
+        this.monitor = monitor;
+        this.dispatcher = dispatcher;
+    }
+
+    ForcedRelease release(String key, String reason) {
+        ForcedRelease done = backend.forceRelease(key);
+        log.warn("Lock '" + key + "' was released by force: " + done.released() + " lease(s) ended, " + done.remaining()
+                + " remain because of a running commit. Reason: " + reason);
+        Fence fence = done.fence();
+        if (fence != null && done.remaining() == 0) {
+            endHere(key, fence);
+        }
+        dispatcher.forceReleased(done, reason);
+        return done;
+    }
+
+    /** Their heartbeats would detect it, too, but later. A lease with a larger fence was granted afterwards. */
+    private void endHere(String key, Fence fence) {
+        for (Lease lease : monitor.leases()) {
+            if (lease.key().equals(key) && lease.fence().compareTo(fence) < 0) {
+                lease.lose(LockReason.NOT_FOUND, "it was released by force");
+            }
+        }
+    }
+}

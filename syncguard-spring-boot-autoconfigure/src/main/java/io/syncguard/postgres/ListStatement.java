@@ -1,0 +1,137 @@
+package io.syncguard.postgres;
+
+import io.syncguard.Fence;
+import io.syncguard.LockMode;
+import io.syncguard.LockPage;
+import io.syncguard.LockQuery;
+import io.syncguard.LockStatus;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Looks at the leases and queues of many keys. Reads only, and reads no counter. */
+final class ListStatement {
+
+    /**
+     * The keys of the page come first: each of the three tables gives as many as fit, in the order of an index. The rows
+     * of a key are its leases by fence, then its queue by arrival.
+     */
+    private static final String LIST = """
+            WITH "Clock" AS MATERIALIZED (
+                SELECT ${syncguard_locks}_now() AS now_ms
+            ), "Page" AS MATERIALIZED (
+                (SELECT l.key FROM ${syncguard_locks} l, "Clock" c
+                 WHERE %1$s AND ${syncguard_locks}_is_live(l.expires_at_ms, c.now_ms) ORDER BY l.key LIMIT ?)
+                UNION
+                (SELECT DISTINCT l.key FROM ${syncguard_locks}_shared l, "Clock" c
+                 WHERE %1$s AND ${syncguard_locks}_is_live(l.expires_at_ms, c.now_ms) ORDER BY l.key LIMIT ?)
+                UNION
+                (SELECT DISTINCT l.key FROM ${syncguard_locks}_waiters l, "Clock" c
+                 WHERE %1$s AND l.expires_at_ms > c.now_ms ORDER BY l.key LIMIT ?)
+                ORDER BY key LIMIT ?
+            )
+            SELECT p.key, c.now_ms, r.*
+            FROM "Clock" c, "Page" p, LATERAL (
+                SELECT 'EXCLUSIVE' AS mode, l.owner, l.acquired_at_ms AS since_ms, l.expires_at_ms, l.fence,
+                       NULL::BIGINT AS arrival, 0::BIGINT AS waiters
+                FROM ${syncguard_locks} l
+                WHERE l.key = p.key AND ${syncguard_locks}_is_live(l.expires_at_ms, c.now_ms)
+                UNION ALL
+                SELECT 'SHARED', s.owner, s.acquired_at_ms, s.expires_at_ms, s.fence, NULL, 0
+                FROM ${syncguard_locks}_shared s
+                WHERE s.key = p.key AND ${syncguard_locks}_is_live(s.expires_at_ms, c.now_ms)
+                UNION ALL
+                (SELECT CASE WHEN w.shared THEN 'SHARED' ELSE 'EXCLUSIVE' END, w.owner, w.arrived_at_ms, NULL, NULL,
+                        w.arrival, count(*) OVER ()
+                 FROM ${syncguard_locks}_waiters w WHERE w.key = p.key AND w.expires_at_ms > c.now_ms
+                 ORDER BY w.arrival LIMIT ?)
+            ) AS r
+            ORDER BY p.key, r.arrival NULLS FIRST, r.fence
+            """;
+
+    private final String list;
+    private final String status;
+
+    ListStatement(PostgresTables tables) {
+        this.list = tables.fill(LIST.formatted("l.key > ? AND l.key >= ? AND starts_with(l.key, ?)"));
+        this.status = tables.fill(LIST.formatted("l.key = ?"));
+    }
+
+    LockPage list(PostgresConnections connections, LockQuery query) {
+        // One more than asked for shows whether there is another page.
+        List<LockStatus> found = connections.query(
+                "listing locks",
+                list,
+                (connection, statement) -> {
+                    int parameter = 1;
+                    for (int table = 1; table <= 3; table++) {
+                        statement.setString(parameter++, query.after());
+                        statement.setString(parameter++, query.prefix());
+                        statement.setString(parameter++, query.prefix());
+                        statement.setInt(parameter++, query.limit() + 1);
+                    }
+                    statement.setInt(parameter++, query.limit() + 1);
+                    statement.setInt(parameter, LockStatus.MAX_QUEUE);
+                },
+                ListStatement::statuses);
+        return LockPage.of(found, query.limit());
+    }
+
+    /** Empty if nobody holds the key or waits for it. */
+    List<LockStatus> status(PostgresConnections connections, String key) {
+        return connections.query(
+                "looking at the holders and waiters of lock '" + key + "'",
+                status,
+                (connection, statement) -> {
+                    int parameter = 1;
+                    for (int table = 1; table <= 3; table++) {
+                        statement.setString(parameter++, key);
+                        statement.setInt(parameter++, 1);
+                    }
+                    statement.setInt(parameter++, 1);
+                    statement.setInt(parameter, LockStatus.MAX_QUEUE);
+                },
+                ListStatement::statuses);
+    }
+
+    private static List<LockStatus> statuses(ResultSet rows) throws SQLException {
+        List<LockStatus> all = new ArrayList<>();
+        boolean more = rows.next();
+        while (more) {
+            String key = rows.getString("key");
+            Instant at = Instant.ofEpochMilli(rows.getLong("now_ms"));
+            List<LockStatus.Holder> holders = new ArrayList<>();
+            List<LockStatus.Waiter> queue = new ArrayList<>();
+            int waiters = 0;
+            do {
+                if (rows.getString("fence") != null) {
+                    holders.add(holder(rows));
+                } else {
+                    queue.add(waiter(rows));
+                    waiters = rows.getInt("waiters");
+                }
+                more = rows.next();
+            } while (more && rows.getString("key").equals(key));
+            all.add(new LockStatus(key, at, holders, queue, waiters));
+        }
+        return all;
+    }
+
+    private static LockStatus.Holder holder(ResultSet rows) throws SQLException {
+        return new LockStatus.Holder(
+                LockMode.valueOf(rows.getString("mode")),
+                PostgresRows.text(rows, "owner"),
+                Instant.ofEpochMilli(rows.getLong("since_ms")),
+                Instant.ofEpochMilli(rows.getLong("expires_at_ms")),
+                new Fence(Long.parseLong(rows.getString("fence"))));
+    }
+
+    private static LockStatus.Waiter waiter(ResultSet rows) throws SQLException {
+        return new LockStatus.Waiter(
+                LockMode.valueOf(rows.getString("mode")),
+                PostgresRows.text(rows, "owner"),
+                Instant.ofEpochMilli(rows.getLong("since_ms")));
+    }
+}

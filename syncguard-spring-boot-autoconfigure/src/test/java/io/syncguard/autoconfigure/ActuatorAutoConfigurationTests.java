@@ -1,0 +1,89 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockRequest;
+import io.syncguard.actuate.LockHealthIndicator;
+import io.syncguard.actuate.SyncGuardEndpoint;
+import io.syncguard.actuate.SyncGuardEndpointWebExtension;
+import io.syncguard.core.InMemoryLockBackend;
+import io.syncguard.core.LockEngine;
+import io.syncguard.spi.LockBackend;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** What the actuator has of the locks, and when. */
+class ActuatorAutoConfigurationTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    AopAutoConfiguration.class,
+                    SyncGuardAutoConfiguration.class,
+                    SyncGuardEndpointAutoConfiguration.class,
+                    SyncGuardHealthAutoConfiguration.class))
+            .withBean(LockBackend.class, InMemoryLockBackend::new);
+
+    @Test
+    void an_endpoint_that_is_not_exposed_is_not_there() {
+        runner.run(context -> assertThat(context)
+                .hasNotFailed()
+                .doesNotHaveBean(SyncGuardEndpoint.class)
+                .hasSingleBean(LockHealthIndicator.class));
+    }
+
+    @Test
+    void an_endpoint_that_is_exposed_shows_the_manager_by_the_name_of_its_bean_and_hides_keys() {
+        runner.withPropertyValues("management.endpoints.web.exposure.include=syncguard")
+                .run(context -> {
+                    assertThat(context).hasSingleBean(SyncGuardEndpointWebExtension.class);
+                    context.getBean(LockEngine.class).acquire(LockRequest.of("order:42"));
+                    SyncGuardEndpoint endpoint = context.getBean(SyncGuardEndpoint.class);
+                    assertThat(endpoint.locks(null, null, null).managers()).containsOnlyKeys("lockManager");
+                    assertThat(endpoint.locks(null, null, null).toString()).doesNotContain("order:42");
+                });
+    }
+
+    @Test
+    void the_property_shows_keys() {
+        runner.withPropertyValues(
+                        "management.endpoints.web.exposure.include=syncguard",
+                        "management.endpoint.syncguard.show-values=always")
+                .run(context -> {
+                    context.getBean(LockEngine.class).acquire(LockRequest.of("order:42"));
+                    assertThat(context.getBean(SyncGuardEndpoint.class)
+                                    .locks(null, null, null)
+                                    .toString())
+                            .contains("order:42");
+                });
+    }
+
+    @Test
+    void each_part_can_be_turned_off() {
+        runner.withPropertyValues(
+                        "management.endpoints.web.exposure.include=*",
+                        "management.endpoint.syncguard.access=NONE",
+                        "management.health.syncguard.enabled=false")
+                .run(context -> assertThat(context)
+                        .doesNotHaveBean(SyncGuardEndpoint.class)
+                        .doesNotHaveBean(LockHealthIndicator.class));
+    }
+
+    @Test
+    void without_the_actuator_the_application_starts() {
+        runner.withClassLoader(
+                        new FilteredClassLoader("org.springframework.boot.actuate", "org.springframework.boot.health"))
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(LockEngine.class));
+    }
+
+    @Test
+    void without_locks_there_is_nothing_to_show() {
+        runner.withPropertyValues("syncguard.enabled=false", "management.endpoints.web.exposure.include=*")
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .doesNotHaveBean(SyncGuardEndpoint.class)
+                        .doesNotHaveBean(LockHealthIndicator.class));
+    }
+}

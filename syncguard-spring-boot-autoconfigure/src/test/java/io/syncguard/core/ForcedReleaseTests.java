@@ -1,0 +1,122 @@
+package io.syncguard.core;
+
+import static io.syncguard.core.EngineFixture.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.ForcedRelease;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockListener;
+import io.syncguard.LockQuery;
+import io.syncguard.LockRequest;
+import io.syncguard.testing.CapturedLog;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** An operator ends a lock that hangs. */
+class ForcedReleaseTests {
+
+    private static final LockRequest ORDER = LockRequest.of("order:42");
+
+    private final List<String> audit = new ArrayList<>();
+
+    @RegisterExtension
+    private final EngineFixture fixture = new EngineFixture(new LockListener() {
+        @Override
+        public void forceReleased(ForcedRelease release, String reason) {
+            audit.add(release.key() + ", " + release.released() + ", " + reason);
+        }
+    });
+
+    private final LockEngine locks = fixture.engine;
+
+    @Test
+    void its_holder_in_this_process_knows_at_once() {
+        LockHandle hangs = locks.acquire(ORDER);
+        LockHandle other = locks.acquire(LockRequest.of("order:43"));
+
+        ForcedRelease done = locks.forceRelease("order:42", "by ann: it hangs");
+
+        assertThat(hangs.state()).isEqualTo(LockHandle.State.LOST);
+        assertThat(other.isHeld()).isTrue();
+        assertThat(done.fence()).isGreaterThan(hangs.fence());
+        eventually().until(() -> fixture.events.contains("lost"));
+        assertThat(locks.acquire(ORDER).fence()).isGreaterThan(done.fence());
+    }
+
+    @Test
+    void a_lock_that_was_granted_afterwards_is_left_alone() {
+        locks.acquire(ORDER);
+        LockHandle[] next = new LockHandle[1];
+        fixture.backend.afterForcedRelease = () -> next[0] = locks.acquire(ORDER);
+
+        locks.forceRelease("order:42", "by ann");
+
+        assertThat(next[0].isHeld()).isTrue();
+    }
+
+    @Test
+    void while_a_lease_remains_its_holder_goes_on() {
+        LockHandle commits = locks.acquire(ORDER);
+        fixture.backend.answerForcedRelease("order:42", 1, 1);
+
+        assertThat(locks.forceRelease("order:42").remaining()).isEqualTo(1);
+
+        assertThat(commits.isHeld()).isTrue();
+    }
+
+    @Test
+    void a_holder_in_another_process_detects_it_at_its_next_heartbeat() {
+        LockHandle hangs = locks.acquire(ORDER);
+        new InMemoryLockBackend(fixture.store).forceRelease("order:42");
+        assertThat(hangs.isHeld()).isTrue();
+
+        fixture.advanceSlowly(EngineFixture.TTL.dividedBy(3).plusSeconds(1), EngineFixture.TTL.dividedBy(30));
+
+        assertThat(hangs.state()).isEqualTo(LockHandle.State.LOST);
+    }
+
+    @Test
+    void listeners_and_the_log_learn_who_and_why() {
+        fixture.holdElsewhere("order:42", EngineFixture.TTL);
+        try (CapturedLog log = new CapturedLog()) {
+            locks.forceRelease("order:42", "by ann: it hangs");
+
+            assertThat(log.messages())
+                    .containsExactly("Lock 'order:42' was released by force: 1 lease(s) ended, 0 remain because of a"
+                            + " running commit. Reason: by ann: it hangs");
+        }
+        assertThat(audit).containsExactly("order:42, 1, by ann: it hangs");
+    }
+
+    @Test
+    void the_status_and_the_list_come_from_the_store() {
+        fixture.holdElsewhere("order:42", EngineFixture.TTL);
+        assertThat(locks.status("order:42").orElseThrow().holders()).hasSize(1);
+        assertThat(locks.status("order:43")).isEmpty();
+        assertThat(locks.list(LockQuery.all().startingWith("order:")).locks()).hasSize(1);
+    }
+
+    @Test
+    void a_key_that_cannot_be_is_refused_before_anything_is_sent() {
+        assertThatThrownBy(() -> locks.forceRelease(""))
+                .isInstanceOf(LockException.class)
+                .extracting(failure -> ((LockException) failure).code())
+                .isEqualTo(LockErrorCode.INVALID_ARGUMENT);
+        assertThatThrownBy(() -> locks.status("")).isInstanceOf(LockException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 0, LockQuery.MAX_LIMIT + 1})
+    void a_page_has_a_limit(int limit) {
+        assertThatThrownBy(() -> LockQuery.all().limit(limit))
+                .isInstanceOf(LockException.class)
+                .hasMessageContaining("from 1 to 1000");
+    }
+}
