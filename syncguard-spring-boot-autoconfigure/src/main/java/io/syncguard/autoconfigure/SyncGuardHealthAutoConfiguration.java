@@ -12,8 +12,8 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 
 /**
- * The health of the locks, {@code syncguard} in {@code /actuator/health}. {@code management.health.syncguard.enabled=false}
- * turns it off.
+ * The health of the locks, {@code syncguard} in {@code /actuator/health}.
+ * {@code management.health.syncguard.enabled=false} turns it off.
  */
 @AutoConfiguration(after = SyncGuardAutoConfiguration.class)
 @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})

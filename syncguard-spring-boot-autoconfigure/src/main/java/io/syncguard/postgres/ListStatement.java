@@ -15,8 +15,8 @@ import java.util.List;
 final class ListStatement {
 
     /**
-     * The keys of the page come first: each of the three tables gives as many as fit, in the order of an index. The rows
-     * of a key are its leases by fence, then its queue by arrival.
+     * The keys of the page come first: each of the three tables gives as many as fit, in the order of an index. The
+     * rows of a key are its leases by fence, then its queue by arrival.
      */
     private static final String LIST = """
             WITH "Clock" AS MATERIALIZED (

@@ -1174,8 +1174,8 @@ END
 $function$;
 
 -- Ends all leases of a key at the request of an operator, draws a fence that is larger than theirs, and wakes the
--- waiters that can be granted the key now. A lease whose row a transaction locks remains. drawn_fence is null if no live
--- lease has ended, and 0 if the counter is at its end.
+-- waiters that can be granted the key now. A lease whose row a transaction locks remains. drawn_fence is null if no
+-- live lease has ended, and 0 if the counter is at its end.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_force_release(
     p_key TEXT, OUT released INTEGER, OUT remaining INTEGER, OUT drawn_fence BIGINT
 )
