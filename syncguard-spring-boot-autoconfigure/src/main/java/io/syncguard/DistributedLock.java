@@ -29,9 +29,12 @@ import java.lang.annotation.Target;
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 public @interface DistributedLock {
 
+    /** The same as {@link #name()}: {@code @DistributedLock("daily-report")}. */
+    String value() default "";
+
     /**
      * Constant first part of the key, and the name in meters. This or {@link #key()} is required; with both, the key is
-     * {@code name:key}.
+     * {@code name:key}, as of {@link LockRequest#of(String, String)}.
      */
     String name() default "";
 
@@ -60,6 +63,13 @@ public @interface DistributedLock {
 
     /** What happens when somebody else holds the key to the end of the wait time. */
     OnContention onContention() default OnContention.THROW;
+
+    /**
+     * A method of the same class that runs instead, without the lock, when somebody else holds the key to the end of
+     * the wait time. It has the parameters of this method, and may have a {@link LockNotAcquiredException} after them.
+     * Its result is that of the call. Not together with {@link OnContention#SKIP}.
+     */
+    String fallback() default "";
 
     /** How the method learns that its lock was lost while it ran. */
     OnLost onLost() default OnLost.INTERRUPT;

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
  * What a caller asks for: a key, and how to wait for it and hold it. Immutable; each method returns a changed copy.
  *
  * <pre>{@code
- * LockRequest.of("order:42").ttl(Duration.ofSeconds(10)).waitTime(Duration.ZERO)
+ * LockRequest.of("order", "42").ttl(Duration.ofSeconds(10)).waitTime(Duration.ZERO)
  * }</pre>
  *
- * @param name the bounded name under which meters count it, {@value #UNNAMED} unless {@link #named given}; never a key
+ * @param name the bounded name under which meters count it, {@value #UNNAMED} unless given; never a key
  * @param key what is protected: see {@link LockLimits#key}
  * @param mode whether the lock excludes all others of the key
  * @param ttl how long a lease lives without an extension; {@code null} for {@code syncguard.ttl}
@@ -64,7 +64,22 @@ public record LockRequest(
         }
     }
 
-    /** A request for the key alone with all defaults. */
+    /**
+     * A request for the lock that {@code @DistributedLock} with this {@code name} and this {@code key} takes, with all
+     * defaults: its key is {@code name:key}, and meters count it under the name.
+     *
+     * @param name one of few, such as {@code order}, never made from data
+     * @param key what is protected, such as {@code 42}; not blank, because a blank one is usually a forgotten id
+     */
+    public static LockRequest of(String name, String key) {
+        if (key.isBlank()) {
+            throw new LockException(LockErrorCode.INVALID_ARGUMENT, "The key of a lock '" + name + "' is blank");
+        }
+        String prefix = LockLimits.key(name);
+        return of(prefix + ":" + LockLimits.key(key)).meterName(prefix);
+    }
+
+    /** A request for the whole key, which is not counted under a name, with all defaults. */
     public static LockRequest of(String key) {
         return new LockRequest(
                 UNNAMED,
@@ -81,12 +96,12 @@ public record LockRequest(
                 null);
     }
 
-    /** The same under a name for the meters: one of few, such as {@code "orders"}, never made from data. */
-    public LockRequest named(String name) {
+    /** The same under a name for the meters: one of few, never made from data. It does not change the key. */
+    public LockRequest meterName(String name) {
         return with(copy -> copy.name = name);
     }
 
-    /** The same for another key. */
+    /** The same for another key, which is the whole one also of a request {@linkplain #of(String, String) by name}. */
     public LockRequest key(String key) {
         return with(copy -> copy.key = key);
     }

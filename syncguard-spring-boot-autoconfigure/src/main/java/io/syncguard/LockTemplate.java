@@ -1,6 +1,5 @@
 package io.syncguard;
 
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
@@ -15,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  * and waits for it, or uses {@link DistributedLock} on a method that returns a future.
  *
  * <p>Each method throws what {@link LockManager#acquire} throws before the body runs, what the body throws unwrapped,
- * also when it is a checked exception, and {@link LockLostException} when the lock was lost while the body ran. Where
+ * and {@link LockLostException} when the lock was lost while the body ran. Where
  * both happen, the body's exception is thrown and the other is suppressed beneath it; but a body that fails only
  * because the loss interrupted it ({@link InterruptedException}, an exception caused by one, or what I/O throws in its
  * place) has its exception as the cause of the {@code LockLostException}, and the thread's interrupt flag is down.
  */
-public final class LockTemplate {
+public final class LockTemplate implements LockOperations {
 
     private final LockManager manager;
 
@@ -28,36 +27,22 @@ public final class LockTemplate {
         this.manager = manager;
     }
 
-    /** Waits for the key as long as {@code syncguard.wait-time} says and runs the body under it. */
-    public <T extends @Nullable Object> T execute(String key, LockCallback<T> body) {
-        return execute(LockRequest.of(key), body);
-    }
-
-    /** Waits for the lock as long as the request says and runs the body under it. */
-    public <T extends @Nullable Object> T execute(LockRequest request, LockCallback<T> body) {
+    @Override
+    public <T extends @Nullable Object, E extends Exception> T execute(LockRequest request, LockCallback<T, E> body)
+            throws E {
         return execute(manager.acquire(request), body);
     }
 
-    /** Like {@link #execute(LockRequest, LockCallback)} for a body without a result. */
-    public void executeWithoutResult(LockRequest request, LockAction body) {
-        execute(request, lock -> {
-            body.doWithLock(lock);
-            return lock;
-        });
-    }
-
-    /**
-     * Makes exactly one attempt, whatever the wait time of the request, and runs the body if it is granted.
-     *
-     * @return what the body returned; empty when others hold the key or wait for it, or the body returned {@code null}
-     */
-    public <T> Optional<T> tryExecute(LockRequest request, LockCallback<? extends @Nullable T> body) {
+    @Override
+    public <T extends @Nullable Object, E extends Exception> TryResult<T> tryExecute(
+            LockRequest request, LockCallback<T, E> body) throws E {
         LockHandle lock = manager.tryAcquire(request);
-        return lock == null ? Optional.empty() : Optional.ofNullable(this.<@Nullable T>execute(lock, body::doWithLock));
+        return lock == null ? TryResult.notAcquired() : TryResult.of(execute(lock, body));
     }
 
     /** Runs the body under a lock that was acquired before, and releases it. */
-    public <T extends @Nullable Object> T execute(LockHandle lock, LockCallback<T> body) {
+    public <T extends @Nullable Object, E extends Exception> T execute(LockHandle lock, LockCallback<T, E> body)
+            throws E {
         T result;
         try {
             result = call(lock.bind(() -> body.doWithLock(lock)));

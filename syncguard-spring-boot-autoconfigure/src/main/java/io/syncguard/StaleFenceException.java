@@ -12,8 +12,8 @@ public class StaleFenceException extends LockException {
     private static final long serialVersionUID = 1L;
 
     private final String resource;
-    private final Fence fence;
-    private final Fence largest;
+    private final long fence;
+    private final long largest;
 
     /**
      * @param fence the refused one
@@ -26,8 +26,8 @@ public class StaleFenceException extends LockException {
                         + " has been there: another holder has the lock, or its fence was rotated. Acquire the lock"
                         + " again and repeat the work under its new fence");
         this.resource = resource;
-        this.fence = fence;
-        this.largest = largest;
+        this.fence = fence.value();
+        this.largest = largest.value();
     }
 
     /** What the fence was checked for. */
@@ -37,11 +37,11 @@ public class StaleFenceException extends LockException {
 
     /** The refused fence. */
     public Fence fence() {
-        return fence;
+        return new Fence(fence);
     }
 
     /** The largest fence that the resource has seen. */
     public Fence largest() {
-        return largest;
+        return new Fence(largest);
     }
 }

@@ -36,6 +36,8 @@ class ArchitectureTests {
                 .definedBy("io.syncguard.postgres")
                 .layer("redis")
                 .definedBy("io.syncguard.redis")
+                .layer("memory")
+                .definedBy("io.syncguard.memory")
                 .layer("interception")
                 .definedBy("io.syncguard.interception")
                 .layer("aop")
@@ -66,6 +68,8 @@ class ArchitectureTests {
                 .mayOnlyAccessLayers("api", "concurrent", "spi")
                 .whereLayer("redis")
                 .mayOnlyAccessLayers("api", "concurrent", "spi")
+                .whereLayer("memory")
+                .mayOnlyAccessLayers("api", "concurrent", "spi")
                 .whereLayer("interception")
                 .mayOnlyAccessLayers("api", "concurrent")
                 .whereLayer("aop")
@@ -79,7 +83,7 @@ class ArchitectureTests {
                 .whereLayer("transaction")
                 .mayOnlyAccessLayers("api", "concurrent", "core", "postgres")
                 .whereLayer("micrometer")
-                .mayOnlyAccessLayers("api", "concurrent", "leader")
+                .mayOnlyAccessLayers("api", "concurrent", "spi", "core", "leader")
                 .whereLayer("actuate")
                 .mayOnlyAccessLayers("api", "spi", "core", "leader")
                 .whereLayer("autoconfigure")
@@ -115,6 +119,18 @@ class ArchitectureTests {
                 .dependOnClassesThat()
                 .resideInAnyPackage("org.springframework..", "javax.sql..", "java.sql..")
                 .because("the lock protocol is the same on every backend and under every framework")
+                .check(CLASSES);
+    }
+
+    @Test
+    void no_application_gets_the_locks_of_tests() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("io.syncguard.memory")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.syncguard.memory")
+                .because("only the module for tests turns on a store that other processes do not see")
                 .check(CLASSES);
     }
 

@@ -72,7 +72,7 @@ class LockLimitsTests {
         LockRequest request =
                 LockRequest.of("a").heartbeat(Duration.ofMillis(5)).owner("node-7");
 
-        LockRequest changed = request.named("b")
+        LockRequest changed = request.meterName("b")
                 .key("c")
                 .shared()
                 .ttl(Duration.ofSeconds(1))
@@ -115,5 +115,15 @@ class LockLimitsTests {
                 .isThrownBy(call)
                 .withMessageContaining(message)
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT));
+    }
+
+    @Test
+    void a_request_by_name_and_key_is_that_of_the_annotation() {
+        LockRequest request = LockRequest.of("order", "42");
+
+        assertThat(request.key()).isEqualTo("order:42");
+        assertThat(request.name()).isEqualTo("order");
+        assertThatExceptionOfType(LockException.class).isThrownBy(() -> LockRequest.of("order", " "));
+        assertThatExceptionOfType(LockException.class).isThrownBy(() -> LockRequest.of("", "42"));
     }
 }

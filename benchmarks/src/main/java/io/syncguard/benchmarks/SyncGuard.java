@@ -20,7 +20,7 @@ final class SyncGuard implements WaitingContender {
 
     @Override
     public boolean attempt(String key, Runnable body) {
-        return locks.tryExecute(LockRequest.of(key), lock -> run(body)).isPresent();
+        return locks.tryExecuteWithoutResult(key, lock -> body.run());
     }
 
     @Override

@@ -28,7 +28,7 @@ class StockService {
 
     Reservation reserve(String article, int quantity) {
         String sku = article.strip().toUpperCase(Locale.ROOT);
-        LockRequest request = LockRequest.of("stock:" + sku).named("stock").waitTime(WAIT_TIME);
+        LockRequest request = LockRequest.of("stock", sku).waitTime(WAIT_TIME);
         return locks.execute(request, lock -> take(sku, quantity, lock.fence()));
     }
 

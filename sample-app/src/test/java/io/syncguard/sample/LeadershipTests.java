@@ -5,11 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderMember;
-import java.io.File;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
@@ -70,19 +66,16 @@ class LeadershipTests {
 
     @Test
     void anInstanceThatIsKilledIsFollowedWhenItsTtlIsOver() throws Exception {
-        Process other = startProcess(arguments("3s"));
-        try {
+        try (OtherInstance other = OtherInstance.start(arguments("3s"))) {
             Leadership before = awaitTheOther();
             member().resume();
 
-            other.destroyForcibly();
+            other.kill();
 
             Leadership after = awaitThisOne();
             assertThat(after.fence()).isGreaterThan(before.fence());
             await().atMost(Duration.ofSeconds(30))
                     .until(() -> read("/settlement", Settlement.class).fence() >= after.fence());
-        } finally {
-            other.destroyForcibly().waitFor();
         }
     }
 
@@ -94,20 +87,9 @@ class LeadershipTests {
     private List<String> arguments(String ttl) {
         Stream<String> settings = Stream.of(
                 "--server.port=0",
-                "--syncguard.leader.settlement.owner=" + OTHER,
-                "--syncguard.leader.settlement.ttl=" + ttl);
+                "--syncguard.leader.elections.settlement.owner=" + OTHER,
+                "--syncguard.leader.elections.settlement.ttl=" + ttl);
         return Stream.concat(settings, servers()).toList();
-    }
-
-    private static Process startProcess(List<String> arguments) throws IOException {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        List<String> command = new ArrayList<>(List.of(java, "-cp", classPath, SampleApplication.class.getName()));
-        command.addAll(arguments);
-        return new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(new File("target", "other-instance.log"))
-                .start();
     }
 
     private LeaderMember member() {

@@ -2,6 +2,7 @@ package io.syncguard.actuate;
 
 import io.syncguard.LockMode;
 import io.syncguard.LockStatus;
+import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.Hashes;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,8 +17,11 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param holders in the order of their fences
  * @param waiters how many wait
  * @param queue the first of them
+ * @param sessions of the store's server that lock rows of the key: transactions that commit under a lease, and what
+ *     keeps operations waiting. Only if one key was asked for
  */
-public record LockDescriptor(String key, List<Holder> holders, int waiters, List<Waiter> queue)
+public record LockDescriptor(
+        String key, List<Holder> holders, int waiters, List<Waiter> queue, List<BlockingSession> sessions)
         implements OperationResponseBody {
 
     /**
@@ -40,11 +44,18 @@ public record LockDescriptor(String key, List<Holder> holders, int waiters, List
             int position, LockMode mode, String owner, Instant since, Duration waiting, List<String> blockedBy) {}
 
     static LockDescriptor of(LockStatus lock, boolean showKey) {
+        return of(lock, List.of(), showKey);
+    }
+
+    static LockDescriptor of(LockStatus lock, List<BlockingSession> sessions, boolean showKey) {
         return new LockDescriptor(
                 shown(lock.key(), showKey),
                 lock.holders().stream().map(holder -> holder(lock, holder)).toList(),
                 lock.waiters(),
-                queue(lock));
+                queue(lock),
+                sessions.stream()
+                        .map(session -> showKey ? session : session.withoutStatement())
+                        .toList());
     }
 
     static String shown(String key, boolean showKey) {

@@ -33,7 +33,7 @@ public final class LockHealthIndicator extends AbstractHealthIndicator {
     protected void doHealthCheck(Health.Builder health) {
         health.up();
         managers.forEach((name, engine) -> {
-            ProcessStatus process = engine.process();
+            ProcessStatus process = engine.diagnostics().process();
             health.withDetail(name, process);
             engine.isLocked(PROBE);
             List<String> problems = problems(process);

@@ -9,10 +9,20 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 /**
  * The answer of the endpoint.
  *
+ * @param keysShown whether the reader sees keys, and not their hashes
  * @param managers by the names of their beans
  * @param elections in which this process takes part, by name
+ * @param names what became of the locks of this process, by the names of the locks
+ * @param events of this process, in their order
+ * @param advice what an operator should look at
  */
-public record LocksDescriptor(Map<String, Manager> managers, Map<String, Election> elections)
+public record LocksDescriptor(
+        boolean keysShown,
+        Map<String, Manager> managers,
+        Map<String, Election> elections,
+        Map<String, NameDescriptor> names,
+        List<EventDescriptor> events,
+        List<AdviceDescriptor> advice)
         implements OperationResponseBody {
 
     /**
@@ -20,13 +30,11 @@ public record LocksDescriptor(Map<String, Manager> managers, Map<String, Electio
      *
      * @param process what this process holds and waits for
      * @param locks of all processes, in the order of their keys
-     * @param more whether there are more than these
-     * @param next what to pass as {@code after} for them; {@code null} if there are none, or keys are not shown
+     * @param next what to pass as {@code after} for them; {@code null} if there are none
      */
     public record Manager(
             ProcessStatus process,
             List<LockDescriptor> locks,
-            boolean more,
             @Nullable String next) {}
 
     /**

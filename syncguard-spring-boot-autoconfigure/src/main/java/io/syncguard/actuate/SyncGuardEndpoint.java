@@ -4,10 +4,11 @@ import io.syncguard.ForcedRelease;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockPage;
-import io.syncguard.LockQuery;
 import io.syncguard.core.LockEngine;
+import io.syncguard.core.ProcessStatus;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderMember;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -31,30 +32,44 @@ public final class SyncGuardEndpoint {
 
     private final Map<String, LockEngine> managers;
     private final Supplier<@Nullable LeaderElection> election;
+    private final EventJournal journal;
     private final Show showValues;
+    private final PageCursor cursor = new PageCursor();
 
     /**
      * @param managers by the names of their beans, the primary one first
      * @param election in which this process may take part
+     * @param journal receives the events of this process
      * @param showValues when keys are shown; their hashes are shown otherwise
      */
     public SyncGuardEndpoint(
-            Map<String, LockEngine> managers, Supplier<@Nullable LeaderElection> election, Show showValues) {
+            Map<String, LockEngine> managers,
+            Supplier<@Nullable LeaderElection> election,
+            EventJournal journal,
+            Show showValues) {
         this.managers = managers;
         this.election = election;
+        this.journal = journal;
         this.showValues = showValues;
     }
 
     /**
-     * A page of the locks of each manager.
+     * A page of the locks of each manager, and what happened in this process.
      *
      * @param prefix with what their keys begin
-     * @param after the last key of the page before
+     * @param key the only key to look at
+     * @param after {@code next} of the page before
      * @param limit how many at most, 100 if not given
+     * @param since the number of the last event that is known
      */
     @ReadOperation
-    public LocksDescriptor locks(@Nullable String prefix, @Nullable String after, @Nullable Integer limit) {
-        return locks(prefix, after, limit, showValues == Show.ALWAYS);
+    public LocksDescriptor locks(
+            @Nullable String prefix,
+            @Nullable String key,
+            @Nullable String after,
+            @Nullable Integer limit,
+            @Nullable Long since) {
+        return locks(new LocksQuestion(prefix, key, after, limit, since), showValues == Show.ALWAYS);
     }
 
     /**
@@ -79,18 +94,17 @@ public final class SyncGuardEndpoint {
         return forceRelease(key, manager, reason, "somebody through JMX", showValues == Show.ALWAYS);
     }
 
-    LocksDescriptor locks(@Nullable String prefix, @Nullable String after, @Nullable Integer limit, boolean showKeys) {
-        LockQuery query = valid(() -> new LockQuery(
-                prefix == null ? "" : prefix,
-                after == null ? "" : after,
-                limit == null ? LockQuery.all().limit() : limit));
+    LocksDescriptor locks(LocksQuestion question, boolean showKeys) {
+        Advisor advisor = new Advisor(showKeys);
         Map<String, LocksDescriptor.Manager> found = new TreeMap<>();
-        managers.forEach((name, engine) -> found.put(name, manager(engine, engine.list(query), showKeys)));
-        return new LocksDescriptor(found, elections());
+        managers.forEach((name, engine) -> found.put(name, manager(engine, question, advisor, showKeys)));
+        Map<String, NameDescriptor> names = journal.names();
+        names.forEach(advisor::lookAt);
+        return new LocksDescriptor(showKeys, found, elections(), names, events(question, showKeys), advisor.advice());
     }
 
     Optional<LockDescriptor> lock(String key, @Nullable String manager, boolean showKeys) {
-        return valid(() -> engine(manager).status(key)).map(lock -> LockDescriptor.of(lock, showKeys));
+        return describe(engine(manager), key, showKeys);
     }
 
     ForcedReleaseDescriptor forceRelease(
@@ -100,14 +114,33 @@ public final class SyncGuardEndpoint {
         return ForcedReleaseDescriptor.of(done, showKeys);
     }
 
-    private static LocksDescriptor.Manager manager(LockEngine engine, LockPage page, boolean showKeys) {
+    private LocksDescriptor.Manager manager(
+            LockEngine engine, LocksQuestion question, Advisor advisor, boolean showKeys) {
+        ProcessStatus process = engine.diagnostics().process();
+        advisor.lookAt(process);
+        if (question.key() != null) {
+            return new LocksDescriptor.Manager(
+                    process, describe(engine, question.key(), showKeys).stream().toList(), null);
+        }
+        LockPage page = valid(() -> engine.list(question.query(cursor)));
+        page.locks().forEach(advisor::lookAt);
         return new LocksDescriptor.Manager(
-                engine.process(),
+                process,
                 page.locks().stream()
                         .map(lock -> LockDescriptor.of(lock, showKeys))
                         .toList(),
-                page.next() != null,
-                showKeys ? page.next() : null);
+                page.next() == null || showKeys ? page.next() : cursor.seal(page.next()));
+    }
+
+    private static Optional<LockDescriptor> describe(LockEngine engine, String key, boolean showKeys) {
+        return valid(() -> engine.status(key))
+                .map(lock -> LockDescriptor.of(lock, engine.diagnostics().blockingSessions(key), showKeys));
+    }
+
+    private List<EventDescriptor> events(LocksQuestion question, boolean showKeys) {
+        return journal.eventsAfter(question.since() == null ? 0 : question.since()).stream()
+                .map(event -> showKeys ? event : event.hidden())
+                .toList();
     }
 
     private Map<String, LocksDescriptor.Election> elections() {

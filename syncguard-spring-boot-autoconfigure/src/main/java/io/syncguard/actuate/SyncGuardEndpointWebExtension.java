@@ -33,8 +33,13 @@ public final class SyncGuardEndpointWebExtension {
 
     @ReadOperation
     public LocksDescriptor locks(
-            SecurityContext user, @Nullable String prefix, @Nullable String after, @Nullable Integer limit) {
-        return endpoint.locks(prefix, after, limit, showValues.isShown(user, roles));
+            SecurityContext user,
+            @Nullable String prefix,
+            @Nullable String key,
+            @Nullable String after,
+            @Nullable Integer limit,
+            @Nullable Long since) {
+        return endpoint.locks(new LocksQuestion(prefix, key, after, limit, since), showValues.isShown(user, roles));
     }
 
     /** 404 if nobody holds the key or waits for it. */
@@ -58,6 +63,13 @@ public final class SyncGuardEndpointWebExtension {
                 principal == null ? "an unknown user" : principal.getName(),
                 showValues.isShown(user, roles));
         return new WebEndpointResponse<>(done, statusOf(done));
+    }
+
+    /** The same for a key that cannot be in a path, such as one with a slash. */
+    @DeleteOperation
+    public WebEndpointResponse<ForcedReleaseDescriptor> forceReleaseByParameter(
+            SecurityContext user, String key, @Nullable String manager, @Nullable String reason) {
+        return forceRelease(user, key, manager, reason);
     }
 
     private static int statusOf(ForcedReleaseDescriptor done) {

@@ -24,12 +24,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs an annotated method under its locks.
  *
- * <p>The code that skips a refused call does not enclose the body. So a {@code LockNotAcquiredException} of the body
- * reaches the caller.
+ * <p>The code that skips a refused call, or calls its fallback, does not enclose the body. So a
+ * {@code LockNotAcquiredException} of the body reaches the caller.
  */
 final class DistributedLockInterceptor implements MethodInterceptor {
 
     private static final Log log = LogFactory.getLog(DistributedLockInterceptor.class);
+
+    /** The result of a call that was refused one of its locks. No body returns it. */
+    private static final Object REFUSED = new Object();
 
     private final AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods;
     private final BodyRunner bodies;
@@ -51,7 +54,9 @@ final class DistributedLockInterceptor implements MethodInterceptor {
     private @Nullable Object run(AnnotatedCall<LockedMethod> call) throws Exception {
         LockedMethod method = call.method();
         List<FencedRequest> requests = method.requests(MethodCall.of(call.invocation(), call.targetClass()));
-        return new LockedCall(method, call).run(requests);
+        LockedCall locked = new LockedCall(method, call);
+        Object result = locked.run(requests);
+        return result == REFUSED ? locked.withoutLock() : result;
     }
 
     /** One call: its locks are nested, and released in reverse order. */
@@ -62,6 +67,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         private final long began = nanoTime.getAsLong();
         private final List<LockHandle> locks = new ArrayList<>(1);
         private final List<FencedLock> fencedLocks = new ArrayList<>(0);
+        private @Nullable LockNotAcquiredException refusal;
 
         LockedCall(LockedMethod method, AnnotatedCall<LockedMethod> call) {
             this.method = method;
@@ -80,10 +86,10 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             }
             LockHandle lock = acquire(requests.get(0).lock());
             if (lock == null) {
-                return method.result().skipped();
+                return REFUSED;
             }
             add(lock, requests.get(0).resource());
-            LockCallback<@Nullable Object> inner = held -> run(requests.subList(1, requests.size()));
+            LockCallback<@Nullable Object, Exception> inner = held -> run(requests.subList(1, requests.size()));
             return method.result().mayBeFuture()
                     ? runToItsEnd(lock, inner)
                     : method.template().get().execute(lock, inner);
@@ -100,12 +106,25 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             try {
                 return method.template().get().manager().acquire(request.waitTime(timeLeft()));
             } catch (LockNotAcquiredException ex) {
-                if (method.skips()) {
-                    log.debug("Skipped " + nameOf(call.invocation().getMethod()) + ": " + ex.getMessage());
+                if (method.skips() || method.fallback() != null) {
+                    refusal = ex;
                     return null;
                 }
                 throw ex;
             }
+        }
+
+        /** After a refusal, when the locks of the other keys have been released. */
+        private @Nullable Object withoutLock() throws Exception {
+            FallbackMethod fallback = method.fallback();
+            String name = nameOf(call.invocation().getMethod());
+            if (fallback != null && refusal != null) {
+                log.debug(
+                        "Called " + fallback.method().getName() + " instead of " + name + ": " + refusal.getMessage());
+                return fallback.run(call.invocation(), refusal);
+            }
+            log.debug("Skipped " + name + ": " + (refusal == null ? "" : refusal.getMessage()));
+            return method.result().skipped();
         }
 
         /** The first locks may have been lost while the call waited for the others. */
@@ -129,7 +148,8 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             return left.isNegative() ? Duration.ZERO : left;
         }
 
-        private @Nullable Object runToItsEnd(LockHandle lock, LockCallback<@Nullable Object> body) throws Exception {
+        private @Nullable Object runToItsEnd(LockHandle lock, LockCallback<@Nullable Object, Exception> body)
+                throws Exception {
             return bodies.run(
                     lock.bind(() -> body.doWithLock(lock)),
                     cancelled -> close(lock, cancelled),

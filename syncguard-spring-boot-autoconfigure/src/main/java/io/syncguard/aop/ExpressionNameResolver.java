@@ -1,9 +1,11 @@
 package io.syncguard.aop;
 
+import io.syncguard.LockSetupException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.springframework.expression.spel.SpelNode;
@@ -34,6 +36,9 @@ final class ExpressionNameResolver {
             .map(method -> method.getName())
             .collect(Collectors.toSet());
 
+    /** The names that each parameter has from its position. */
+    private static final Pattern POSITION = Pattern.compile("[ap]\\d+");
+
     private static final String ROOT_HAS = "which has only method, args, target and targetClass";
 
     private final String attribute;
@@ -51,7 +56,7 @@ final class ExpressionNameResolver {
      * Finds the parameters that an expression uses, and their positions.
      *
      * @param parameters the names of all parameters and their positions
-     * @throws IllegalArgumentException when no call can resolve a name
+     * @throws LockSetupException when no call can resolve a name
      */
     static Map<String, Integer> parametersOf(
             String attribute, SpelExpression expression, Map<String, Integer> parameters) {
@@ -66,19 +71,22 @@ final class ExpressionNameResolver {
      */
     private void look(SpelNode node, boolean onRoot) {
         if (onRoot && node instanceof PropertyOrFieldReference property && !isOfRoot(property)) {
-            throw new IllegalArgumentException(aloneMessage(property.getName()));
+            throw alone(property.getName());
         }
         if (onRoot && node instanceof MethodReference method && !METHODS_OF_ROOT.contains(method.getName())) {
-            throw new IllegalArgumentException("there is no method '" + method.getName() + "' of #root, " + ROOT_HAS
-                    + ": did you mean #root.target." + method.getName() + "(...), or the method of a bean, as"
-                    + " @bean." + method.getName() + "(...)?");
+            throw LockSetupException.invalid(
+                    "there is no method '" + method.getName() + "' of #root, " + ROOT_HAS,
+                    "For a method of this object, write #root.target." + method.getName() + "(...)",
+                    "For a method of a bean, write @bean." + method.getName() + "(...)");
         }
         if (node instanceof VariableReference) {
             use(node.toStringAST().substring(1));
         }
         if (node instanceof FunctionReference) {
-            throw new IllegalArgumentException("there are no functions such as '" + node.toStringAST()
-                    + "': did you mean #root.target." + node.toStringAST().substring(1) + "?");
+            throw LockSetupException.invalid(
+                    "there are no functions such as '" + node.toStringAST() + "'",
+                    "For a method of this object, write #root.target."
+                            + node.toStringAST().substring(1));
         }
         lookWithin(node, onRoot);
     }
@@ -96,12 +104,14 @@ final class ExpressionNameResolver {
     }
 
     /** Checks {@code #root.x} and, outside of lists, {@code #this.x}. */
-    private static void requireOfRoot(SpelNode owner, SpelNode child, boolean onRoot) {
+    private void requireOfRoot(SpelNode owner, SpelNode child, boolean onRoot) {
         boolean ofRoot = owner instanceof VariableReference
                 && (owner.toStringAST().equals("#root")
                         || onRoot && owner.toStringAST().equals("#this"));
         if (ofRoot && child instanceof PropertyOrFieldReference property && !isOfRoot(property)) {
-            throw new IllegalArgumentException("there is no '" + property.getName() + "' of #root, " + ROOT_HAS);
+            throw LockSetupException.invalid(
+                    "there is no '" + property.getName() + "' of #root, " + ROOT_HAS,
+                    "Write a parameter with #: " + listed());
         }
     }
 
@@ -122,19 +132,34 @@ final class ExpressionNameResolver {
         if (position != null) {
             used.put(variable, position);
         } else if (!PREDEFINED.contains(variable)) {
-            throw new IllegalArgumentException("there is no parameter '" + variable + "', only "
-                    + parameters.keySet().stream().sorted().toList() + " (names need the compiler option -parameters)");
+            throw unknown(variable);
         }
     }
 
-    private String aloneMessage(String name) {
+    private LockSetupException unknown(String variable) {
+        boolean nameless = parameters.keySet().stream()
+                .allMatch(name -> POSITION.matcher(name).matches());
+        return nameless && !parameters.isEmpty()
+                ? LockSetupException.invalid(
+                        "there is no parameter '" + variable + "', only " + listed()
+                                + ": the class was compiled without the names of its parameters",
+                        "Compile with -parameters: <maven.compiler.parameters>true</maven.compiler.parameters> in"
+                                + " Maven, options.compilerArgs.add(\"-parameters\") in Gradle",
+                        "Use the position of the parameter: #p0 is the first one")
+                : LockSetupException.invalid(
+                        "there is no parameter '" + variable + "', only " + listed(), "Correct the name #" + variable);
+    }
+
+    private LockSetupException alone(String name) {
         // A text of names and operators alone is probably one constant: order-import is no subtraction.
         boolean whole = text.matches("[\\w .:/-]+");
         String constant = whole ? text : name;
-        String named = whole && attribute.equals("key") ? " (or name = \"" + constant + "\")" : "";
-        String parameter = parameters.containsKey(name) ? "the parameter #" + name : "a parameter, which begins with #";
-        return "'" + name + "' is neither a constant nor a parameter. Did you mean the constant \"'" + constant
-                + "'\", in quotes" + named + ", or " + parameter + "? Parameters: " + listed();
+        String named = whole && attribute.equals("key") ? ", or name = \"" + constant + "\"" : "";
+        String parameter = parameters.containsKey(name) ? "write the parameter #" + name : "begin its name with #";
+        return LockSetupException.invalid(
+                "'" + name + "' is neither a constant nor a parameter",
+                "For a constant, write \"'" + constant + "'\", in quotes" + named,
+                "For a parameter, " + parameter + "; there are " + listed());
     }
 
     private List<String> listed() {

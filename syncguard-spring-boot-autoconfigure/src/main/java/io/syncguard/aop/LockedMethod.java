@@ -31,6 +31,7 @@ import org.springframework.util.ObjectUtils;
  * @param defaults a request with everything that all calls have in common
  * @param waitTime how long a call waits for all its locks together
  * @param skips whether a call is skipped on contention
+ * @param fallback what runs on contention instead
  * @param result the return type
  */
 record LockedMethod(
@@ -43,6 +44,7 @@ record LockedMethod(
         LockRequest defaults,
         Duration waitTime,
         boolean skips,
+        @Nullable FallbackMethod fallback,
         ResultType result) {
 
     /**

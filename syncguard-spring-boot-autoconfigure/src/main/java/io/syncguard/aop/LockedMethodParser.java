@@ -1,11 +1,10 @@
 package io.syncguard.aop;
 
 import io.syncguard.DistributedLock;
-import io.syncguard.LockErrorCode;
-import io.syncguard.LockException;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
+import io.syncguard.LockSetupException;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
 import io.syncguard.interception.ResultType;
@@ -76,7 +75,10 @@ final class LockedMethodParser {
             String prefix = attribute("name", this::resolvedName);
             MethodExpression key = expression("key", annotation.key());
             if (prefix.isEmpty() && key == null) {
-                throw mistake("attribute 'name'", "'name' or 'key' has to name what to lock", null);
+                throw located(LockSetupException.invalid(
+                        "it has neither 'name' nor 'key', so nothing says what to lock",
+                        "Set 'name' to a constant",
+                        "Set 'key' to an expression over the arguments"));
             }
             boolean skips = annotation.onContention() == OnContention.SKIP;
             return new LockedMethod(
@@ -89,22 +91,41 @@ final class LockedMethodParser {
                     defaults(prefix),
                     waitTime(skips),
                     skips,
+                    fallback(skips),
                     located("return type", () -> new ResultType(method, targetClass)));
         }
 
         private String resolvedName() {
-            String name = resolve(annotation.name());
+            if (!annotation.name().isEmpty()
+                    && !annotation.value().isEmpty()
+                    && !annotation.name().equals(annotation.value())) {
+                throw LockSetupException.invalid(
+                        "it is '" + annotation.name() + "', and its alias 'value' is '" + annotation.value() + "'",
+                        "Leave one of them out");
+            }
+            String name = resolve(annotation.name().isEmpty() ? annotation.value() : annotation.name());
             return name.isEmpty() ? name : LockRequest.of(name).key();
+        }
+
+        private @Nullable FallbackMethod fallback(boolean skips) {
+            if (annotation.fallback().isEmpty()) {
+                return null;
+            }
+            if (skips) {
+                throw located(LockSetupException.invalid(
+                        "it has a fallback, but onContention = SKIP skips the call", "Leave one of them out"));
+            }
+            return attribute("fallback", () -> FallbackMethod.find(annotation.fallback(), method, targetClass));
         }
 
         private @Nullable MethodExpression fencedResource() {
             MethodExpression resource = expression("fencedResource", annotation.fencedResource());
             if (resource != null && annotation.mode() == LockMode.SHARED) {
-                throw mistake(
-                        "attribute 'fencedResource'",
-                        "the holders of shared locks have different fences at the same time, of which the resource"
-                                + " would refuse the smaller ones. Leave it out, or use an exclusive lock",
-                        null);
+                throw located(LockSetupException.invalid(
+                        "it has a fencedResource, but the holders of shared locks have different fences at the same"
+                                + " time, of which the resource would refuse the smaller ones",
+                        "Leave fencedResource out",
+                        "Use an exclusive lock"));
             }
             return resource;
         }
@@ -122,7 +143,7 @@ final class LockedMethodParser {
             String meterName =
                     prefix.isEmpty() ? ClassUtils.getShortName(targetClass) + "." + method.getName() : prefix;
             LockRequest request = LockRequest.of(ANY_KEY)
-                    .named(meterName)
+                    .meterName(meterName)
                     .onLost(annotation.onLost())
                     .commitGuard(annotation.commitGuard());
             request = annotation.mode() == LockMode.SHARED ? request.shared() : request;
@@ -188,15 +209,12 @@ final class LockedMethodParser {
             try {
                 return reading.get();
             } catch (RuntimeException ex) {
-                throw mistake(where, String.valueOf(ex.getMessage()), ex);
+                throw LockSetupException.at("@DistributedLock on " + describe(method) + ", " + where, ex);
             }
         }
 
-        private LockException mistake(String where, String what, @Nullable Exception cause) {
-            return new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "@DistributedLock on " + describe(method) + ", " + where + ": " + what,
-                    cause);
+        private LockSetupException located(LockSetupException mistake) {
+            return LockSetupException.at("@DistributedLock on " + describe(method), mistake);
         }
     }
 

@@ -82,7 +82,7 @@ final class MethodExpression {
 
     /** An insert of SpEL's message: first the missing name, then the type. */
     private static String insert(SpelEvaluationException failure, int position) {
-        Object[] inserts = failure.getInserts();
+        @Nullable Object @Nullable [] inserts = failure.getInserts();
         return inserts == null || inserts.length <= position ? "it" : String.valueOf(inserts[position]);
     }
 

@@ -49,13 +49,7 @@ final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
     private void requireAllNamed(List<Backend> present) {
         for (Backend backend : named) {
             if (!present.contains(backend)) {
-                throw new IllegalStateException("syncguard.backend names '" + backend.qualifier()
-                        + "', which is missing: its libraries are not on the class path, or the application has its own"
-                        + " LockBackend. Use "
-                        + (backend == Backend.REDIS
-                                ? "spring-boot-starter-data-redis with Lettuce"
-                                : "syncguard-spring-boot-starter")
-                        + ", or remove it from syncguard.backend");
+                throw backend.missing();
             }
         }
     }

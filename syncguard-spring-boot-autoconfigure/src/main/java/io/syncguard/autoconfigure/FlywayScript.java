@@ -1,7 +1,6 @@
 package io.syncguard.autoconfigure;
 
-import io.syncguard.LockErrorCode;
-import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -39,14 +38,11 @@ final class FlywayScript {
         if (!configuration.isPlaceholderReplacement()
                 || !configuration.getPlaceholderPrefix().equals("${")
                 || !configuration.getPlaceholderSuffix().equals("}")) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
+            throw LockSetupException.invalid(
                     "Flyway does not replace placeholders such as ${"
-                            + placeholders.keySet().iterator().next()
-                            + "}, which the script of SyncGuard"
-                            + " contains: see spring.flyway.placeholder-replacement, placeholder-prefix and"
-                            + " placeholder-suffix, or set syncguard.postgres.schema-management and"
-                            + " syncguard.fencing.schema-management to initialize");
+                            + placeholders.keySet().iterator().next() + "}, which the script of SyncGuard contains",
+                    "Leave out spring.flyway.placeholder-replacement, placeholder-prefix and placeholder-suffix",
+                    "Set syncguard.postgres.schema-management and syncguard.fencing.schema-management to initialize");
         }
     }
 }

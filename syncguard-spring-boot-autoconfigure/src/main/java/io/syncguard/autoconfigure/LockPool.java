@@ -2,6 +2,8 @@ package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.pool.HikariPool;
+import io.syncguard.postgres.PooledDataSource;
+import io.syncguard.spi.PoolStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
@@ -12,7 +14,7 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
  * A HikariCP pool without {@code HikariDataSource}, which logs four lines at info for each pool. A logger's level would
  * silence the application's own pools as well.
  */
-final class LockPool extends AbstractDataSource implements AutoCloseable {
+final class LockPool extends AbstractDataSource implements PooledDataSource, AutoCloseable {
 
     private final HikariConfig config;
     private final HikariPool pool;
@@ -28,6 +30,15 @@ final class LockPool extends AbstractDataSource implements AutoCloseable {
 
     HikariConfig config() {
         return config;
+    }
+
+    @Override
+    public PoolStatus status() {
+        return new PoolStatus(
+                pool.getActiveConnections(),
+                pool.getIdleConnections(),
+                pool.getThreadsAwaitingConnection(),
+                config.getMaximumPoolSize());
     }
 
     @Override

@@ -3,8 +3,8 @@ package io.syncguard.autoconfigure;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresScript;
 import io.syncguard.postgres.PostgresSettings;
-import io.syncguard.postgres.PostgresTables;
 import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
@@ -29,6 +29,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
 
 /**
  * Stores locks in the PostgreSQL database of the application's {@link DataSource}, or of the one marked with
@@ -50,9 +51,13 @@ public final class PostgresLockAutoConfiguration {
     private static final Log log = LogFactory.getLog(PostgresLockAutoConfiguration.class);
 
     @Bean
-    PostgresTables syncGuardPostgresTables(SyncGuardProperties properties) {
-        return new PostgresTables(
-                properties.postgres().locksTable(), properties.postgres().fenceCountersTable());
+    static PostgresScriptWriter syncGuardPostgresScriptWriter(Environment environment) {
+        return new PostgresScriptWriter(environment);
+    }
+
+    @Bean
+    PostgresScript syncGuardPostgresScript(SyncGuardProperties properties) {
+        return properties.postgresScript();
     }
 
     /** Made after the application's migrations. The schema exists when the bean does. */
@@ -60,18 +65,19 @@ public final class PostgresLockAutoConfiguration {
     @DependsOnDatabaseInitialization
     PostgresLockBackend syncGuardPostgresLockBackend(
             SyncGuardProperties properties,
-            PostgresTables tables,
+            PostgresScript script,
             @SyncGuardDataSource ObjectProvider<DataSource> lockDataSource,
             ObjectProvider<DataSource> dataSource,
             ListableBeanFactory beans) {
         SyncGuardProperties.Postgres postgres = properties.postgres();
         FenceSettings fences = properties.fencesOr(FenceSource.COUNTER);
-        DataSource application = lockDataSource.getIfAvailable(() -> theOnlyOne(dataSource));
+        DataSource application = LockStores.choose(
+                lockDataSource, dataSource, SyncGuardDataSource.class, () -> LockStores.none("there is no DataSource"));
         PostgresPools pools =
                 new PostgresPools(application, postgres.poolSize(), postgres.wakeUps(), postgres.networkTimeout());
         try {
             PostgresSettings settings = new PostgresSettings(
-                    tables,
+                    script.tables(),
                     pools.timeout(),
                     PostgresSettings.WAITER_TTL,
                     postgres.cleanupInterval(),
@@ -81,21 +87,15 @@ public final class PostgresLockAutoConfiguration {
             SchemaManagement management = postgres.schemaManagement();
             boolean leftToFlyway =
                     management.isLeftToFlyway(FlywayScript.isRunIn(beans), lockDataSource.getIfAvailable() != null);
-            prepare(new PostgresSchema(pools.operations(), tables, fences.source()), management, leftToFlyway);
-            log.info("SyncGuard keeps its locks in the table '" + tables.locks() + "' of PostgreSQL, on up to "
-                    + pools.maximumConnections() + " connections of its own");
+            prepare(new PostgresSchema(pools.operations(), script.tables(), script.fences()), management, leftToFlyway);
+            log.info(
+                    "SyncGuard keeps its locks in the table '" + script.tables().locks() + "' of PostgreSQL, on up to "
+                            + pools.maximumConnections() + " connections of its own");
             return new PostgresLockBackend(pools.operations(), pools.engine(), pools.wakeUps(), settings, pools::close);
         } catch (RuntimeException ex) {
             pools.close();
-            throw NotPostgresException.explain(ex, application);
+            throw LockStores.explain(ex, application);
         }
-    }
-
-    private static DataSource theOnlyOne(ObjectProvider<DataSource> dataSource) {
-        return dataSource.getIfAvailable(() -> {
-            throw new IllegalStateException("SyncGuard has no store for its locks: no DataSource was found. Set"
-                    + " spring.datasource.url to a PostgreSQL database, or syncguard.enabled=false");
-        });
     }
 
     private static void prepare(PostgresSchema schema, SchemaManagement management, boolean leftToFlyway) {
@@ -129,19 +129,15 @@ public final class PostgresLockAutoConfiguration {
         @Bean
         FlywayConfigurationCustomizer syncGuardFlywayConfigurationCustomizer(
                 SyncGuardProperties properties,
-                PostgresTables tables,
+                PostgresScript script,
                 @SyncGuardDataSource ObjectProvider<DataSource> lockDataSource) {
             SchemaManagement management = properties.postgres().schemaManagement();
             return configuration -> {
                 if (!management.isLeftToFlyway(true, lockDataSource.getIfAvailable() != null)) {
                     return;
                 }
-                NotPostgresException.requirePostgres(configuration.getDataSource());
-                FlywayScript.add(
-                        configuration,
-                        PostgresSchema.LOCATION,
-                        PostgresSchema.placeholders(
-                                tables, properties.fencesOr(FenceSource.COUNTER).source()));
+                LockStores.requirePostgres(configuration.getDataSource());
+                FlywayScript.add(configuration, PostgresScript.LOCATION, script.placeholders());
             };
         }
     }

@@ -3,8 +3,7 @@ package io.syncguard.autoconfigure;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
-import io.syncguard.LockErrorCode;
-import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import io.syncguard.postgres.PromptSocketFactory;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -50,14 +49,17 @@ final class PostgresPools implements AutoCloseable {
      * @param networkTimeout is divided into two halves: one for the wait for a connection, one for the server's answer
      */
     PostgresPools(DataSource application, int size, boolean wakeUps, Duration networkTimeout) {
-        if (size < 1
-                || networkTimeout.compareTo(Duration.ofMillis(2 * SHORTEST_WAIT_MILLIS)) < 0
+        if (size < 1) {
+            throw LockSetupException.invalid(
+                    "syncguard.postgres.pool-size is " + size + ", but has to be at least 1",
+                    "Correct syncguard.postgres.pool-size");
+        }
+        if (networkTimeout.compareTo(Duration.ofMillis(2 * SHORTEST_WAIT_MILLIS)) < 0
                 || networkTimeout.compareTo(LONGEST_TIMEOUT) > 0) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "syncguard.postgres.pool-size has to be at least 1 and network-timeout between "
-                            + 2 * SHORTEST_WAIT_MILLIS + " ms and " + LONGEST_TIMEOUT.toMinutes() + " min, not " + size
-                            + " and " + networkTimeout);
+            throw LockSetupException.invalid(
+                    "syncguard.postgres.network-timeout is " + networkTimeout + ", but has to be between "
+                            + 2 * SHORTEST_WAIT_MILLIS + " ms and " + LONGEST_TIMEOUT.toMinutes() + " min",
+                    "Correct syncguard.postgres.network-timeout");
         }
         this.timeout = networkTimeout.dividedBy(2);
         this.maximumConnections = size + ENGINE_THREADS + (wakeUps ? 1 : 0);

@@ -2,13 +2,13 @@ package io.syncguard.autoconfigure;
 
 import io.lettuce.core.RedisClient;
 import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -47,7 +47,11 @@ public final class RedisLockAutoConfiguration {
             ObjectProvider<LettuceConnectionFactory> connections) {
         SyncGuardProperties.Redis redis = properties.redis();
         RedisLockBackend backend = new RedisLockBackend(
-                lockConnections.getIfAvailable(() -> theOnlyOne(connections)),
+                LockStores.choose(
+                        lockConnections,
+                        connections,
+                        SyncGuardRedisConnectionFactory.class,
+                        RedisLockAutoConfiguration::noConnections),
                 redis.settings(properties.fencesOr(FenceSource.CLOCK)));
         try {
             backend.checkServer();
@@ -60,20 +64,11 @@ public final class RedisLockAutoConfiguration {
         return backend;
     }
 
-    private static LettuceConnectionFactory theOnlyOne(ObjectProvider<LettuceConnectionFactory> connections) {
-        try {
-            return connections.getIfAvailable(() -> {
-                throw new IllegalStateException(
-                        "SyncGuard has no store for its locks: no LettuceConnectionFactory was found. Use"
-                                + " spring-boot-starter-data-redis with Lettuce and spring.data.redis.*, or set"
-                                + " syncguard.enabled=false");
-            });
-        } catch (NoUniqueBeanDefinitionException ex) {
-            throw new IllegalStateException(
-                    "SyncGuard cannot choose the Redis for its locks: there are " + ex.getBeanNamesFound()
-                            + ". Mark one of them with @SyncGuardRedisConnectionFactory, or make one primary",
-                    ex);
-        }
+    private static LockSetupException noConnections() {
+        return LockSetupException.invalid(
+                "syncguard.backend names 'redis', but there is no LettuceConnectionFactory",
+                "Use spring-boot-starter-data-redis with Lettuce, and set spring.data.redis.url",
+                "Remove 'redis' from syncguard.backend");
     }
 
     /** Named in the property, or without a DataSource. */

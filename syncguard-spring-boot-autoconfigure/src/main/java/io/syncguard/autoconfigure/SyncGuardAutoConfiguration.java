@@ -1,20 +1,22 @@
 package io.syncguard.autoconfigure;
 
-import io.syncguard.LockErrorCode;
-import io.syncguard.LockException;
 import io.syncguard.LockListener;
 import io.syncguard.LockManager;
+import io.syncguard.LockSetupException;
 import io.syncguard.LockTemplate;
 import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.aop.FenceCheckAdvisor;
 import io.syncguard.concurrent.Time;
 import io.syncguard.core.LockEngine;
+import io.syncguard.core.LockObserver;
+import io.syncguard.core.TransactionBoundary;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.transaction.SpringTransactions;
 import io.syncguard.transaction.TransactionManagerPostProcessor;
 import java.lang.management.ManagementFactory;
+import java.util.List;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -44,7 +46,8 @@ import org.springframework.util.function.SingletonSupplier;
         after = {
             PostgresLockAutoConfiguration.class,
             RedisLockAutoConfiguration.class,
-            SyncGuardMetricsAutoConfiguration.class
+            SyncGuardMetricsAutoConfiguration.class,
+            SyncGuardObservationAutoConfiguration.class
         },
         // Of advisors with the same order, the one that is registered first is outside: that of the transactions.
         afterName = "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration")
@@ -64,14 +67,17 @@ public final class SyncGuardAutoConfiguration {
             ObjectProvider<LockBackend> backend,
             SyncGuardProperties properties,
             ObjectProvider<LockListener> listeners,
+            ObjectProvider<LockObserver> observer,
+            ObjectProvider<TransactionBoundary> transactions,
             Environment environment) {
         LockBackend store = backend.getIfAvailable(() -> {
-            throw new IllegalStateException("SyncGuard has no store for its locks: PostgreSQL's driver or HikariCP is"
-                    + " not on the class path, or, with syncguard.backend=redis, Spring Data Redis or Lettuce. Use"
-                    + " syncguard-spring-boot-starter or spring-boot-starter-data-redis, or set"
-                    + " syncguard.enabled=false");
+            List<Backend> named = Backend.namedIn(environment);
+            throw named.isEmpty()
+                    ? LockStores.none("neither HikariCP with PostgreSQL's driver nor Spring Data Redis with Lettuce is"
+                            + " on the class path")
+                    : named.get(0).missing();
         });
-        return engine(store, properties, listeners, environment);
+        return engine(store, properties, listeners, observer, transactions, environment);
     }
 
     @Bean
@@ -86,9 +92,17 @@ public final class SyncGuardAutoConfiguration {
             BeanFactory beans,
             SyncGuardProperties properties,
             ObjectProvider<LockListener> listeners,
+            ObjectProvider<LockObserver> observer,
+            ObjectProvider<TransactionBoundary> transactions,
             Environment environment) {
         Backend second = Backend.namedIn(environment).get(1);
-        return engine(beans.getBean(second.bean(), LockBackend.class), properties, listeners, environment);
+        return engine(
+                beans.getBean(second.bean(), LockBackend.class),
+                properties,
+                listeners,
+                observer,
+                transactions,
+                environment);
     }
 
     @Bean(name = SECOND_TEMPLATE, defaultCandidate = false)
@@ -129,10 +143,10 @@ public final class SyncGuardAutoConfiguration {
     static FenceCheckAdvisor syncGuardFenceCheckAdvisor(
             DistributedLockAdvisor locks, ObjectProvider<FenceGuard> guard) {
         return locks.fenceCheckAdvisor(SingletonSupplier.of(() -> guard.getIfAvailable(() -> {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "@DistributedLock(fencedResource = ...) needs a FenceGuard: set"
-                            + " syncguard.fencing.enabled=true, or declare a FenceGuard bean");
+            throw LockSetupException.invalid(
+                    "@DistributedLock(fencedResource = ...) needs a FenceGuard, and there is none",
+                    "Set syncguard.fencing.enabled=true",
+                    "Declare a FenceGuard bean");
         })::check));
     }
 
@@ -148,15 +162,18 @@ public final class SyncGuardAutoConfiguration {
             LockBackend store,
             SyncGuardProperties properties,
             ObjectProvider<LockListener> listeners,
+            ObjectProvider<LockObserver> observer,
+            ObjectProvider<TransactionBoundary> transactions,
             Environment environment) {
         return new LockEngine(
                 store,
                 properties.engineSettings(defaultOwner(environment)),
-                new SpringTransactions(
+                transactions.getIfAvailable(() -> new SpringTransactions(
                         store.name(),
                         store instanceof PostgresLockBackend postgres ? postgres.pins() : null,
-                        properties.commitGuard()),
-                listeners.orderedStream().toList());
+                        properties.commitGuard())),
+                listeners.orderedStream().toList(),
+                observer.getIfAvailable(() -> LockObserver.NONE));
     }
 
     static String defaultOwner(Environment environment) {

@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.actuate.EventJournal;
 import io.syncguard.actuate.SyncGuardEndpoint;
 import io.syncguard.actuate.SyncGuardEndpointWebExtension;
 import io.syncguard.core.LockEngine;
@@ -25,13 +26,21 @@ import org.springframework.context.annotation.Bean;
 public final class SyncGuardEndpointAutoConfiguration {
 
     @Bean
+    @ConditionalOnAvailableEndpoint(endpoint = SyncGuardEndpoint.class)
+    @ConditionalOnMissingBean
+    EventJournal syncGuardEventJournal() {
+        return new EventJournal();
+    }
+
+    @Bean
     @ConditionalOnAvailableEndpoint
     @ConditionalOnMissingBean
     SyncGuardEndpoint syncGuardEndpoint(
             ListableBeanFactory beans,
             ObjectProvider<LeaderElection> election,
+            EventJournal journal,
             SyncGuardEndpointProperties properties) {
-        return new SyncGuardEndpoint(managers(beans), election::getIfAvailable, properties.showValues());
+        return new SyncGuardEndpoint(managers(beans), election::getIfAvailable, journal, properties.showValues());
     }
 
     @Bean

@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.LockSetupException;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.fencing.FenceSchema;
 import java.sql.Connection;
@@ -12,6 +13,7 @@ import java.util.Set;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -51,10 +53,7 @@ public final class SyncGuardFencingAutoConfiguration {
     FenceGuard fenceGuard(
             SyncGuardProperties properties, ObjectProvider<DataSource> dataSource, ListableBeanFactory beans) {
         SyncGuardProperties.Fencing fencing = properties.fencing();
-        DataSource primary = dataSource.getIfAvailable(() -> {
-            throw new IllegalStateException("syncguard.fencing.enabled needs a DataSource, and none was found. Set"
-                    + " spring.datasource.url, or leave syncguard.fencing.enabled out");
-        });
+        DataSource primary = primary(dataSource);
         FenceSchema schema = new FenceSchema(primary, fencing.table());
         SchemaManagement management = fencing.schemaManagement();
         if (management == SchemaManagement.NONE || management.isLeftToFlyway(FlywayScript.isRunIn(beans), false)) {
@@ -63,6 +62,22 @@ public final class SyncGuardFencingAutoConfiguration {
             schema.initialize();
         }
         return new FenceGuard(primary, fencing.table());
+    }
+
+    private static DataSource primary(ObjectProvider<DataSource> dataSource) {
+        try {
+            return dataSource.getIfAvailable(() -> {
+                throw LockSetupException.invalid(
+                        "syncguard.fencing.enabled needs a DataSource, and there is none",
+                        "Set spring.datasource.url",
+                        "Leave syncguard.fencing.enabled out");
+            });
+        } catch (NoUniqueBeanDefinitionException ex) {
+            throw LockSetupException.invalid(
+                    "syncguard.fencing.enabled needs a primary DataSource, and there are " + LockStores.namesOf(ex),
+                    "Make one of them @Primary",
+                    "Leave syncguard.fencing.enabled out, and declare a FenceGuard bean");
+        }
     }
 
     /** Has the application's Flyway run the script of its database. */

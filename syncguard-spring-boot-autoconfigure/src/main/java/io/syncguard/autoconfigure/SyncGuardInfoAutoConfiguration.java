@@ -1,6 +1,8 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.core.LockEngine;
 import io.syncguard.leader.LeaderElection;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.actuate.autoconfigure.info.ConditionalOnEnabledInfoContributor;
 import org.springframework.boot.actuate.info.InfoContributor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -10,16 +12,24 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Shows in the actuator which elections this process leads. {@code management.info.syncguard.enabled=false} turns it
+ * Shows in the actuator where locks are stored, and which elections this process leads. {@code management.info.syncguard.enabled=false} turns it
  * off.
  */
 @AutoConfiguration(after = SyncGuardLeaderAutoConfiguration.class)
 @ConditionalOnClass({InfoContributor.class, ConditionalOnEnabledInfoContributor.class})
-@ConditionalOnBean(LeaderElection.class)
+@ConditionalOnBean(LockEngine.class)
 public final class SyncGuardInfoAutoConfiguration {
 
     @Bean
     @ConditionalOnEnabledInfoContributor("syncguard")
+    @ConditionalOnMissingBean
+    StoreInfo syncGuardStoreInfo(ListableBeanFactory beans) {
+        return new StoreInfo(SyncGuardEndpointAutoConfiguration.managers(beans));
+    }
+
+    @Bean
+    @ConditionalOnEnabledInfoContributor("syncguard")
+    @ConditionalOnBean(LeaderElection.class)
     @ConditionalOnMissingBean
     LeaderInfo syncGuardLeaderInfo(LeaderElection election) {
         return new LeaderInfo(election);

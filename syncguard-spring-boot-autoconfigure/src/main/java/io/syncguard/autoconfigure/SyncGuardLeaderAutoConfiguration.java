@@ -1,8 +1,8 @@
 package io.syncguard.autoconfigure;
 
-import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockManager;
+import io.syncguard.LockSetupException;
 import io.syncguard.aop.LockManagerResolver;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderListener;
@@ -24,7 +24,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Elections: those in {@code syncguard.leader.*}, and those that the application joins.
+ * Elections: those in {@code syncguard.leader.elections.*}, and those that the application joins.
  */
 @AutoConfiguration(after = SyncGuardAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
@@ -41,15 +41,14 @@ public final class SyncGuardLeaderAutoConfiguration {
                 owner == null ? SyncGuardAutoConfiguration.defaultOwner(environment) : owner,
                 properties.shutdownTimeout());
         LockManagerResolver resolver = new LockManagerResolver(beans);
-        properties.leader().forEach((name, leader) -> {
+        properties.leader().elections().forEach((name, leader) -> {
             try {
                 LockManager named = leader.lockManager() == null
                         ? locks
                         : resolver.manager(leader.lockManager()).get();
                 election.define(name, leader.settings(), named);
             } catch (LockException | IllegalArgumentException ex) {
-                throw new LockException(
-                        LockErrorCode.INVALID_ARGUMENT, "syncguard.leader." + name + ": " + ex.getMessage(), ex);
+                throw LockSetupException.at("syncguard.leader.elections." + name, ex);
             }
         });
         return election;
@@ -58,8 +57,8 @@ public final class SyncGuardLeaderAutoConfiguration {
     @Bean
     LeaderLifecycle syncGuardLeaderLifecycle(
             LeaderElection election, ObjectProvider<LeaderListener> listeners, SyncGuardProperties properties) {
-        List<String> autoStarted = properties.leader().entrySet().stream()
-                .filter(each -> each.getValue().autoStart())
+        List<String> autoStarted = properties.leader().elections().entrySet().stream()
+                .filter(each -> each.getValue().autoStartup())
                 .map(Map.Entry::getKey)
                 .toList();
         return new LeaderLifecycle(election, listeners, autoStarted);

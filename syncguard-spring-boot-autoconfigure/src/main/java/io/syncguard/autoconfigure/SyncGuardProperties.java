@@ -5,11 +5,14 @@ import io.syncguard.core.EngineSettings;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.leader.LeaderSettings;
 import io.syncguard.postgres.PostgresBatching;
+import io.syncguard.postgres.PostgresScript;
+import io.syncguard.postgres.PostgresTables;
 import io.syncguard.redis.RedisBatching;
 import io.syncguard.redis.RedisSettings;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.web.FenceHeader;
+import java.io.File;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +25,7 @@ import org.springframework.core.Ordered;
 /**
  * {@code syncguard.*}.
  *
- * @param enabled Whether locks are configured. Without them, annotated methods run unlocked.
+ * @param enabled Whether locks are configured. Without them, annotated methods and templates run their bodies unlocked.
  * @param backend Store of the locks. Of two, the first is the primary one, and the other is selected by its name. If
  *     not set, PostgreSQL if there is a DataSource, else Redis.
  * @param ttl How long a lock lives without an extension, unless the request sets its own ttl. From 1 ms to 365 days.
@@ -42,7 +45,9 @@ import org.springframework.core.Ordered;
  * @param postgres Locks in PostgreSQL.
  * @param redis Locks in Redis.
  * @param fencing Fences at the resources that locks protect.
- * @param leader Elections, by their names.
+ * @param web Locks behind controllers.
+ * @param console The page for operators.
+ * @param leader Leadership.
  */
 @ConfigurationProperties("syncguard")
 record SyncGuardProperties(
@@ -60,7 +65,9 @@ record SyncGuardProperties(
         @DefaultValue Postgres postgres,
         @DefaultValue Redis redis,
         @DefaultValue Fencing fencing,
-        @DefaultValue Map<String, Leader> leader) {
+        @DefaultValue Web web,
+        @DefaultValue Console console,
+        @DefaultValue Leader leader) {
 
     EngineSettings engineSettings(String defaultOwner) {
         return new EngineSettings(
@@ -70,6 +77,12 @@ record SyncGuardProperties(
                 retry.firstDelay(),
                 retry.maxDelay(),
                 shutdownTimeout);
+    }
+
+    PostgresScript postgresScript() {
+        return new PostgresScript(
+                new PostgresTables(postgres.locksTable(), postgres.fenceCountersTable()),
+                fencesOr(FenceSource.COUNTER).source());
     }
 
     /** The fences of a store whose default is this source. */
@@ -106,6 +119,8 @@ record SyncGuardProperties(
      * @param fenceCountersTable Table of the fence counters, with an optional schema in front. Never delete rows from
      *     it.
      * @param schemaManagement Who creates the tables and functions.
+     * @param schemaScript File to which the start writes the script that creates the tables and functions, with the
+     *     names of the tables: for an administrator who runs it.
      * @param poolSize Maximum number of connections for the requests of callers, in addition to those of the library's
      *     own threads. At least 1; not taken from the application's pool.
      * @param networkTimeout How long an operation waits, half for a connection and half for the answer. From 500 ms to
@@ -121,6 +136,7 @@ record SyncGuardProperties(
             @DefaultValue("syncguard_locks") String locksTable,
             @DefaultValue("syncguard_fence_counters") String fenceCountersTable,
             @DefaultValue("auto") SchemaManagement schemaManagement,
+            @Nullable File schemaScript,
             @DefaultValue("8") int poolSize,
             @DefaultValue("5s") Duration networkTimeout,
             @DefaultValue("true") @Name("notify") boolean wakeUps,
@@ -166,7 +182,29 @@ record SyncGuardProperties(
             @DefaultValue(FenceHeader.DEFAULT_NAME) String header) {}
 
     /**
-     * {@code syncguard.leader.<name>.*}.
+     * {@code syncguard.web.*}.
+     *
+     * @param problemDetails Whether lock errors of controllers are answered with problem details: 409 for contention,
+     *     503 if a lock was lost or its server is unavailable.
+     */
+    record Web(@DefaultValue("true") boolean problemDetails) {}
+
+    /**
+     * {@code syncguard.console.*}.
+     *
+     * @param enabled Whether the actuator has the page syncguardconsole, if it and the endpoint syncguard are exposed.
+     */
+    record Console(@DefaultValue("false") boolean enabled) {}
+
+    /**
+     * {@code syncguard.leader.*}.
+     *
+     * @param elections Elections in which this process may take part, by their names.
+     */
+    record Leader(@DefaultValue Map<String, Election> elections) {}
+
+    /**
+     * {@code syncguard.leader.elections.<name>.*}.
      *
      * @param ttl How long a leader leads without an extension. From 3 ms to 365 days.
      * @param heartbeat How often the lease of the leader is extended. At most every third of the ttl, which is the
@@ -174,15 +212,15 @@ record SyncGuardProperties(
      * @param fenceRotation How often an extension takes the next fence. At most every half of the ttl, a third of it if
      *     not set; 0 turns it off.
      * @param owner Label of this process as a member, for people only. If not set, that of its locks.
-     * @param autoStart Whether this process joins the election at the start. Otherwise the application joins it.
+     * @param autoStartup Whether this process joins the election at the start. Otherwise the application joins it.
      * @param lockManager Name or qualifier of the lock manager, if there are two backends. The primary one if not set.
      */
-    record Leader(
+    record Election(
             @DefaultValue("15s") Duration ttl,
             @Nullable Duration heartbeat,
             @Nullable Duration fenceRotation,
             @Nullable String owner,
-            @DefaultValue("true") boolean autoStart,
+            @DefaultValue("true") boolean autoStartup,
             @Nullable String lockManager) {
 
         LeaderSettings settings() {

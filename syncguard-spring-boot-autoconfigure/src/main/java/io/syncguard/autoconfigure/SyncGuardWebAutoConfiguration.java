@@ -3,7 +3,7 @@ package io.syncguard.autoconfigure;
 import io.syncguard.web.FenceArgumentResolver;
 import io.syncguard.web.FenceHeader;
 import io.syncguard.web.FenceHeaderInterceptor;
-import io.syncguard.web.FenceProblemAdvice;
+import io.syncguard.web.LockProblemAdvice;
 import java.util.List;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -20,7 +20,8 @@ import org.springframework.web.method.support.HandlerMethodArgumentResolver;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
- * Fences over HTTP: sent by the clients that take the interceptor, received by controllers.
+ * Fences over HTTP, sent by the clients that take the interceptor and received by controllers; and problem details for
+ * lock errors of controllers.
  */
 @AutoConfiguration
 @Conditional(SyncGuardWebAutoConfiguration.OnLocksOrFences.class)
@@ -64,11 +65,17 @@ public final class SyncGuardWebAutoConfiguration {
                 }
             };
         }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication
+    @ConditionalOnBooleanProperty(name = "syncguard.web.problem-details", matchIfMissing = true)
+    static class ProblemConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        FenceProblemAdvice syncGuardFenceProblemAdvice() {
-            return new FenceProblemAdvice();
+        LockProblemAdvice syncGuardLockProblemAdvice() {
+            return new LockProblemAdvice();
         }
     }
 }

@@ -2,7 +2,6 @@ package io.syncguard.core;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
-import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
@@ -12,8 +11,6 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,8 +29,6 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  */
 final class Acquirer {
-
-    private static final Log log = LogFactory.getLog(Acquirer.class);
 
     /** An answer 50 ms after the deadline is late: no further attempt follows. */
     private static final long LATE_ANSWER_NANOS = Duration.ofMillis(50).toNanos();
@@ -74,7 +69,7 @@ final class Acquirer {
         Acquisition acquisition = new Acquisition(request, settings.waitTime(request));
         GrantedLease grant = acquisition.acquire();
         if (grant == null) {
-            throw acquisition.contention.exception(acquisition.elapsed());
+            throw acquisition.contention.exception(acquisition.waited);
         }
         return grant;
     }
@@ -99,7 +94,7 @@ final class Acquirer {
 
         private final LockRequest request;
         private final AcquireRequest oneAttempt;
-        private final long began;
+        private final AcquireReport report;
         private final long deadline;
 
         /** Whether there is a queue entry. */
@@ -108,6 +103,9 @@ final class Acquirer {
         /** Why the last attempt was not granted. */
         private Contention contention;
 
+        /** How long the caller waited until it was refused. */
+        private Duration waited = Duration.ZERO;
+
         private boolean inDoubt;
 
         Acquisition(LockRequest request, Duration waitTime) {
@@ -115,8 +113,8 @@ final class Acquirer {
             String lockId = backend.lockIdFor(request.key(), lockIds.next());
             this.oneAttempt = settings.attempt(request, lockId, backend.waiterTtl());
             this.contention = new Contention(request.key(), null);
-            this.began = time.nanoTime();
-            this.deadline = began + waitTime.toNanos();
+            this.report = new AcquireReport(request, time, dispatcher);
+            this.deadline = report.began() + waitTime.toNanos();
         }
 
         @Nullable
@@ -124,12 +122,14 @@ final class Acquirer {
             GrantedLease grant;
             try {
                 grant = attemptUntilDeadline();
-            } catch (LockException ex) {
-                dispatcher.failed(request, elapsed(), ex);
+            } catch (RuntimeException | Error ex) {
+                report.failed(ex);
                 throw ex;
             }
             if (grant == null) {
-                dispatcher.refused(request, elapsed());
+                waited = report.refused();
+            } else {
+                report.granted();
             }
             return grant;
         }
@@ -145,9 +145,7 @@ final class Acquirer {
                 }
                 throw ex;
             } finally {
-                if (queued) {
-                    dispatcher.dispatch(request, null, elapsed(), LockListener::waitEnded);
-                }
+                report.waitEnded();
             }
         }
 
@@ -161,10 +159,13 @@ final class Acquirer {
                 }
                 if (result instanceof AcquireResult.Refused refused) {
                     contention = new Contention(request.key(), refused.holder());
+                    report.contended(contention);
                     return null;
                 }
                 AcquireResult.Queued entry = (AcquireResult.Queued) result;
-                queued(entry);
+                contention = new Contention(request.key(), entry.holder());
+                queued = true;
+                report.waits(contention);
                 if (time.nanoTime() >= deadline + LATE_ANSWER_NANOS) {
                     releaser.leaveQueue(oneAttempt.lockId());
                     return null;
@@ -195,15 +196,6 @@ final class Acquirer {
             }
         }
 
-        private void queued(AcquireResult.Queued entry) {
-            contention = new Contention(request.key(), entry.holder());
-            if (!queued) {
-                queued = true;
-                log.debug(contention + "; waiting");
-                dispatcher.dispatch(request, null, elapsed(), LockListener::waitStarted);
-            }
-        }
-
         /** Sleeps until the next attempt is due. Returns the lease if a release handed the key over meanwhile. */
         private @Nullable GrantedLease sleep(Waiter waiter, long sentAt, Duration nextLook) {
             AcquireResult.Granted granted;
@@ -231,16 +223,12 @@ final class Acquirer {
                                 + oneAttempt.ttl().toMillis()
                                 + " ms was over before the answer arrived: use a longer ttl");
             }
-            return new GrantedLease(oneAttempt.lockId(), granted.fence(), confirmation, elapsed());
+            return new GrantedLease(request, oneAttempt.lockId(), granted.fence(), confirmation, report.elapsed());
         }
 
         private LockException interrupted(@Nullable Throwable cause) {
             return new LockException(
                     LockErrorCode.ABORTED, "Interrupted while acquiring lock '" + request.key() + "'", cause);
-        }
-
-        private Duration elapsed() {
-            return Duration.ofNanos(time.nanoTime() - began);
         }
     }
 }

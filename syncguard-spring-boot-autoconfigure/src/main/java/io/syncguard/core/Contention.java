@@ -15,10 +15,16 @@ record Contention(String key, AcquireResult.@Nullable Holder holder) {
     LockNotAcquiredException exception(Duration waited) {
         return new LockNotAcquiredException(
                 key,
-                holder == null || holder.owner().isBlank() ? null : holder.owner(),
+                owner(),
                 holder == null ? null : holder.since(),
                 waited,
                 this + "; gave up after " + waited.toMillis() + " ms");
+    }
+
+    /** The label of the holder; {@code null} if it has none, or if others only wait for the key. */
+    @Nullable
+    String owner() {
+        return holder == null || holder.owner().isBlank() ? null : holder.owner();
     }
 
     /** For people. */
@@ -28,7 +34,7 @@ record Contention(String key, AcquireResult.@Nullable Holder holder) {
             return "Others wait for lock '" + key + "' in front of this request";
         }
         return "Lock '" + key + "' is held"
-                + (holder.owner().isBlank() ? "" : " by " + holder.owner())
+                + (owner() == null ? "" : " by " + owner())
                 + " since " + holder.since()
                 + (holder.alone() ? "" : ", and by others")
                 + (holder.lapsed()

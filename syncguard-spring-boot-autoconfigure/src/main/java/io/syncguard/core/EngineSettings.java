@@ -1,10 +1,10 @@
 package io.syncguard.core;
 
-import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
+import io.syncguard.LockSetupException;
 import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
 
@@ -28,15 +28,23 @@ public record EngineSettings(
         Duration shutdownTimeout) {
 
     public EngineSettings {
-        LockLimits.ttl(ttl);
-        LockLimits.time("wait time", waitTime);
-        LockLimits.time("shutdown timeout", shutdownTimeout);
-        LockLimits.time("longest retry delay", longestRetry);
+        check("syncguard.ttl", () -> LockLimits.ttl(ttl));
+        check("syncguard.wait-time", () -> LockLimits.time("wait time", waitTime));
+        check("syncguard.shutdown-timeout", () -> LockLimits.time("shutdown timeout", shutdownTimeout));
+        check("syncguard.retry.max-delay", () -> LockLimits.time("longest retry delay", longestRetry));
         if (firstRetry.compareTo(Duration.ofMillis(1)) < 0 || longestRetry.compareTo(firstRetry) < 0) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "syncguard.retry.first-delay is at least 1 ms and at most max-delay, not " + firstRetry + " and "
-                            + longestRetry);
+            throw LockSetupException.invalid(
+                    "syncguard.retry.first-delay is " + firstRetry + ", but has to be at least 1 ms and at most"
+                            + " syncguard.retry.max-delay, which is " + longestRetry,
+                    "Correct syncguard.retry.first-delay or syncguard.retry.max-delay");
+        }
+    }
+
+    private static void check(String property, Runnable limits) {
+        try {
+            limits.run();
+        } catch (LockException ex) {
+            throw LockSetupException.at(property, ex);
         }
     }
 

@@ -115,12 +115,14 @@ final class Heartbeat implements AutoCloseable {
     private void send(List<LeaseExtension> extensions) {
         List<ExtendRequest> requests =
                 extensions.stream().map(each -> each.request(null)).toList();
+        dispatcher.observeLater(extensions, LeaseExtension::observe);
         try {
             answered(extensions, backend.extend(requests));
         } catch (RuntimeException | Error ex) {
             // Also after an Error, such as a lack of memory or threads, the heartbeat goes on and repeats these.
             failed(extensions, BackendFailure.of("The heartbeat failed", ex));
         }
+        dispatcher.observeLater(extensions, LeaseExtension::endObservation);
     }
 
     private void answered(List<LeaseExtension> extensions, List<ExtendResult> results) {

@@ -36,8 +36,8 @@ final class Lease {
     }
 
     private final Time time;
-    private final LockRequest request;
     private final GrantedLease grant;
+    private final HeldObservation observation;
     private final HoldTime holdTime;
     private final LossHook hook;
     private final RenewalSchedule schedule;
@@ -63,23 +63,27 @@ final class Lease {
      */
     private Duration countsAtMost = LockLimits.MAX_DURATION;
 
-    Lease(Time time, LockRequest request, GrantedLease grant, LossHook hook) {
+    Lease(Time time, GrantedLease grant, HeldObservation observation, LossHook hook) {
         this.time = time;
-        this.request = request;
         this.grant = grant;
-        this.holdTime = new HoldTime(time, request);
+        this.observation = observation;
+        this.holdTime = new HoldTime(time, grant.request());
         this.hook = hook;
         this.fence = grant.fence();
         this.confirmed = grant.confirmation();
-        this.schedule = new RenewalSchedule(request, grant.confirmation(), holdTime.grantedAt());
+        this.schedule = new RenewalSchedule(grant.request(), grant.confirmation(), holdTime.grantedAt());
     }
 
     LockRequest request() {
-        return request;
+        return grant.request();
+    }
+
+    HeldObservation observation() {
+        return observation;
     }
 
     String key() {
-        return request.key();
+        return request().key();
     }
 
     String lockId() {
@@ -215,7 +219,7 @@ final class Lease {
         if (phase == Phase.HELD && now >= holdTime.limit()) {
             lose(
                     LockReason.HOLD_AT_MOST,
-                    "it was held for " + request.holdAtMost() + ", the longest time of its request");
+                    "it was held for " + request().holdAtMost() + ", the longest time of its request");
         } else if (phase == Phase.HELD && now >= deadline()) {
             lose(LockReason.EXPIRED, "no extension was confirmed in time");
         }

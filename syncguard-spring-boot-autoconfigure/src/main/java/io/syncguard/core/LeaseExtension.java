@@ -1,6 +1,7 @@
 package io.syncguard.core;
 
 import io.syncguard.LockBackendException;
+import io.syncguard.LockOutcome;
 import io.syncguard.LockReason;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
@@ -16,6 +17,14 @@ final class LeaseExtension implements AutoCloseable {
     private final Lease lease;
     private Confirmation before;
     private Confirmation asked;
+
+    /** How it ended. Read after the extension. */
+    private LockOutcome outcome = LockOutcome.FAILED;
+
+    private @Nullable Throwable error;
+
+    /** Used by the thread that observes. */
+    private LockObservation observation = LockObservation.NONE;
 
     LeaseExtension(Lease lease) {
         this.lease = lease;
@@ -56,13 +65,32 @@ final class LeaseExtension implements AutoCloseable {
         } else {
             lease.unchanged(before);
         }
-        return lease.isHeld();
+        boolean held = lease.isHeld();
+        outcome = !held
+                ? LockOutcome.LOST
+                : result instanceof ExtendResult.Busy ? LockOutcome.BUSY : LockOutcome.EXTENDED;
+        return held;
     }
 
     /** The request failed. If that is in doubt, it may still take effect. */
     void failed(LockBackendException error) {
+        this.error = error;
         if (InDoubt.is(error)) {
             lease.inDoubt(asked.ttl());
+        }
+    }
+
+    /** Begins to observe it. Another thread than that of the extension may do so. */
+    void observe() {
+        observation = lease.observation().extend();
+    }
+
+    /** Ends what {@link #observe} began. The extension has been answered, or has failed. */
+    void endObservation() {
+        if (error == null) {
+            observation.ended(outcome);
+        } else {
+            observation.failed(error);
         }
     }
 

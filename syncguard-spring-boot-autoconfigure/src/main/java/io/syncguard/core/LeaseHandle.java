@@ -134,6 +134,10 @@ final class LeaseHandle implements LockHandle {
 
     /** Runs the task under a view of this handle: this handle itself, or one that joined it. */
     <T extends @Nullable Object> T runUnder(LockHandle view, Callable<T> task) throws Exception {
+        return lease.observation().body(() -> runInterruptibly(view, task));
+    }
+
+    private <T extends @Nullable Object> T runInterruptibly(LockHandle view, Callable<T> task) throws Exception {
         RunningBody body = new RunningBody(Thread.currentThread());
         boolean interruptible = view.request().onLost() == OnLost.INTERRUPT;
         if (interruptible) {

@@ -6,6 +6,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockLimits;
 import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
+import io.syncguard.LockOutcome;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
@@ -92,16 +93,22 @@ final class LeaseRenewer {
 
     /** Listeners may block, so they run after the extension has ended. */
     private boolean extend(Lease lease, @Nullable Duration ttl, Function<ExtendRequest, ExtendResult> server) {
+        LockObservation observation = lease.observation().extend();
+        boolean held;
         try {
-            boolean held = extendUntilAnswered(lease, ttl, server);
-            if (held) {
-                dispatcher.dispatch(lease, LockListener::extended);
+            held = extendUntilAnswered(lease, ttl, server);
+        } catch (RuntimeException | Error failure) {
+            observation.failed(failure);
+            if (failure instanceof LockException ex) {
+                dispatcher.failed(lease, LockOperation.EXTEND, ex);
             }
-            return held;
-        } catch (LockException ex) {
-            dispatcher.failed(lease, LockOperation.EXTEND, ex);
-            throw ex;
+            throw failure;
         }
+        observation.ended(held ? LockOutcome.EXTENDED : LockOutcome.LOST);
+        if (held) {
+            dispatcher.dispatch(lease, LockListener::extended);
+        }
+        return held;
     }
 
     private boolean extendUntilAnswered(

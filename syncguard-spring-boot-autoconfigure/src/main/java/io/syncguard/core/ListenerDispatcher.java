@@ -27,13 +27,13 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Informs listeners of events, and runs the callbacks for a loss. A listener that throws does not affect the others.
- * Threads may share it.
+ * Informs listeners and the observer, and runs the callbacks for a loss. A listener that throws does not affect the
+ * others. Threads may share it.
  *
- * <p>Events of the heartbeat and of losses are dispatched on threads that nothing waits for: {@code syncguard-events},
- * {@code syncguard-lost-n} for callbacks, and {@code syncguard-lost-listener-n} for listeners. The last two are
- * separate, so that a listener that blocks does not delay a callback. All threads are made with the engine, because a
- * loss may come when no thread can be made.
+ * <p>Events and observations of the heartbeat and of losses are dispatched on threads that nothing waits for:
+ * {@code syncguard-events}, {@code syncguard-lost-n} for callbacks, and {@code syncguard-lost-listener-n} for
+ * listeners. The last two are separate, so that a listener that blocks does not delay a callback. All threads are made
+ * with the engine, because a loss may come when no thread can be made.
  */
 final class ListenerDispatcher implements AutoCloseable {
 
@@ -41,6 +41,9 @@ final class ListenerDispatcher implements AutoCloseable {
      * How many statements of the heartbeat, of up to {@value Heartbeat#CHUNK} leases each, may have events that wait.
      */
     static final int MAX_PENDING = 100;
+
+    /** Its observations begin with one task, and end with another. */
+    private static final int TASKS_WHEN_OBSERVED = 3;
 
     private static final Log log = LogFactory.getLog(LockListener.class);
 
@@ -52,17 +55,35 @@ final class ListenerDispatcher implements AutoCloseable {
 
     private final String backend;
     private final List<LockListener> listeners;
-    private final ReadyThreads heartbeatEvents = new ReadyThreads(
-            DaemonThreadFactory.named("syncguard-events"),
-            1,
-            new ArrayBlockingQueue<>(MAX_PENDING),
-            (task, executor) -> leaveOut(executor));
+    private final LockObserver observer;
+    private final ReadyThreads heartbeatEvents;
     private final ReadyThreads callbackThreads = lossThreads("syncguard-lost");
     private final ReadyThreads lossListenerThreads = lossThreads("syncguard-lost-listener");
 
-    ListenerDispatcher(String backend, List<LockListener> listeners) {
+    ListenerDispatcher(String backend, List<LockListener> listeners, LockObserver observer) {
         this.backend = backend;
         this.listeners = List.copyOf(listeners);
+        this.observer = observer;
+        this.heartbeatEvents = new ReadyThreads(
+                DaemonThreadFactory.named("syncguard-events"),
+                1,
+                new ArrayBlockingQueue<>(isObserved() ? MAX_PENDING * TASKS_WHEN_OBSERVED : MAX_PENDING),
+                (task, executor) -> leaveOut(executor));
+    }
+
+    AcquireObservation observeAcquire(LockRequest request) {
+        return observer.acquire(backend, request);
+    }
+
+    HeldObservation observeHeld(GrantedLease grant) {
+        return observer.held(backend, grant.request(), grant.fence());
+    }
+
+    /** Observes extensions of the heartbeat, on a thread that nothing waits for. */
+    void observeLater(List<LeaseExtension> extensions, Consumer<LeaseExtension> observation) {
+        if (isObserved()) {
+            executeLater(() -> () -> extensions.forEach(observation));
+        }
     }
 
     /** An event of a lease. */
@@ -79,15 +100,11 @@ final class ListenerDispatcher implements AutoCloseable {
     /** An event of each of the leases, as they are now, on a thread that nothing waits for. */
     void dispatchLater(List<Lease> leases, BiConsumer<LockListener, LockEvent> event) {
         if (!listeners.isEmpty() && !leases.isEmpty()) {
-            Shielded.run(
-                    () -> {
-                        List<LockEvent> events = leases.stream()
-                                .map(lease -> describe(lease, null))
-                                .toList();
-                        heartbeatEvents.execute(() -> events.forEach(each -> inform(each, event)));
-                    },
-                    log,
-                    () -> "Events of the heartbeat were left out, which changes nothing for the locks");
+            executeLater(() -> {
+                List<LockEvent> events =
+                        leases.stream().map(lease -> describe(lease, null)).toList();
+                return () -> events.forEach(each -> inform(each, event));
+            });
         }
     }
 
@@ -120,7 +137,10 @@ final class ListenerDispatcher implements AutoCloseable {
         callbacks.forEach(this::call);
         execute(lossListenerThreads, () -> {
             LockEvent event = describe(lease, reason);
-            return () -> inform(event, LockListener::lost);
+            return () -> {
+                lease.observation().lost(reason, explanation);
+                inform(event, LockListener::lost);
+            };
         });
     }
 
@@ -150,6 +170,17 @@ final class ListenerDispatcher implements AutoCloseable {
             log.warn("Lock listeners are too slow: events of the heartbeat are left out, which changes nothing for the"
                     + " locks");
         }
+    }
+
+    private boolean isObserved() {
+        return observer != LockObserver.NONE;
+    }
+
+    private void executeLater(Supplier<Runnable> work) {
+        Shielded.run(
+                () -> heartbeatEvents.execute(work.get()),
+                log,
+                () -> "Events of the heartbeat were left out, which changes nothing for the locks");
     }
 
     private static void execute(ReadyThreads threads, Supplier<Runnable> work) {

@@ -50,6 +50,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     private final WaiterRegistry waiters;
     private final Acquirer acquirer;
     private final FenceWarning fenceWarning;
+    private final EngineDiagnostics diagnostics;
 
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean grantsLocks = true;
@@ -60,7 +61,17 @@ public final class LockEngine implements LockManager, AutoCloseable {
             EngineSettings settings,
             TransactionBoundary transactions,
             List<? extends LockListener> listeners) {
-        this(backend, settings, transactions, listeners, Time.SYSTEM);
+        this(backend, settings, transactions, listeners, LockObserver.NONE);
+    }
+
+    /** The same, and the observer receives what happens to its locks. */
+    public LockEngine(
+            LockBackend backend,
+            EngineSettings settings,
+            TransactionBoundary transactions,
+            List<? extends LockListener> listeners,
+            LockObserver observer) {
+        this(backend, settings, transactions, listeners, observer, Time.SYSTEM);
     }
 
     LockEngine(
@@ -68,12 +79,13 @@ public final class LockEngine implements LockManager, AutoCloseable {
             EngineSettings settings,
             TransactionBoundary transactions,
             List<? extends LockListener> listeners,
+            LockObserver observer,
             Time time) {
         this.backend = backend;
         this.settings = settings;
         this.transactions = transactions;
         this.time = time;
-        this.dispatcher = new ListenerDispatcher(backend.name(), List.copyOf(listeners));
+        this.dispatcher = new ListenerDispatcher(backend.name(), List.copyOf(listeners), observer);
         this.monitor = new LeaseMonitor(time);
         this.fenceWarning = new FenceWarning(time);
         this.heartbeat = new Heartbeat(backend, monitor, dispatcher, time);
@@ -86,13 +98,14 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.waiters = new WaiterRegistry(backend, settings, time);
         this.acquirer =
                 new Acquirer(backend, settings, time, waiters, backgroundReleaser, dispatcher, this::grantsLocks);
+        this.diagnostics = new EngineDiagnostics(this, backend, settings, monitor, waiters, heartbeat);
     }
 
     @Override
     public LockHandle acquire(LockRequest request) {
         transactions.requireGuard(request);
         LockHandle joined = joiner.join(request);
-        return joined == null ? handle(request, acquirer.acquire(request)) : joined;
+        return joined == null ? handle(acquirer.acquire(request)) : joined;
     }
 
     @Override
@@ -103,7 +116,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
             return joined;
         }
         GrantedLease grant = acquirer.tryAcquire(request);
-        return grant == null ? null : handle(request, grant);
+        return grant == null ? null : handle(grant);
     }
 
     @Override
@@ -137,11 +150,6 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     @Override
-    public boolean owns(String lockId) {
-        return lookupById(lockId).isPresent();
-    }
-
-    @Override
     public boolean release(String lockId) {
         LockHandle own = monitor.find(LockLimits.lockId(lockId));
         return own == null ? releaser.release(lockId, settings.ttl()) : own.release();
@@ -172,16 +180,9 @@ public final class LockEngine implements LockManager, AutoCloseable {
         return forcedReleaser.release(LockLimits.key(key), reason);
     }
 
-    /** What this process holds and waits for. No I/O. */
-    public ProcessStatus process() {
-        return new ProcessStatus(
-                backend.name(),
-                grantsLocks,
-                monitor.leases().size(),
-                waiters.size(),
-                heartbeat.sinceSuccess(),
-                heartbeat.failures(),
-                backend.isConnected());
+    /** What operators see of this engine, beyond what applications need. */
+    public EngineDiagnostics diagnostics() {
+        return diagnostics;
     }
 
     /** Grants locks again after {@link #stop}. A new engine needs no start. */
@@ -223,9 +224,10 @@ public final class LockEngine implements LockManager, AutoCloseable {
         return grantsLocks;
     }
 
-    private LockHandle handle(LockRequest request, GrantedLease grant) {
+    private LockHandle handle(GrantedLease grant) {
+        LockRequest request = grant.request();
         LeaseBodies bodies = new LeaseBodies();
-        Lease lease = new Lease(time, request, grant, (lost, reason, explanation) -> {
+        Lease lease = new Lease(time, grant, dispatcher.observeHeld(grant), (lost, reason, explanation) -> {
             List<Runnable> callbacks = bodies.lost();
             monitor.remove(lost);
             dispatcher.lost(lost, reason, explanation, callbacks);

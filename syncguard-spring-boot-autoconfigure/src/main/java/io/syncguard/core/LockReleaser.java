@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
+import io.syncguard.LockOutcome;
 import io.syncguard.LockReason;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.spi.LockBackend;
@@ -71,6 +72,7 @@ final class LockReleaser {
     }
 
     private boolean send(Lease lease) {
+        LockObservation observation = lease.observation().release();
         ReleaseResult result;
         try {
             result = uninterrupted(() -> end(lease));
@@ -79,10 +81,12 @@ final class LockReleaser {
             // The same holds for an Error, such as a lack of memory or threads. Listeners may block, so they run after
             // that.
             background.release(lease);
+            observation.failed(ex);
             Shielded.log(() -> log.warn("Lock '" + lease.key() + "' could not be released; trying again", ex));
             dispatcher.failed(lease, LockOperation.RELEASE, BackendFailure.of("The release failed", ex));
             return ended(lease);
         }
+        observation.ended(isLost(result) ? LockOutcome.LOST : LockOutcome.RELEASED);
         return accept(lease, result);
     }
 
@@ -121,6 +125,10 @@ final class LockReleaser {
         }
     }
 
+    private static boolean isLost(ReleaseResult result) {
+        return result == ReleaseResult.EXPIRED || result == ReleaseResult.NOT_FOUND;
+    }
+
     private boolean accept(Lease lease, ReleaseResult result) {
         if (result == ReleaseResult.EXPIRED) {
             lease.loseAtRelease(LockReason.EXPIRED, "its lease had lapsed at the server when it was released");
@@ -139,6 +147,7 @@ final class LockReleaser {
     private boolean ended(Lease lease) {
         lease.released();
         dispatcher.dispatch(lease, LockListener::released);
+        lease.observation().released();
         return true;
     }
 }

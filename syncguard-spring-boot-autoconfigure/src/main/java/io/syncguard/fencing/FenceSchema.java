@@ -1,7 +1,7 @@
 package io.syncguard.fencing;
 
-import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockSetupException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -9,6 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -47,10 +49,10 @@ public final class FenceSchema {
      * Runs the script unless the table is there, so that a user without the right to create tables can start an
      * application on a table that is there.
      *
-     * @throws LockBackendException when the server refuses it
+     * @throws LockSetupException when the server refuses it
      */
     public void initialize() {
-        run("setting up the table of the fences", connection -> {
+        run(connection -> {
             if (problem(connection) != null) {
                 runScript(connection);
             }
@@ -60,10 +62,10 @@ public final class FenceSchema {
     /**
      * Checks that the table is there.
      *
-     * @throws LockBackendException with {@link LockErrorCode#SCHEMA_MISSING} when it is not
+     * @throws LockSetupException with {@link LockErrorCode#SCHEMA_MISSING} when it is not
      */
     public void check() {
-        run("looking for the table of the fences", connection -> {
+        run(connection -> {
             SQLException problem = problem(connection);
             if (problem != null) {
                 throw problem;
@@ -77,18 +79,46 @@ public final class FenceSchema {
     }
 
     /** Each statement is a transaction of its own: one that fails aborts no other. */
-    private void run(String doing, Work work) {
+    private void run(Work work) {
         try (Connection connection = dataSource.getConnection()) {
             boolean autoCommit = connection.getAutoCommit();
             connection.setAutoCommit(true);
             try {
                 work.on(connection);
+            } catch (SQLException ex) {
+                throw refused(ex, script(FenceDatabase.of(connection)));
             } finally {
                 connection.setAutoCommit(autoCommit);
             }
         } catch (SQLException ex) {
-            throw FenceErrors.translate(doing, ex);
+            throw new LockSetupException(
+                    FenceErrors.codeOf(ex),
+                    "The table of the fences cannot be set up, because its database cannot be reached: " + words(ex),
+                    List.of("Start the server", "Correct spring.datasource.*"),
+                    ex);
         }
+    }
+
+    private LockSetupException refused(SQLException error, String script) {
+        String statement = script.lines()
+                .filter(line -> !line.startsWith("--"))
+                .collect(Collectors.joining(" "))
+                .replaceAll("\\s+", " ")
+                .replaceFirst(";$", "");
+        return new LockSetupException(
+                FenceErrors.codeOf(error),
+                "The table of the fences, '" + table.name() + "', is not there, or the user may not create or use it: "
+                        + words(error),
+                List.of(
+                        "Have an administrator grant the user SELECT, INSERT and UPDATE on it, and run: " + statement,
+                        "Let the user create it, and set syncguard.fencing.schema-management=initialize",
+                        "Put its schema in front of the name in syncguard.fencing.table"),
+                error);
+    }
+
+    /** The first line of what the server says. */
+    private static String words(SQLException error) {
+        return String.valueOf(error.getMessage()).lines().findFirst().orElse("").replaceFirst("\\.$", "");
     }
 
     /** Why the table cannot be used, or {@code null}. */
@@ -104,7 +134,7 @@ public final class FenceSchema {
     /** Instances that start together run it together; the statement of all but one may fail. */
     private void runScript(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            statement.execute(table.fill(script(FenceDatabase.of(connection))));
+            statement.execute(script(FenceDatabase.of(connection)));
         } catch (SQLException ex) {
             if (problem(connection) != null) {
                 throw ex;
@@ -112,13 +142,13 @@ public final class FenceSchema {
         }
     }
 
-    private static String script(FenceDatabase database) {
+    private String script(FenceDatabase database) {
         String path = database.location() + SCRIPT;
         try (InputStream script = FenceSchema.class.getClassLoader().getResourceAsStream(path)) {
             if (script == null) {
                 throw new IOException(path + " is not on the class path: the jar of SyncGuard is incomplete");
             }
-            return new String(script.readAllBytes(), StandardCharsets.UTF_8);
+            return table.fill(new String(script.readAllBytes(), StandardCharsets.UTF_8));
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }

@@ -1,7 +1,6 @@
 package io.syncguard.fencing;
 
-import io.syncguard.LockErrorCode;
-import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import java.util.regex.Pattern;
 
 /**
@@ -19,11 +18,11 @@ record FenceTable(String name) {
 
     FenceTable {
         if (!NAME.matcher(name).matches()) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "The table of the fences (syncguard.fencing.table) is '" + name
+            throw LockSetupException.invalid(
+                    "syncguard.fencing.table is '" + name
                             + "', but has to be a plain identifier of at most 48 letters, digits and underscores, with"
-                            + " an optional schema and a dot in front");
+                            + " an optional schema and a dot in front",
+                    "Choose another name in syncguard.fencing.table");
         }
     }
 

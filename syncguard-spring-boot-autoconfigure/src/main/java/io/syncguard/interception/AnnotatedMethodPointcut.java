@@ -1,7 +1,6 @@
 package io.syncguard.interception;
 
-import io.syncguard.LockErrorCode;
-import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
@@ -125,11 +124,12 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
         boolean finalOfClass =
                 hidden == Modifier.FINAL && isCoveredByClass(method) && isAnnotated(method.getDeclaringClass());
         if (hidden != 0 && (isAnnotated(method) || finalOfClass)) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
+            throw LockSetupException.invalid(
                     "@" + annotation.getSimpleName() + " on " + ClassUtils.getQualifiedMethodName(method)
                             + ", which is " + Modifier.toString(hidden) + ": no proxy sees its calls, so it would run "
-                            + withoutProxy);
+                            + withoutProxy,
+                    "Make it neither private nor static nor final",
+                    "Move the annotation to the method that calls it");
         }
     }
 

@@ -1,5 +1,6 @@
 package io.syncguard.interception;
 
+import io.syncguard.LockSetupException;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.util.ArrayDeque;
@@ -57,15 +58,17 @@ public final class ResultType {
     private final ResolvableType type;
 
     /**
-     * @throws IllegalArgumentException when the lock cannot be held until the result is there
+     * @throws LockSetupException when the lock cannot be held until the result is there
      */
     public ResultType(Method method, Class<?> targetClass) {
         this.type = ResolvableType.forMethodReturnType(method, targetClass);
         Class<?> raw = type.resolve(Object.class);
         if (endsAfterReturn(raw) || KotlinDetector.isSuspendingFunction(method)) {
-            throw new IllegalArgumentException("a result of type " + raw.getName()
-                    + " is still to come when the method returns, and the lock cannot be held until then. Return a"
-                    + " CompletableFuture, CompletionStage or Future, or lock the code that makes the result");
+            throw LockSetupException.invalid(
+                    "a result of type " + raw.getName()
+                            + " is still to come when the method returns, and the lock cannot be held until then",
+                    "Return a CompletableFuture, CompletionStage or Future",
+                    "Lock the code that makes the result");
         }
     }
 

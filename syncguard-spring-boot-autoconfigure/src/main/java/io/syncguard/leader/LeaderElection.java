@@ -4,6 +4,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockInfo;
 import io.syncguard.LockManager;
+import io.syncguard.LockSetupException;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.Collection;
@@ -123,10 +124,10 @@ public final class LeaderElection implements AutoCloseable {
     public LeaderMember member(String name) {
         LeaderMember member = members.get(LeaderMember.normalized(name));
         if (member == null) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "There is no election '" + name + "', only " + new TreeSet<>(members.keySet()) + ": set"
-                            + " syncguard.leader." + name + ".auto-start to true or false, or join it");
+            throw LockSetupException.invalid(
+                    "There is no election '" + name + "', only " + new TreeSet<>(members.keySet()),
+                    "Set syncguard.leader.elections." + name + ".auto-startup to true or false",
+                    "Define or join it in code: LeaderElection.define, LeaderElection.join");
         }
         return member;
     }

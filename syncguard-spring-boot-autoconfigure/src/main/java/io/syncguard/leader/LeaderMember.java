@@ -57,7 +57,7 @@ public final class LeaderMember {
         String owner = settings.owner() == null ? defaultOwner : settings.owner();
         this.dispatcher = new LeaderEventDispatcher(name, owner, listeners, threads("-events"));
         LockRequest request = LockRequest.of(key(name))
-                .named(key(name))
+                .meterName(key(name))
                 .ttl(settings.ttl())
                 .heartbeat(settings.heartbeat())
                 .owner(owner);

@@ -1,7 +1,7 @@
 package io.syncguard.leader;
 
-import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import io.syncguard.interception.ResultType;
 import java.lang.reflect.Method;
 import java.util.List;
@@ -41,7 +41,7 @@ final class LeaderOnlyMethodParser {
                 unchecked.add(parsed);
             }
             return parsed;
-        } catch (IllegalArgumentException ex) {
+        } catch (LockException ex) {
             throw mistake(description, ex);
         }
     }
@@ -61,8 +61,7 @@ final class LeaderOnlyMethodParser {
         }
     }
 
-    private static LockException mistake(String method, RuntimeException ex) {
-        return new LockException(
-                LockErrorCode.INVALID_ARGUMENT, "@LeaderOnly on " + method + ": " + ex.getMessage(), ex);
+    private static LockSetupException mistake(String method, LockException ex) {
+        return LockSetupException.at("@LeaderOnly on " + method, ex);
     }
 }

@@ -27,7 +27,7 @@ public final class LeaderMeters implements LeaderListener {
 
     @Override
     public void joined(LeaderMember member) {
-        Gauge.builder("syncguard.leader", member, each -> each.isLeader() ? 1 : 0)
+        Gauge.builder("syncguard.leader.active", member, each -> each.isLeader() ? 1 : 0)
                 .description("Whether this process leads now")
                 .tag("name", member.name())
                 .register(registry);

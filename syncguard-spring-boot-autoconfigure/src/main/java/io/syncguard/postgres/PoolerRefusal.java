@@ -2,6 +2,7 @@ package io.syncguard.postgres;
 
 import java.sql.SQLException;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,21 +12,24 @@ import org.jspecify.annotations.Nullable;
 enum PoolerRefusal {
     STATEMENT_POOLING(
             "statement pooling mode",
-            "the pooler lends sessions for single statements, and a lock operation is a transaction. Set pool_mode ="
-                    + " transaction for this database in PgBouncer, or give SyncGuard a DataSource that leads past the"
-                    + " pooler, marked with @SyncGuardDataSource"),
+            "The pooler lends sessions for single statements, and a lock operation is a transaction",
+            "Set pool_mode = transaction for this database in PgBouncer",
+            "Give SyncGuard a DataSource that leads past the pooler, marked with @SyncGuardDataSource"),
 
     STARTUP_PARAMETER(
             "unsupported startup parameter",
-            "the pooler refuses a start-up parameter of the connection, which the cause names. Remove it from the URL"
-                    + " of the DataSource, or add it to ignore_startup_parameters of PgBouncer");
+            "The pooler refuses a start-up parameter of the connection",
+            "Remove it from the URL of the DataSource",
+            "Add it to ignore_startup_parameters of PgBouncer");
 
     private final String words;
-    private final String nextStep;
+    private final String problem;
+    private final List<String> nextSteps;
 
-    PoolerRefusal(String words, String nextStep) {
+    PoolerRefusal(String words, String problem, String... nextSteps) {
         this.words = words;
-        this.nextStep = nextStep;
+        this.problem = problem;
+        this.nextSteps = List.of(nextSteps);
     }
 
     /** The refusal that the error or a cause of it reports; null if there is none. */
@@ -36,9 +40,14 @@ enum PoolerRefusal {
                 .orElse(null);
     }
 
-    /** What the user has to do. */
-    String nextStep() {
-        return nextStep;
+    /** What is wrong. */
+    String problem() {
+        return problem;
+    }
+
+    /** What the user has to do: one of these. */
+    List<String> nextSteps() {
+        return nextSteps;
     }
 
     private boolean isSaidBy(SQLException error) {

@@ -9,6 +9,7 @@ import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
+import org.springframework.util.StringUtils;
 
 /**
  * Says what an {@link SQLException} means for a lock, by its SQLSTATE.
@@ -25,7 +26,9 @@ final class PostgresErrors {
     static LockBackendException translate(String doing, SQLException error) {
         LockErrorCode code = codeOf(error);
         PoolerRefusal refusal = PoolerRefusal.of(error);
-        String next = refusal == null ? nextStep(code) : refusal.nextStep();
+        String next = refusal == null
+                ? nextStep(code)
+                : StringUtils.uncapitalize(refusal.problem()) + ". " + String.join("; or ", refusal.nextSteps());
         return new LockBackendException(code, "Failed while " + doing + ": " + next, withoutDetail(error));
     }
 
@@ -95,7 +98,7 @@ final class PostgresErrors {
     }
 
     /** The server's SQLSTATE; a pool that could get no connection hides it in the cause. */
-    private static @Nullable String stateOf(SQLException error) {
+    static @Nullable String stateOf(SQLException error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             if (cause instanceof SQLException sql && sql.getSQLState() != null) {
                 return sql.getSQLState();
@@ -118,7 +121,7 @@ final class PostgresErrors {
     }
 
     /** The detail and the context quote rows and parameters, and with them the lock id. */
-    private static SQLException withoutDetail(SQLException error) {
+    static SQLException withoutDetail(SQLException error) {
         if (!(error instanceof PSQLException original) || original.getServerErrorMessage() == null) {
             return error;
         }

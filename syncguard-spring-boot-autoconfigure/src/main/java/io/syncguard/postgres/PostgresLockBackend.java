@@ -8,9 +8,11 @@ import io.syncguard.RawLockInfo;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.PoolStatus;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.spi.WakeUpSubscriber;
@@ -27,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PostgresLockBackend implements LockBackend {
 
+    private final DataSource dataSource;
     private final PostgresConnections connections;
     private final PostgresConnections engineConnections;
     private final PostgresSweeper sweeper;
@@ -44,6 +47,7 @@ public final class PostgresLockBackend implements LockBackend {
     private final ReleaseStatement release;
     private final LookupStatement lookup;
     private final ListStatement list;
+    private final BlockersStatement blockers;
     private final PostgresPins pins;
 
     /**
@@ -73,6 +77,7 @@ public final class PostgresLockBackend implements LockBackend {
             Time time) {
         this.settings = settings;
         this.time = time;
+        this.dataSource = dataSource;
         this.connections = new PostgresConnections(dataSource, settings.timeout());
         this.engineConnections = new PostgresConnections(engineDataSource, settings.timeout());
         this.wakeUpDataSource = wakeUpDataSource;
@@ -83,6 +88,7 @@ public final class PostgresLockBackend implements LockBackend {
         this.release = new ReleaseStatement(settings.tables());
         this.lookup = new LookupStatement(settings.tables());
         this.list = new ListStatement(settings.tables());
+        this.blockers = new BlockersStatement(settings.tables());
         this.pins = new PostgresPins(connections, settings, time);
         this.callers = new CallerRequests(settings, connections, release, this::availableWakeUps, time);
     }
@@ -205,6 +211,16 @@ public final class PostgresLockBackend implements LockBackend {
     @Override
     public Optional<LockStatus> status(String key) {
         return list.status(connections, key).stream().findFirst();
+    }
+
+    @Override
+    public List<BlockingSession> blockingSessions(String key) {
+        return blockers.blockers(connections, key);
+    }
+
+    @Override
+    public @Nullable PoolStatus pool() {
+        return dataSource instanceof PooledDataSource pool ? pool.status() : null;
     }
 
     @Override

@@ -1,31 +1,18 @@
 package io.syncguard.postgres;
 
-import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockSetupException;
 import io.syncguard.spi.FenceSource;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Locale;
-import java.util.Map;
 import javax.sql.DataSource;
 
 /**
  * Provides the tables and functions: runs the script, or checks that it was run.
  */
 public final class PostgresSchema {
-
-    /** Where the script is on the class path: the location that Flyway is given. */
-    public static final String LOCATION = "db/syncguard/postgresql";
-
-    /** The script, which is a repeatable migration of Flyway. */
-    private static final String SCRIPT = LOCATION + "/R__syncguard_schema.sql";
 
     /** "SyncGuar" in ASCII: instances that start together run the script one after the other. */
     private static final long ADVISORY_LOCK = 0x53796e6347756172L;
@@ -37,7 +24,7 @@ public final class PostgresSchema {
 
     private final DataSource dataSource;
     private final PostgresTables tables;
-    private final FenceSource fences;
+    private final PostgresScript script;
 
     /** With fences from counters. */
     public PostgresSchema(DataSource dataSource, PostgresTables tables) {
@@ -47,24 +34,17 @@ public final class PostgresSchema {
     public PostgresSchema(DataSource dataSource, PostgresTables tables, FenceSource fences) {
         this.dataSource = dataSource;
         this.tables = tables;
-        this.fences = fences;
-    }
-
-    /** The placeholders of the script, without the <code>${}</code>. */
-    public static Map<String, String> placeholders(PostgresTables tables, FenceSource fences) {
-        Map<String, String> placeholders = new HashMap<>(tables.placeholders());
-        placeholders.put("syncguard_fence_source", nameOf(fences));
-        return placeholders;
+        this.script = new PostgresScript(tables, fences);
     }
 
     /**
      * Runs the script unless the schema is up to date, so that a user without the right to create tables can start an
      * application on a schema that is there.
      *
-     * @throws LockBackendException when the server refuses it
+     * @throws LockSetupException when the server refuses it
      */
     public void initialize() {
-        run("setting up the tables of SyncGuard", (connection, installed) -> {
+        run((connection, installed) -> {
             if (!isUpToDate(installed)) {
                 runScript(connection, installed);
             }
@@ -74,24 +54,19 @@ public final class PostgresSchema {
     /**
      * Checks that the schema is there and up to date.
      *
-     * @throws LockBackendException with {@link LockErrorCode#SCHEMA_MISSING} when it is not
+     * @throws LockSetupException with {@link LockErrorCode#SCHEMA_MISSING} when it is not
      */
     public void check() {
-        run("looking for the tables of SyncGuard", (connection, installed) -> {
+        run((connection, installed) -> {
             if (!installed.isComplete()) {
-                throw new LockBackendException(
-                        LockErrorCode.SCHEMA_MISSING,
-                        "The tables '" + tables.locks() + "' and '" + tables.fenceCounters()
-                                + "' or their functions are missing or of an older version. Run " + SCRIPT
-                                + " (with Flyway, or by hand), or set syncguard.postgres.schema-management to"
-                                + " initialize; if they are in another schema, put it in front of the names in"
-                                + " syncguard.postgres.locks-table and fence-counters-table",
-                        null);
+                throw PostgresSchemaErrors.missing(tables);
             }
             if (!isUpToDate(installed)) {
-                throw invalid("syncguard.fences is " + nameOf(fences) + ", but the functions of the table '"
-                        + tables.locks() + "' draw fences from another source. Run " + SCRIPT
-                        + " again, with the placeholder syncguard_fence_source=" + nameOf(fences));
+                throw LockSetupException.invalid(
+                        "syncguard.fences is " + script.fenceSource() + ", but the functions of the table '"
+                                + tables.locks() + "' draw fences from another source",
+                        "Run " + PostgresScript.PATH + " again, with the placeholder syncguard_fence_source="
+                                + script.fenceSource());
             }
         });
     }
@@ -101,7 +76,7 @@ public final class PostgresSchema {
         void on(Connection connection, InstalledSchema installed) throws SQLException;
     }
 
-    private void run(String doing, Work work) {
+    private void run(Work work) {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             PostgresServerCheck.requirePostgres(connection);
@@ -120,7 +95,7 @@ public final class PostgresSchema {
                 throw ex;
             }
         } catch (SQLException ex) {
-            throw PostgresErrors.translate(doing, ex);
+            throw PostgresSchemaErrors.translate(ex);
         }
     }
 
@@ -139,25 +114,28 @@ public final class PostgresSchema {
     private void requireSameCounters(InstalledSchema installed) throws SQLException {
         String counters = installed.fenceCounters();
         if (counters != null && !counters.equalsIgnoreCase(tables.fenceCounters())) {
-            throw invalid("The table '" + tables.locks() + "' is in use with another table of fence counters than '"
-                    + tables.fenceCounters() + "', whose fences would be used a second time. Set"
-                    + " syncguard.postgres.fence-counters-table to the name it had, or use another"
-                    + " locks-table, too");
+            throw LockSetupException.invalid(
+                    "The table '" + tables.locks() + "' is in use with another table of fence counters than '"
+                            + tables.fenceCounters() + "', whose fences would be used a second time",
+                    "Set syncguard.postgres.fence-counters-table=" + counters,
+                    "Use another syncguard.postgres.locks-table, too");
         }
     }
 
     /** Counters that were forgotten while fences came from the clock would begin at 1. */
     private void requireNoReturnToCounters(InstalledSchema installed) throws SQLException {
-        if (fences == FenceSource.COUNTER && nameOf(FenceSource.CLOCK).equals(installed.fenceSource())) {
-            throw invalid("syncguard.fences is counter, but the fences of the table '" + tables.locks()
-                    + "' come from the clock, and their source cannot change back: counters that were forgotten would"
-                    + " begin at 1 again. Set syncguard.fences=clock, or use another locks-table and another"
-                    + " fence-counters-table");
+        if (script.fences() == FenceSource.COUNTER && "clock".equals(installed.fenceSource())) {
+            throw LockSetupException.invalid(
+                    "syncguard.fences is counter, but the fences of the table '" + tables.locks()
+                            + "' come from the clock, and their source cannot change back: counters that were forgotten"
+                            + " would begin at 1 again",
+                    "Set syncguard.fences=clock",
+                    "Use another syncguard.postgres.locks-table and fence-counters-table");
         }
     }
 
     private boolean isUpToDate(InstalledSchema installed) throws SQLException {
-        return installed.isComplete() && nameOf(fences).equals(installed.fenceSource());
+        return installed.isComplete() && script.fenceSource().equals(installed.fenceSource());
     }
 
     private void runScript(Connection connection, InstalledSchema installed) throws SQLException {
@@ -166,27 +144,8 @@ public final class PostgresSchema {
             statement.execute("SELECT pg_advisory_xact_lock(" + ADVISORY_LOCK + ")");
             // Checked again: another instance, perhaps of a newer version, may have run the script meanwhile.
             if (!isUpToDate(installed)) {
-                statement.execute(PostgresTables.fill(script(), placeholders(tables, fences)));
+                statement.execute(script.text());
             }
         }
-    }
-
-    private static String script() {
-        try (InputStream script = PostgresSchema.class.getClassLoader().getResourceAsStream(SCRIPT)) {
-            if (script == null) {
-                throw new IOException(SCRIPT + " is not on the class path: the jar of SyncGuard is incomplete");
-            }
-            return new String(script.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        }
-    }
-
-    private static String nameOf(FenceSource fences) {
-        return fences.name().toLowerCase(Locale.ROOT);
-    }
-
-    private static LockBackendException invalid(String message) {
-        return new LockBackendException(LockErrorCode.INVALID_ARGUMENT, message, null);
     }
 }

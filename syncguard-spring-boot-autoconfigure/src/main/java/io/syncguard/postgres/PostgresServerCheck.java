@@ -1,11 +1,12 @@
 package io.syncguard.postgres;
 
-import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockSetupException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 
 /** Refuses at the start a server that cannot store locks, and says what to do. */
 final class PostgresServerCheck {
@@ -15,12 +16,10 @@ final class PostgresServerCheck {
     static void requirePostgres(Connection connection) throws SQLException {
         String product = connection.getMetaData().getDatabaseProductName();
         if (!product.equals("PostgreSQL")) {
-            throw new LockBackendException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "SyncGuard keeps its locks in PostgreSQL, but the DataSource leads to " + product
-                            + ". Mark one that leads to PostgreSQL with @SyncGuardDataSource, or set"
-                            + " syncguard.enabled=false",
-                    null);
+            throw LockSetupException.invalid(
+                    "SyncGuard keeps its locks in PostgreSQL, but the DataSource leads to " + product,
+                    "Mark a DataSource that leads to PostgreSQL with @SyncGuardDataSource",
+                    "Set syncguard.enabled=false");
         }
     }
 
@@ -29,12 +28,14 @@ final class PostgresServerCheck {
         try (Statement statement = connection.createStatement();
                 ResultSet rows = statement.executeQuery("SELECT pg_is_in_recovery()")) {
             if (rows.next() && rows.getBoolean(1)) {
-                throw new LockBackendException(
+                throw new LockSetupException(
                         LockErrorCode.SERVICE_UNAVAILABLE,
                         "The DataSource leads to a standby or a reader endpoint, which does not serve writes: SyncGuard"
-                                + " cannot store locks there. Lead it to the primary server (targetServerType=primary"
-                                + " in a URL with several hosts), or mark a DataSource that leads there with"
-                                + " @SyncGuardDataSource",
+                                + " cannot store locks there",
+                        List.of(
+                                "Lead it to the primary server: correct spring.datasource.url (targetServerType=primary"
+                                        + " in a URL with several hosts)",
+                                "Mark a DataSource that leads there with @SyncGuardDataSource"),
                         null);
             }
         }

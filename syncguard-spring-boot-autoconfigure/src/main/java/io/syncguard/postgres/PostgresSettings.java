@@ -1,7 +1,6 @@
 package io.syncguard.postgres;
 
-import io.syncguard.LockErrorCode;
-import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import java.time.Duration;
@@ -56,11 +55,10 @@ public record PostgresSettings(
         if (!off
                 && (cleanupInterval.compareTo(SHORTEST_INTERVAL) < 0
                         || cleanupInterval.compareTo(LONGEST_INTERVAL) > 0)) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "syncguard.postgres.cleanup-interval is between 1 minute and 365 days, or zero for no clean-up,"
-                            + " not "
-                            + cleanupInterval);
+            throw LockSetupException.invalid(
+                    "syncguard.postgres.cleanup-interval is " + cleanupInterval
+                            + ", but has to be between 1 minute and 365 days, or zero for no clean-up",
+                    "Correct syncguard.postgres.cleanup-interval");
         }
     }
 }

@@ -1,7 +1,6 @@
 package io.syncguard.postgres;
 
-import io.syncguard.LockErrorCode;
-import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -43,14 +42,13 @@ public record PostgresTables(String locks, String fenceCounters) {
         check("syncguard.postgres.fence-counters-table", fenceCounters);
         for (String swept : List.of(locks, sharedOf(locks), waitersOf(locks))) {
             if (mayBeTheSame(folded(swept), folded(fenceCounters))) {
-                throw new LockException(
-                        LockErrorCode.INVALID_ARGUMENT,
-                        "syncguard.postgres.fence-counters-table '" + fenceCounters
-                                + "' is or may be the same table as '"
-                                + swept + "', which belongs to the locks-table '" + locks
-                                + "' (PostgreSQL ignores case, and"
-                                + " looks for a name without a schema in several): fence counters need a table of their"
-                                + " own, which is never swept");
+                throw LockSetupException.invalid(
+                        "syncguard.postgres.fence-counters-table is '" + fenceCounters
+                                + "', which is or may be the same table as '" + swept
+                                + "' of the locks-table '" + locks
+                                + "' (PostgreSQL ignores case, and looks for a name without a schema in several), but"
+                                + " fence counters need a table of their own, which is never swept",
+                        "Choose another name in syncguard.postgres.fence-counters-table");
             }
         }
     }
@@ -93,19 +91,18 @@ public record PostgresTables(String locks, String fenceCounters) {
 
     private static void check(String property, String name) {
         if (!NAME.matcher(name).matches()) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
+            throw LockSetupException.invalid(
                     property + " is '" + name + "', but has to be a plain identifier of at most 48 letters, digits and"
-                            + " underscores, with an optional schema and a dot in front");
+                            + " underscores, with an optional schema and a dot in front",
+                    "Choose another name in " + property);
         }
         for (String part : folded(name).split("\\.")) {
             // PostgreSQL finds its own tables first, and those in pg_temp differ from session to session.
             if (RESERVED.contains(part) || part.startsWith("pg_")) {
-                throw new LockException(
-                        LockErrorCode.INVALID_ARGUMENT,
+                throw LockSetupException.invalid(
                         property + " is '" + name + "', but PostgreSQL keeps '" + part
-                                + "' for itself, as it does all reserved words and all names that begin with pg_: use"
-                                + " another name");
+                                + "' for itself, as it does all reserved words and all names that begin with pg_",
+                        "Choose another name in " + property);
             }
         }
     }

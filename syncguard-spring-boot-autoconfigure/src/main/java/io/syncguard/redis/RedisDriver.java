@@ -9,8 +9,7 @@ import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
-import io.syncguard.LockErrorCode;
-import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.springframework.beans.DirectFieldAccessor;
@@ -89,10 +88,10 @@ final class RedisDriver implements AutoCloseable {
         }
         RedisStandaloneConfiguration details = application.getStandaloneConfiguration();
         if (!isMadeFrom(details, application)) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "The connection details of the LettuceConnectionFactory cannot be read: make it from a"
-                            + " RedisStandaloneConfiguration, RedisSentinelConfiguration or RedisClusterConfiguration");
+            throw LockSetupException.invalid(
+                    "The connection details of the LettuceConnectionFactory cannot be read",
+                    "Make it from a RedisStandaloneConfiguration, RedisSentinelConfiguration or"
+                            + " RedisClusterConfiguration");
         }
         return details;
     }

@@ -6,6 +6,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockSetupException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
@@ -50,25 +51,30 @@ final class RedisLayout {
 
     private void requireShards(long stored) {
         if (stored != settings.shards()) {
-            throw invalid("syncguard.redis.shards is " + settings.shards() + ", but the keys under '" + prefix
-                    + "' are spread over " + stored + " shard(s): held locks would not be found, and fences"
-                    + " would begin again. Set syncguard.redis.shards=" + stored + "; or, to change the number,"
-                    + " stop all instances, set another syncguard.redis.key-prefix and see"
-                    + " \"Another number of shards\" in docs/redis.md");
+            throw refused(LockSetupException.invalid(
+                    "syncguard.redis.shards is " + settings.shards() + ", but the keys under '" + prefix
+                            + "' are spread over " + stored + " shard(s): held locks would not be found, and fences"
+                            + " would begin again",
+                    "Set syncguard.redis.shards=" + stored,
+                    "To change the number, stop all instances, set another syncguard.redis.key-prefix and see"
+                            + " \"Another number of shards\" in docs/redis.md"));
         }
     }
 
     private void requireFences(String stored) {
         if (!stored.equals(fences)) {
-            throw invalid("syncguard.fences is " + fences + ", but the fences of the keys under '" + prefix
-                    + "' come from the " + stored + ", and their source cannot change back: counters that were"
-                    + " forgotten would begin at 1 again. Set syncguard.fences=" + stored
-                    + ", or use another syncguard.redis.key-prefix");
+            throw refused(LockSetupException.invalid(
+                    "syncguard.fences is " + fences + ", but the fences of the keys under '" + prefix
+                            + "' come from the " + stored + ", and their source cannot change back: counters that were"
+                            + " forgotten would begin at 1 again",
+                    "Set syncguard.fences=" + stored,
+                    "Use another syncguard.redis.key-prefix"));
         }
     }
 
-    private static LockBackendException invalid(String message) {
-        return new LockBackendException(LockErrorCode.INVALID_ARGUMENT, message, null);
+    /** A lock operation reports it if Redis was unavailable at the start. */
+    private static LockBackendException refused(LockSetupException reason) {
+        return new LockBackendException(LockErrorCode.INVALID_ARGUMENT, String.valueOf(reason.getMessage()), reason);
     }
 
     private static byte[] bytes(String text) {

@@ -86,22 +86,24 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     /**
-     * Checks the number of shards, and warns if the server deletes locks or fence counters when its memory is full. If
-     * the server cannot be asked now, the first lock operation checks the number of shards. Two round trips.
+     * Checks the number of shards and the version of the server, and warns if it deletes locks or fence counters when
+     * its memory is full. If the server cannot be asked now, the first lock operation checks the number of shards. Two
+     * round trips.
      *
-     * @throws LockBackendException with {@code INVALID_ARGUMENT} if the keys are spread over another number of shards
+     * @throws io.syncguard.LockException with {@code INVALID_ARGUMENT} if the keys are spread over another number of
+     *     shards, or the server is too old
      */
     public void checkServer() {
         try {
             scripts.connect("checking the number of shards", scripts.limit());
         } catch (LockBackendException ex) {
             if (ex.code() == LockErrorCode.INVALID_ARGUMENT) {
-                throw ex;
+                throw RedisServerCheck.refused(keys.prefix(), ex);
             }
             log.debug("Redis cannot be asked now", ex);
             return;
         }
-        RedisEviction.warnOf(connections);
+        RedisServerCheck.check(connections);
     }
 
     @Override

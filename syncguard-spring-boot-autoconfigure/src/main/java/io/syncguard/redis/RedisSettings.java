@@ -1,7 +1,7 @@
 package io.syncguard.redis;
 
-import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.StorageKeys;
@@ -34,6 +34,9 @@ public record RedisSettings(
     /** The ttl of a queue entry: a dead waiter delays those behind it by five seconds. */
     public static final Duration WAITER_TTL = Duration.ofSeconds(5);
 
+    private static final String ADD_HASH_TAG =
+            "Put a part of syncguard.redis.key-prefix into braces, as in the default " + KEY_PREFIX;
+
     private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(100);
 
     /** Far longer than a lock operation may take. */
@@ -45,15 +48,21 @@ public record RedisSettings(
     public RedisSettings {
         keys(keyPrefix);
         if (shards < 1 || shards > RedisShards.MAX) {
-            throw invalid("syncguard.redis.shards has to be between 1 and " + RedisShards.MAX + ", not " + shards);
+            throw LockSetupException.invalid(
+                    "syncguard.redis.shards is " + shards + ", but has to be between 1 and " + RedisShards.MAX,
+                    "Correct syncguard.redis.shards");
         }
         if (shards > 1 && !hasHashTag(keyPrefix)) {
-            throw invalid("syncguard.redis.key-prefix is '" + keyPrefix + "', but with syncguard.redis.shards=" + shards
-                    + " it has to contain a hash tag, such as " + KEY_PREFIX + ": each shard gets a variant of it");
+            throw LockSetupException.invalid(
+                    "syncguard.redis.key-prefix is '" + keyPrefix + "', but with syncguard.redis.shards=" + shards
+                            + " it has to contain a hash tag: each shard gets a variant of it",
+                    ADD_HASH_TAG);
         }
         if (timeout.compareTo(SHORTEST_TIMEOUT) < 0 || timeout.compareTo(LONGEST_TIMEOUT) > 0) {
-            throw invalid("syncguard.redis.network-timeout has to be between " + SHORTEST_TIMEOUT.toMillis()
-                    + " ms and " + LONGEST_TIMEOUT.toMinutes() + " min, not " + timeout);
+            throw LockSetupException.invalid(
+                    "syncguard.redis.network-timeout is " + timeout + ", but has to be between "
+                            + SHORTEST_TIMEOUT.toMillis() + " ms and " + LONGEST_TIMEOUT.toMinutes() + " min",
+                    "Correct syncguard.redis.network-timeout");
         }
     }
 
@@ -84,9 +93,11 @@ public record RedisSettings(
     /** Refuses a prefix that would spread the keys of one lock over the nodes of a cluster. */
     void checkForCluster() {
         if (!hasHashTag(keyPrefix)) {
-            throw invalid("syncguard.redis.key-prefix is '" + keyPrefix
-                    + "', but in a cluster it has to contain a hash tag, such as " + KEY_PREFIX
-                    + ": all keys of a lock have to be on one node");
+            throw LockSetupException.invalid(
+                    "syncguard.redis.key-prefix is '" + keyPrefix
+                            + "', but in a cluster it has to contain a hash tag: all keys of a lock have to be on one"
+                            + " node",
+                    ADD_HASH_TAG);
         }
     }
 
@@ -96,10 +107,10 @@ public record RedisSettings(
 
     /** A key has at most 1000 bytes, and 26 are left for the name of its family. */
     private static RedisKeySpace keys(String keyPrefix) {
-        return new RedisKeySpace(new StorageKeys(keyPrefix, 1000, 26));
-    }
-
-    private static LockException invalid(String message) {
-        return new LockException(LockErrorCode.INVALID_ARGUMENT, message);
+        try {
+            return new RedisKeySpace(new StorageKeys(keyPrefix, 1000, 26));
+        } catch (LockException ex) {
+            throw LockSetupException.at("syncguard.redis.key-prefix", ex);
+        }
     }
 }

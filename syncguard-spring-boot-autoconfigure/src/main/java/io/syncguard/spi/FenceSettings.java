@@ -1,7 +1,6 @@
 package io.syncguard.spi;
 
-import io.syncguard.LockErrorCode;
-import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import java.time.Duration;
 
 /**
@@ -23,11 +22,11 @@ public record FenceSettings(FenceSource source, Duration retention) {
 
     public FenceSettings {
         if (retention.compareTo(SHORTEST_RETENTION) < 0 || retention.compareTo(LONGEST_RETENTION) > 0) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "syncguard.fence-retention has to be between " + SHORTEST_RETENTION.toDays() + " day and "
-                            + LONGEST_RETENTION.toDays() + " days, not " + retention
-                            + ": it has to be longer than any step back of the server's clock");
+            throw LockSetupException.invalid(
+                    "syncguard.fence-retention is " + retention + ", but has to be between "
+                            + SHORTEST_RETENTION.toDays() + " day and " + LONGEST_RETENTION.toDays()
+                            + " days, longer than any step back of the server's clock",
+                    "Correct syncguard.fence-retention");
         }
     }
 

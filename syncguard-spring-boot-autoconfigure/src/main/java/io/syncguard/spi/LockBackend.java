@@ -9,6 +9,7 @@ import io.syncguard.RawLockInfo;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A store that grants locks. Each operation is one attempt, atomic on the server, in one round trip, and outside of any
@@ -114,7 +115,8 @@ public interface LockBackend extends AutoCloseable {
     /**
      * Extends one exclusive lease at the request of its holder, and takes the next fence of its key for it: the answer
      * is {@link ExtendResult.Rotated}. The change is durable like a grant. Lock id and time of the grant stay, and no
-     * waiter is passed or woken. A shared lease is {@link ExtendResult.NotFound}, and nothing happens to it.
+     * waiter is passed. If the lease ends earlier than before, those who wait for it are woken. A shared lease is
+     * {@link ExtendResult.NotFound}, and nothing happens to it.
      *
      * @throws LockBackendException with {@code INTERNAL} when no fences are left; the lease is unchanged then
      */
@@ -138,6 +140,16 @@ public interface LockBackend extends AutoCloseable {
 
     /** The live leases and the live queue entries of one key; empty if it has none. Reads only. */
     Optional<LockStatus> status(String key);
+
+    /** The sessions whose transactions lock rows of the key; empty for a store without transactions. Reads only. */
+    default List<BlockingSession> blockingSessions(String key) {
+        return List.of();
+    }
+
+    /** The connections for the requests of callers; {@code null} for a store without a pool. No I/O. */
+    default @Nullable PoolStatus pool() {
+        return null;
+    }
 
     /**
      * Ends all leases of the key, whoever has them, and takes the next fence of the key, which is larger than theirs.

@@ -5,6 +5,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.LockSetupException;
 import io.syncguard.core.GuardedLease;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.postgres.PostgresPins;
@@ -35,8 +36,9 @@ public final class SpringTransactions implements TransactionBoundary {
      */
     public SpringTransactions(String backend, @Nullable PostgresPins pins, CommitGuard defaultGuard) {
         if (defaultGuard == CommitGuard.DEFAULT) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT, "syncguard.commit-guard is auto, required or off, not default");
+            throw LockSetupException.invalid(
+                    "syncguard.commit-guard is default, but has to be auto, required or off",
+                    "Correct syncguard.commit-guard");
         }
         this.backend = backend;
         this.pins = pins;

@@ -1,5 +1,5 @@
 /**
- * Fences over HTTP: a client sends the fence of its lock, a controller receives it, and a refusal is a problem detail.
+ * Fences over HTTP: a client sends the fence of its lock, a controller receives it. Lock errors are problem details.
  *
  * <p>Depends on the API and Spring's web support.
  */

@@ -5,6 +5,12 @@
 -- ${syncguard_fence_source} is counter or clock. Flyway and Liquibase replace the placeholders of these names; for
 -- psql, sed does:
 --   sed -E 's/[$][{](syncguard_(locks|fence_counters))}/\1/g; s/[$][{]syncguard_fence_source}/counter/g' FILE | psql
+-- An application with the property syncguard.postgres.schema-script writes it with the names of its tables.
+--
+-- A user that only locks needs these rights, and EXECUTE on the functions, which every user has by default:
+--   GRANT SELECT, INSERT, UPDATE, DELETE ON ${syncguard_locks}, ${syncguard_locks}_shared TO ...
+--   GRANT SELECT, INSERT, UPDATE, DELETE ON ${syncguard_locks}_waiters TO ...
+--   GRANT SELECT, INSERT, UPDATE, DELETE ON ${syncguard_fence_counters} TO ... (DELETE only for fences by the clock)
 --
 -- docs/postgresql.md has the overview. Rules for all functions:
 -- * A plan that was cached while the tables were empty stays in use while they grow. Such a plan must not join tables:
@@ -1181,12 +1187,14 @@ CREATE OR REPLACE FUNCTION ${syncguard_locks}_force_release(
 )
 LANGUAGE plpgsql AS $function$
 DECLARE
-    v_now BIGINT := ${syncguard_locks}_now();
+    v_now BIGINT;
 BEGIN
     -- The serialising row first, as in _remove. Without a lease the key may have no counter, and gets none.
     PERFORM 1 FROM ${syncguard_fence_counters} c
     WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key)
     FOR NO KEY UPDATE;
+    -- After the wait for the row, in which a lease may have lapsed.
+    v_now := ${syncguard_locks}_now();
 
     WITH "Exclusive" AS (
         DELETE FROM ${syncguard_locks} l WHERE l.key = (
@@ -1479,6 +1487,21 @@ BEGIN
         DELETE FROM ${syncguard_fence_counters} c WHERE c.fence_key = ANY (v_idle);
     END IF;
     RETURN v_page[cardinality(v_page)];
+END
+$function$;
+
+-- The transactions that lock a row, by its xmax: that one, or the members of that multixact. The numbers of both begin at
+-- 1, so a wrong one is possible where there have been few transactions. For diagnostics.
+CREATE OR REPLACE FUNCTION ${syncguard_locks}_lockers(p_xmax XID) RETURNS SETOF XID
+LANGUAGE plpgsql AS $function$
+BEGIN
+    RETURN NEXT p_xmax;
+    BEGIN
+        RETURN QUERY SELECT m.xid FROM pg_get_multixact_members(p_xmax) m;
+    EXCEPTION
+        WHEN OTHERS THEN
+            NULL; -- There is no such multixact.
+    END;
 END
 $function$;
 

@@ -7,11 +7,15 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.core.EngineFixture;
 import io.syncguard.core.InterceptedBackend;
+import io.syncguard.core.LockEngine;
 import java.time.Duration;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 
@@ -19,6 +23,9 @@ class LockHealthIndicatorTests {
 
     @RegisterExtension
     private final EngineFixture fixture = new EngineFixture();
+
+    @RegisterExtension
+    private final EngineFixture other = new EngineFixture();
 
     private final LockHealthIndicator indicator = new LockHealthIndicator(Map.of("lockManager", fixture.engine));
 
@@ -42,12 +49,13 @@ class LockHealthIndicatorTests {
         fixture.advanceSlowly(Duration.ofSeconds(12), Duration.ofSeconds(1));
 
         assertThat(health().getStatus()).isEqualTo(LockHealthIndicator.DEGRADED);
-        assertThat(health().getDetails().toString()).contains("heartbeats have failed since the last success");
+        assertThat(health().getDetails().get("lockManager.problems").toString())
+                .contains("heartbeats have failed since the last success");
 
         fixture.backend.beforeExtend = () -> {};
         fixture.advanceSlowly(Duration.ofSeconds(12), Duration.ofSeconds(1));
         assertThat(health().getStatus()).isEqualTo(Status.UP);
-        assertThat(fixture.engine.process().sinceHeartbeat()).isLessThan(Duration.ofSeconds(12));
+        assertThat(fixture.engine.diagnostics().process().sinceHeartbeat()).isLessThan(Duration.ofSeconds(12));
     }
 
     @Test
@@ -63,6 +71,28 @@ class LockHealthIndicatorTests {
         fixture.deliverWakeUps(true);
         assertThat(health().getStatus()).isEqualTo(Status.UP);
         waiter.cancel(true);
+    }
+
+    @Test
+    void heartbeats_that_failed_do_not_count_when_no_lock_is_held_any_more() {
+        fixture.engine.acquire(LockRequest.of("order:42"));
+        fixture.backend.beforeExtend = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        fixture.advanceSlowly(EngineFixture.TTL.plusSeconds(1), Duration.ofSeconds(1));
+
+        assertThat(fixture.engine.diagnostics().process().held()).isZero();
+        assertThat(fixture.engine.diagnostics().process().failedHeartbeats()).isPositive();
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a", "z"})
+    void of_several_managers_the_worst_counts(String name) {
+        fixture.engine.acquire(LockRequest.of("order:42"));
+        fixture.backend.beforeExtend = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        fixture.advanceSlowly(Duration.ofSeconds(12), Duration.ofSeconds(1));
+        Map<String, LockEngine> managers = new TreeMap<>(Map.of(name, fixture.engine, "m", other.engine));
+
+        assertThat(new LockHealthIndicator(managers).health().getStatus()).isEqualTo(LockHealthIndicator.DEGRADED);
     }
 
     private Health health() {

@@ -3,15 +3,26 @@ package io.syncguard.actuate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.core.EngineFixture;
+import io.syncguard.core.InterceptedBackend;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.LockObserver;
+import io.syncguard.leader.LeaderElection;
+import io.syncguard.leader.LeaderSettings;
 import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.Hashes;
 import io.syncguard.testing.CapturedLog;
 import java.security.Principal;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,10 +42,14 @@ class SyncGuardEndpointTests {
 
     private static final SecurityContext ANONYMOUS = SecurityContext.NONE;
 
+    private static final Instant NOW = Instant.parse("2026-11-23T03:00:00Z");
+
     private static final SecurityContext ANN = new User("ann", "ADMIN");
 
+    private final EventJournal journal = new EventJournal(Clock.fixed(NOW, ZoneOffset.UTC));
+
     @RegisterExtension
-    private final EngineFixture first = new EngineFixture();
+    private final EngineFixture first = new EngineFixture(LockObserver.NONE, journal);
 
     @RegisterExtension
     private final EngineFixture second = new EngineFixture();
@@ -45,7 +60,7 @@ class SyncGuardEndpointTests {
         first.holdElsewhere("order:2", TTL);
         second.holdElsewhere("job", TTL);
 
-        LocksDescriptor all = endpoint(Show.ALWAYS).locks(null, null, null);
+        LocksDescriptor all = endpoint(Show.ALWAYS).locks(null, null, null, null, null);
 
         assertThat(all.managers()).containsOnlyKeys("lockManager", "secondLockManager");
         LocksDescriptor.Manager manager = all.managers().get("lockManager");
@@ -68,21 +83,19 @@ class SyncGuardEndpointTests {
         SyncGuardEndpoint endpoint = endpoint(Show.ALWAYS);
 
         LocksDescriptor.Manager page =
-                endpoint.locks("order:", null, 2).managers().get("lockManager");
+                endpoint.locks("order:", null, null, 2, null).managers().get("lockManager");
         assertThat(page.locks()).extracting(LockDescriptor::key).containsExactly("order:a", "order:b");
-        assertThat(page.more()).isTrue();
 
         LocksDescriptor.Manager last =
-                endpoint.locks("order:", page.next(), 2).managers().get("lockManager");
+                endpoint.locks("order:", null, page.next(), 2, null).managers().get("lockManager");
         assertThat(last.locks()).extracting(LockDescriptor::key).containsExactly("order:c");
-        assertThat(last.more()).isFalse();
         assertThat(last.next()).isNull();
     }
 
     @Test
     void bad_arguments_are_refused() {
         SyncGuardEndpoint endpoint = endpoint(Show.ALWAYS);
-        assertThatThrownBy(() -> endpoint.locks(null, null, 0))
+        assertThatThrownBy(() -> endpoint.locks(null, null, null, 0, null))
                 .isInstanceOf(InvalidEndpointRequestException.class)
                 .hasMessageContaining("from 1 to 1000");
         assertThatThrownBy(() -> endpoint.lock("k".repeat(513), null))
@@ -114,30 +127,173 @@ class SyncGuardEndpointTests {
         first.holdElsewhere("order:ann@example.com", TTL);
         first.holdElsewhere("order:bob@example.com", TTL);
 
-        assertThat(endpoint(Show.NEVER).locks(null, null, 1).toString()).doesNotContain("example");
-        assertThat(endpoint(Show.WHEN_AUTHORIZED).locks(null, null, 1).toString())
+        assertThat(endpoint(Show.NEVER).locks(null, null, null, 1, null).toString())
                 .doesNotContain("example");
-        assertThat(web(Show.NEVER).locks(ANN, null, null, 1).toString()).doesNotContain("example");
-        assertThat(web(Show.WHEN_AUTHORIZED).locks(ANONYMOUS, null, null, 1).toString())
-                .doesNotContain("example");
-        assertThat(web(Show.WHEN_AUTHORIZED, "OPERATOR")
-                        .locks(ANN, null, null, 1)
+        assertThat(endpoint(Show.WHEN_AUTHORIZED)
+                        .locks(null, null, null, 1, null)
                         .toString())
                 .doesNotContain("example");
-        assertThat(web(Show.WHEN_AUTHORIZED, "ADMIN").locks(ANN, null, null, 1).toString())
+        assertThat(web(Show.NEVER).locks(ANN, null, null, null, 1, null).toString())
+                .doesNotContain("example");
+        assertThat(web(Show.WHEN_AUTHORIZED)
+                        .locks(ANONYMOUS, null, null, null, 1, null)
+                        .toString())
+                .doesNotContain("example");
+        assertThat(web(Show.WHEN_AUTHORIZED, "OPERATOR")
+                        .locks(ANN, null, null, null, 1, null)
+                        .toString())
+                .doesNotContain("example");
+        assertThat(web(Show.WHEN_AUTHORIZED, "ADMIN")
+                        .locks(ANN, null, null, null, 1, null)
+                        .toString())
                 .contains("ann@example.com");
-        assertThat(web(Show.ALWAYS).locks(ANONYMOUS, null, null, 1).toString()).contains("ann@example.com");
+        assertThat(web(Show.ALWAYS).locks(ANONYMOUS, null, null, null, 1, null).toString())
+                .contains("ann@example.com");
         assertThat(web(Show.NEVER)
                         .lock(ANN, "order:ann@example.com", null)
                         .getBody()
                         .key())
                 .isEqualTo(Hashes.shown("order:ann@example.com"));
-        assertThat(endpoint(Show.NEVER)
-                        .locks(null, null, 1)
-                        .managers()
-                        .get("lockManager")
-                        .more())
-                .isTrue();
+    }
+
+    @Test
+    void pages_go_on_where_keys_are_hidden() {
+        List.of("a", "b", "c").forEach(key -> first.holdElsewhere("order:" + key, TTL));
+        SyncGuardEndpoint endpoint = endpoint(Show.NEVER);
+
+        String next = page(endpoint, null).next();
+
+        assertThat(next).doesNotContain("order");
+        assertThat(page(endpoint, next).locks())
+                .extracting(LockDescriptor::key)
+                .containsExactly(Hashes.shown("order:b"));
+        assertThat(page(endpoint, page(endpoint, next).next()).next()).isNull();
+        assertThatThrownBy(() -> page(endpoint(Show.NEVER), next))
+                .isInstanceOf(InvalidEndpointRequestException.class)
+                .hasMessageContaining("begin with the first page");
+        assertThatThrownBy(() -> page(endpoint, "page:&"))
+                .isInstanceOf(InvalidEndpointRequestException.class)
+                .hasMessageContaining("begin with the first page");
+    }
+
+    @Test
+    void one_key_is_shown_with_the_sessions_that_block_it() {
+        first.holdElsewhere("order:1", TTL);
+        first.holdElsewhere("order:10", TTL);
+        BlockingSession session = new BlockingSession(7, "orders", "ann", "active", NOW, "SELECT 'ann'", List.of(8));
+        first.backend.blockingSessions = List.of(session);
+
+        assertThat(lock(endpoint(Show.ALWAYS), "order:1").sessions()).containsExactly(session);
+        assertThat(lock(endpoint(Show.NEVER), "order:1").sessions())
+                .containsExactly(new BlockingSession(7, "orders", "ann", "active", NOW, "", List.of(8)));
+        assertThat(endpoint(Show.ALWAYS).lock("order:1", null).sessions()).containsExactly(session);
+        assertThat(page(endpoint(Show.ALWAYS), null).locks().get(0).sessions()).isEmpty();
+    }
+
+    @Test
+    void it_shows_the_events_and_counts_of_this_process() {
+        LockHandle held = first.engine.acquire(LockRequest.of("order", "1"));
+        first.time.advance(Duration.ofSeconds(3));
+        held.release();
+        first.engine.forceRelease("order:1", "by ann");
+
+        LocksDescriptor shown = endpoint(Show.ALWAYS).locks(null, null, null, null, null);
+
+        assertThat(shown.events())
+                .extracting(EventDescriptor::type)
+                .containsExactly(EventType.ACQUIRED, EventType.RELEASED, EventType.FORCE_RELEASED);
+        assertThat(shown.events().get(1))
+                .isEqualTo(new EventDescriptor(
+                        2, NOW, EventType.RELEASED, "order", "order:1", 1L, Duration.ofSeconds(3), ""));
+        assertThat(shown.names())
+                .containsOnly(
+                        Map.entry("order", new NameDescriptor(1, 0, 0, 1, 0, 0, Duration.ofSeconds(3), Duration.ZERO)));
+        assertThat(endpoint(Show.ALWAYS).locks(null, null, null, null, 2L).events())
+                .extracting(EventDescriptor::number)
+                .containsExactly(3L);
+        assertThat(endpoint(Show.NEVER).locks(null, null, null, null, null).events())
+                .extracting(EventDescriptor::key)
+                .containsOnly(Hashes.shown("order:1"));
+    }
+
+    @Test
+    void it_gives_advice() {
+        first.holdElsewhere("order:1", Duration.ofHours(1));
+        first.holdElsewhere("leader:jobs", Duration.ofHours(1));
+        first.time.advance(Duration.ofMinutes(16));
+
+        assertThat(endpoint(Show.ALWAYS).locks(null, null, null, null, null).advice())
+                .singleElement()
+                .satisfies(advice -> {
+                    assertThat(advice.subject()).isEqualTo("order:1");
+                    assertThat(advice.problem()).isEqualTo("elsewhere has held it for 16 minutes");
+                });
+        assertThat(endpoint(Show.NEVER).locks(null, null, null, null, null).advice())
+                .extracting(AdviceDescriptor::subject)
+                .containsExactly(Hashes.shown("order:1"));
+    }
+
+    @Test
+    void the_key_of_one_lock_is_hashed_in_the_same_way() {
+        first.holdElsewhere("order:1", TTL);
+        String hash = Hashes.shown("order:1");
+
+        assertThat(endpoint(Show.WHEN_AUTHORIZED).lock("order:1", null).key()).isEqualTo(hash);
+        assertThat(endpoint(Show.ALWAYS).lock("order:1", null).key()).isEqualTo("order:1");
+        assertThat(web(Show.WHEN_AUTHORIZED)
+                        .lock(ANONYMOUS, "order:1", null)
+                        .getBody()
+                        .key())
+                .isEqualTo(hash);
+        assertThat(endpoint(Show.WHEN_AUTHORIZED)
+                        .forceRelease("order:1", null, null)
+                        .key())
+                .isEqualTo(hash);
+        assertThat(web(Show.NEVER)
+                        .forceRelease(ANN, "order:1", null, null)
+                        .getBody()
+                        .key())
+                .isEqualTo(hash);
+    }
+
+    @Test
+    void the_primary_manager_is_asked_unless_another_is_named() {
+        first.holdElsewhere("order:1", TTL);
+        second.holdElsewhere("order:2", TTL);
+
+        assertThat(web(Show.ALWAYS).lock(ANN, "order:1", null).getStatus()).isEqualTo(200);
+        assertThat(web(Show.ALWAYS).lock(ANN, "order:2", null).getStatus()).isEqualTo(404);
+        assertThat(web(Show.ALWAYS).lock(ANN, "order:2", "secondLockManager").getStatus())
+                .isEqualTo(200);
+    }
+
+    @Test
+    void elections_are_shown_with_the_locks_of_their_leaders_whichever_store_they_are_in() {
+        second.holdElsewhere("leader:dispatcher", TTL);
+        try (LeaderElection election = new LeaderElection(first.engine, "test", Duration.ZERO)) {
+            election.start();
+            election.join("settlement");
+            election.define("dispatcher", LeaderSettings.defaults(), second.engine);
+            election.join("dispatcher");
+            election.define("idle", LeaderSettings.defaults(), first.engine);
+            EngineFixture.eventually().until(() -> election.isLeader("settlement"));
+
+            Map<String, LocksDescriptor.Election> shown = new SyncGuardEndpoint(
+                            managers(), () -> election, journal, Show.NEVER)
+                    .locks(null, null, null, null, null)
+                    .elections();
+
+            assertThat(shown).containsOnlyKeys("dispatcher", "idle", "settlement");
+            assertThat(shown.get("settlement").joined()).isTrue();
+            assertThat(shown.get("settlement").leads()).isTrue();
+            assertThat(shown.get("settlement").lock().key()).isEqualTo("leader:settlement");
+            assertThat(shown.get("dispatcher").joined()).isTrue();
+            assertThat(shown.get("dispatcher").leads()).isFalse();
+            assertThat(shown.get("dispatcher").lock().holders())
+                    .extracting(LockDescriptor.Holder::owner)
+                    .containsExactly("elsewhere");
+            assertThat(shown.get("idle")).isEqualTo(new LocksDescriptor.Election(false, false, null));
+        }
     }
 
     @Test
@@ -145,7 +301,7 @@ class SyncGuardEndpointTests {
         AcquireRequest held = first.holdElsewhere("order:1", TTL);
         AcquireRequest waits = first.queueElsewhere("order:1");
 
-        assertThat(endpoint(Show.ALWAYS).locks(null, null, null).toString())
+        assertThat(endpoint(Show.ALWAYS).locks(null, null, null, null, null).toString())
                 .doesNotContain(held.lockId())
                 .doesNotContain(waits.lockId());
     }
@@ -155,6 +311,10 @@ class SyncGuardEndpointTests {
         assertThat(endpoint(Show.ALWAYS).lock("free", null)).isNull();
         assertThat(web(Show.ALWAYS).lock(ANN, "free", null).getStatus()).isEqualTo(404);
         assertThat(web(Show.ALWAYS).forceRelease(ANN, "free", null, null).getStatus())
+                .isEqualTo(404);
+        assertThat(web(Show.ALWAYS)
+                        .forceReleaseByParameter(ANN, "a/b", null, null)
+                        .getStatus())
                 .isEqualTo(404);
     }
 
@@ -190,6 +350,17 @@ class SyncGuardEndpointTests {
         first.backend.answerForcedRelease("order:1", 0, 1);
         assertThat(web(Show.ALWAYS).forceRelease(ANN, "order:1", null, null).getStatus())
                 .isEqualTo(409);
+        first.backend.answerForcedRelease("order:1", 1, 1);
+        assertThat(web(Show.ALWAYS).forceRelease(ANN, "order:1", null, null).getStatus())
+                .as("another reader has ended")
+                .isEqualTo(409);
+    }
+
+    @Test
+    void a_failure_of_the_store_is_not_taken_for_a_bad_argument() {
+        first.backend.afterForcedRelease = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        assertThatThrownBy(() -> endpoint(Show.ALWAYS).forceRelease("order:1", null, null))
+                .isInstanceOf(LockBackendException.class);
     }
 
     @Test
@@ -200,11 +371,26 @@ class SyncGuardEndpointTests {
                 .hasMessageContaining("[lockManager, secondLockManager]");
     }
 
+    private static LocksDescriptor.Manager page(SyncGuardEndpoint endpoint, @Nullable String after) {
+        return endpoint.locks("order:", null, after, 1, null).managers().get("lockManager");
+    }
+
+    private static LockDescriptor lock(SyncGuardEndpoint endpoint, String key) {
+        LocksDescriptor found = endpoint.locks(null, key, null, null, null);
+        assertThat(found.managers().get("secondLockManager").locks()).isEmpty();
+        assertThat(found.managers().get("lockManager").locks()).hasSize(1);
+        return found.managers().get("lockManager").locks().get(0);
+    }
+
     private SyncGuardEndpoint endpoint(Show show) {
-        Map<String, io.syncguard.core.LockEngine> managers = new LinkedHashMap<>();
+        return new SyncGuardEndpoint(managers(), () -> null, journal, show);
+    }
+
+    private Map<String, LockEngine> managers() {
+        Map<String, LockEngine> managers = new LinkedHashMap<>();
         managers.put("lockManager", first.engine);
         managers.put("secondLockManager", second.engine);
-        return new SyncGuardEndpoint(managers, () -> null, show);
+        return managers;
     }
 
     private SyncGuardEndpointWebExtension web(Show show, String... roles) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import io.syncguard.LockTemplate;
 import io.syncguard.testing.Durations;
 import io.syncguard.testing.Texts;
@@ -103,7 +104,7 @@ class AnnotationTextPropertyTests {
     private static void assertRefused(String attribute, String text) {
         Throwable failure = catchThrowable(() -> read(attribute, text));
         assertThat(failure)
-                .isExactlyInstanceOf(LockException.class)
+                .isExactlyInstanceOf(LockSetupException.class)
                 .hasMessageContainingAll("@DistributedLock", "Annotated." + attribute, "'" + attribute + "'");
         assertThat(((LockException) failure).code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT);
     }

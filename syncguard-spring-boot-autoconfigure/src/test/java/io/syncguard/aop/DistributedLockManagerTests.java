@@ -3,14 +3,13 @@ package io.syncguard.aop;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.DistributedLock;
-import io.syncguard.LockException;
 import io.syncguard.LockManager;
-import io.syncguard.concurrent.Time;
+import io.syncguard.LockSetupException;
 import io.syncguard.core.EngineSettings;
-import io.syncguard.core.InMemoryLockBackend;
-import io.syncguard.core.InMemoryLockBackend.Store;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
+import io.syncguard.memory.InMemoryLockBackend;
+import io.syncguard.memory.InMemoryStore;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.List;
@@ -30,7 +29,7 @@ import org.springframework.core.annotation.AliasFor;
 @Timeout(60)
 class DistributedLockManagerTests {
 
-    private static final Store ARCHIVE = newStore();
+    private static final InMemoryStore ARCHIVE = newStore();
 
     @RegisterExtension
     private final LockedApplication application = new LockedApplication();
@@ -106,7 +105,7 @@ class DistributedLockManagerTests {
         runner().withUserConfiguration(Misspelt.class)
                 .run(context -> assertThat(context)
                         .getFailure()
-                        .hasStackTraceContaining(LockException.class.getName())
+                        .hasStackTraceContaining(LockSetupException.class.getName())
                         .hasStackTraceContaining("Misspelt.run, attribute 'lockManager'"));
     }
 
@@ -129,11 +128,11 @@ class DistributedLockManagerTests {
         return application.with(ArchiveLocks.class).withPropertyValues("manager=");
     }
 
-    private static Store newStore() {
-        return new Store(() -> Time.SYSTEM.nanoTime() / 1_000_000);
+    private static InMemoryStore newStore() {
+        return new InMemoryStore();
     }
 
-    private static LockEngine engine(Store store) {
+    private static LockEngine engine(InMemoryStore store) {
         return new LockEngine(
                 new InMemoryLockBackend(store),
                 EngineSettings.defaults("archive"),

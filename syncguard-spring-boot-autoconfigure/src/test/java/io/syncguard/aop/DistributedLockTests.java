@@ -140,7 +140,7 @@ class DistributedLockTests {
 
             assertThatThrownBy(orders::impatient)
                     .isInstanceOf(LockNotAcquiredException.class)
-                    .hasMessageContaining("0 ms");
+                    .hasMessageMatching(".*gave up after \\d{1,4} ms");
         });
     }
 

@@ -198,8 +198,8 @@ class FencedResourceTests {
         runner(type)
                 .run(context -> assertThat(context)
                         .getFailure()
-                        .hasStackTraceContaining(
-                                "@DistributedLock on " + type.getName() + ".run, attribute 'fencedResource'"));
+                        .hasStackTraceContaining("@DistributedLock on " + type.getName() + ".run")
+                        .hasStackTraceContaining("fencedResource"));
     }
 
     private void run(ContextConsumer<ApplicationContext> test) {

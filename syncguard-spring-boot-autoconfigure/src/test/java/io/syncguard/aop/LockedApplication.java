@@ -3,12 +3,11 @@ package io.syncguard.aop;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
-import io.syncguard.concurrent.Time;
 import io.syncguard.core.EngineSettings;
-import io.syncguard.core.InMemoryLockBackend;
-import io.syncguard.core.InMemoryLockBackend.Store;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
+import io.syncguard.memory.InMemoryLockBackend;
+import io.syncguard.memory.InMemoryStore;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
@@ -24,7 +23,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
  */
 final class LockedApplication implements AfterEachCallback {
 
-    final Store store = new Store(() -> Time.SYSTEM.nanoTime() / 1_000_000);
+    final InMemoryStore store = new InMemoryStore();
 
     private final LockEngine somebodyElse = new LockEngine(
             new InMemoryLockBackend(store),

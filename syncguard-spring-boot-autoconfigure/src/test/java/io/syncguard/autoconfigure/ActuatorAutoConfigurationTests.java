@@ -6,10 +6,12 @@ import io.syncguard.LockRequest;
 import io.syncguard.actuate.LockHealthIndicator;
 import io.syncguard.actuate.SyncGuardEndpoint;
 import io.syncguard.actuate.SyncGuardEndpointWebExtension;
-import io.syncguard.core.InMemoryLockBackend;
 import io.syncguard.core.LockEngine;
+import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -23,7 +25,8 @@ class ActuatorAutoConfigurationTests {
                     AopAutoConfiguration.class,
                     SyncGuardAutoConfiguration.class,
                     SyncGuardEndpointAutoConfiguration.class,
-                    SyncGuardHealthAutoConfiguration.class))
+                    SyncGuardHealthAutoConfiguration.class,
+                    SyncGuardInfoAutoConfiguration.class))
             .withBean(LockBackend.class, InMemoryLockBackend::new);
 
     @Test
@@ -41,8 +44,10 @@ class ActuatorAutoConfigurationTests {
                     assertThat(context).hasSingleBean(SyncGuardEndpointWebExtension.class);
                     context.getBean(LockEngine.class).acquire(LockRequest.of("order:42"));
                     SyncGuardEndpoint endpoint = context.getBean(SyncGuardEndpoint.class);
-                    assertThat(endpoint.locks(null, null, null).managers()).containsOnlyKeys("lockManager");
-                    assertThat(endpoint.locks(null, null, null).toString()).doesNotContain("order:42");
+                    assertThat(endpoint.locks(null, null, null, null, null).managers())
+                            .containsOnlyKeys("lockManager");
+                    assertThat(endpoint.locks(null, null, null, null, null).toString())
+                            .doesNotContain("order:42");
                 });
     }
 
@@ -54,10 +59,22 @@ class ActuatorAutoConfigurationTests {
                 .run(context -> {
                     context.getBean(LockEngine.class).acquire(LockRequest.of("order:42"));
                     assertThat(context.getBean(SyncGuardEndpoint.class)
-                                    .locks(null, null, null)
+                                    .locks(null, null, null, null, null)
                                     .toString())
                             .contains("order:42");
                 });
+    }
+
+    @Test
+    void elections_are_shown() {
+        runner.withConfiguration(AutoConfigurations.of(SyncGuardLeaderAutoConfiguration.class))
+                .withPropertyValues(
+                        "management.endpoints.web.exposure.include=syncguard",
+                        "syncguard.leader.elections.settlement.auto-startup=false")
+                .run(context -> assertThat(context.getBean(SyncGuardEndpoint.class)
+                                .locks(null, null, null, null, null)
+                                .elections())
+                        .containsOnlyKeys("settlement"));
     }
 
     @Test
@@ -69,6 +86,18 @@ class ActuatorAutoConfigurationTests {
                 .run(context -> assertThat(context)
                         .doesNotHaveBean(SyncGuardEndpoint.class)
                         .doesNotHaveBean(LockHealthIndicator.class));
+    }
+
+    @Test
+    void the_info_has_store_and_owner_of_each_manager() {
+        runner.withPropertyValues("syncguard.owner=orders@7").run(context -> {
+            Info.Builder info = new Info.Builder();
+            context.getBean(StoreInfo.class).contribute(info);
+            assertThat(info.build().getDetails())
+                    .containsEntry("locks", Map.of("lockManager", Map.of("backend", "memory", "owner", "orders@7")));
+        });
+        runner.withPropertyValues("management.info.syncguard.enabled=false")
+                .run(context -> assertThat(context).doesNotHaveBean(StoreInfo.class));
     }
 
     @Test

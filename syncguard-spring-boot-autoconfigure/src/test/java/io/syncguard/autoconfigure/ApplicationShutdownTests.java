@@ -17,6 +17,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -48,12 +49,16 @@ class ApplicationShutdownTests {
                     LockManager locks = application.getBean(LockManager.class);
                     CountDownLatch running = new CountDownLatch(1);
                     CountDownLatch mayEnd = new CountDownLatch(1);
-                    CompletableFuture<Boolean> body = CompletableFuture.supplyAsync(() -> application
-                            .getBean(LockTemplate.class)
-                            .execute(ORDER, lock -> {
+                    CompletableFuture<Boolean> body = CompletableFuture.supplyAsync(() -> {
+                        try {
+                            return application.getBean(LockTemplate.class).execute(ORDER, lock -> {
                                 running.countDown();
                                 return mayEnd.await(20, TimeUnit.SECONDS) && lock.isHeld();
-                            }));
+                            });
+                        } catch (InterruptedException ex) {
+                            throw new CompletionException(ex);
+                        }
+                    });
                     await().atMost(Duration.ofSeconds(5)).until(() -> running.getCount() == 0);
 
                     CompletableFuture<Void> close = CompletableFuture.runAsync(application::close, IN_A_THREAD);

@@ -61,17 +61,20 @@ class BootBeansTests {
     }
 
     @Test
-    void nothing_is_there_when_the_library_is_switched_off_and_annotated_methods_run() {
+    void only_a_manager_and_a_template_without_locks_are_there_when_the_library_is_switched_off() {
         runner().withPropertyValues("syncguard.enabled=false").run(application -> {
             assertThat(application).hasNotFailed();
-            assertThat(application).doesNotHaveBean(LockTemplate.class);
-            assertThat(application).doesNotHaveBean(LockManager.class);
             assertThat(application).doesNotHaveBean(LockBackend.class);
             assertThat(Arrays.stream(application.getBeanDefinitionNames())
                             .map(application::getType)
                             .filter(type -> type != null && type.getName().startsWith("io.syncguard."))
                             .toList())
-                    .containsExactlyInAnyOrder(application.getType("bootBeansTests.OwnBeans"), Annotated.class);
+                    .containsExactlyInAnyOrder(
+                            application.getType("bootBeansTests.OwnBeans"),
+                            Annotated.class,
+                            SyncGuardDisabledAutoConfiguration.class,
+                            LockManager.withoutLocks().getClass(),
+                            LockTemplate.class);
             assertThat(application.getBean(Annotated.class).run()).isEqualTo("ran");
             assertThat(database.lockedKeys()).isEmpty();
         });

@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import static io.syncguard.autoconfigure.StockDatabase.inTransaction;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
@@ -151,8 +152,7 @@ class CallerTransactionTests {
                                 jdbc.queryForObject("SELECT pg_backend_pid()", Integer.class);
                                 application.getBean(LockTemplate.class).execute(own, lock -> {
                                     allHold.countDown();
-                                    assertThat(allHold.await(10, TimeUnit.SECONDS))
-                                            .isTrue();
+                                    await().atMost(Duration.ofSeconds(10)).until(() -> allHold.getCount() == 0);
                                     return lock;
                                 });
                             })));

@@ -19,8 +19,11 @@ import org.springframework.boot.context.properties.bind.Name;
 class ConfigurationMetadataTests {
 
     /** Spring Boot's annotation processor describes them. */
-    private static final List<String> OF_EVERY_ENDPOINT =
-            List.of("management.endpoint.syncguard.access", "management.endpoint.syncguard.cache.time-to-live");
+    private static final List<String> OF_EVERY_ENDPOINT = List.of(
+            "management.endpoint.syncguard.access",
+            "management.endpoint.syncguard.cache.time-to-live",
+            "management.endpoint.syncguardconsole.access",
+            "management.endpoint.syncguardconsole.cache.time-to-live");
 
     private static List<Map<String, Object>> properties;
 
@@ -67,9 +70,10 @@ class ConfigurationMetadataTests {
                 .containsExactlyInAnyOrder(
                         "syncguard.backend",
                         "syncguard.fences",
-                        "syncguard.leader",
+                        "syncguard.leader.elections",
                         "syncguard.owner",
-                        "management.endpoint.syncguard.roles");
+                        "management.endpoint.syncguard.roles",
+                        "syncguard.postgres.schema-script");
     }
 
     @Test

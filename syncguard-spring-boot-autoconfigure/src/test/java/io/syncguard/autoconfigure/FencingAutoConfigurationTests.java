@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.Fence;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
-import io.syncguard.LockManager;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.fencing.FenceSchema;
+import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.MariaDbServer;
 import io.syncguard.testing.PostgresServer;
 import java.util.ArrayList;
@@ -137,7 +137,7 @@ class FencingAutoConfigurationTests {
                 .withPropertyValues(ENABLED, "syncguard.enabled=false", "spring.flyway.locations=classpath:db/none")
                 .run(application -> {
                     assertChecks(application);
-                    assertThat(application).doesNotHaveBean(LockManager.class);
+                    assertThat(application).doesNotHaveBean(LockBackend.class);
                     assertThat(new JdbcTemplate(application.getBean(DataSource.class))
                                     .queryForList("SELECT script FROM flyway_schema_history", String.class))
                             .contains("R__syncguard_fences.sql");

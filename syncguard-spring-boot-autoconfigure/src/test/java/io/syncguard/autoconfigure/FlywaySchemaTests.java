@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockTemplate;
-import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresScript;
 import jakarta.annotation.PostConstruct;
 import java.util.List;
 import java.util.Map;
@@ -250,7 +250,7 @@ class FlywaySchemaTests {
                 .rootCause()
                 .isInstanceOfSatisfying(
                         LockException.class, cause -> assertThat(cause.code()).isEqualTo(LockErrorCode.SCHEMA_MISSING))
-                .hasMessageContaining(PostgresSchema.LOCATION + "/" + SCRIPT)
+                .hasMessageContaining(PostgresScript.LOCATION + "/" + SCRIPT)
                 .hasMessageContaining("syncguard.postgres.schema-management");
     }
 
@@ -295,7 +295,7 @@ class FlywaySchemaTests {
         Flyway flyway(DataSource dataSource) {
             return Flyway.configure()
                     .dataSource(dataSource)
-                    .locations("classpath:" + PostgresSchema.LOCATION)
+                    .locations("classpath:" + PostgresScript.LOCATION)
                     .placeholders(Map.of(
                             "syncguard_locks",
                             "syncguard_locks",

@@ -55,7 +55,7 @@ class LeaderAutoConfigurationTests {
 
     @Test
     void an_election_is_configured_by_its_name_and_joined_with_the_start() {
-        runner("auto-start=true").run(application -> {
+        runner("auto-startup=true").run(application -> {
             LeaderMember member = member(application);
 
             assertThat(member.settings()).isEqualTo(LeaderSettings.defaults());
@@ -68,7 +68,7 @@ class LeaderAutoConfigurationTests {
 
     @Test
     void without_auto_start_it_is_known_and_joined_by_code() {
-        runner("auto-start=false").run(application -> {
+        runner("auto-startup=false").run(application -> {
             LeaderMember member = member(application);
             assertThat(member.isJoined()).isFalse();
 
@@ -93,12 +93,14 @@ class LeaderAutoConfigurationTests {
 
     @Test
     void the_label_of_all_locks_is_that_of_leaders_too_when_nothing_is_said() {
-        runner("auto-start=true").withPropertyValues("syncguard.owner=somebody").run(application -> {
-            eventually(member(application)::isLeader);
-            assertThat(application.getBean(LeaderElection.class).leader("scheduler"))
-                    .map(LockInfo::owner)
-                    .contains("somebody");
-        });
+        runner("auto-startup=true")
+                .withPropertyValues("syncguard.owner=somebody")
+                .run(application -> {
+                    eventually(member(application)::isLeader);
+                    assertThat(application.getBean(LeaderElection.class).leader("scheduler"))
+                            .map(LockInfo::owner)
+                            .contains("somebody");
+                });
     }
 
     @ParameterizedTest
@@ -116,7 +118,7 @@ class LeaderAutoConfigurationTests {
                         .rootCause()
                         .hasMessageContaining(what)
                         .satisfies(ex -> assertThat(application.getStartupFailure())
-                                .hasStackTraceContaining("syncguard.leader.scheduler: ")));
+                                .hasStackTraceContaining("syncguard.leader.elections.scheduler: ")));
     }
 
     @ParameterizedTest
@@ -127,9 +129,11 @@ class LeaderAutoConfigurationTests {
     })
     void the_lock_of_the_leader_is_on_the_backend_that_is_named(String backends, String named, String expected) {
         servers.with(backends)
-                .withPropertyValues("syncguard.leader.on-" + expected + ".auto-start=true")
+                .withPropertyValues("syncguard.leader.elections.on-" + expected + ".auto-startup=true")
                 .withPropertyValues(
-                        named.isEmpty() ? "unused=x" : "syncguard.leader.on-" + expected + ".lock-manager=" + named)
+                        named.isEmpty()
+                                ? "unused=x"
+                                : "syncguard.leader.elections.on-" + expected + ".lock-manager=" + named)
                 .run(application -> {
                     LeaderElection election = application.getBean(LeaderElection.class);
                     eventually(() -> election.isLeader("on-" + expected));
@@ -142,10 +146,10 @@ class LeaderAutoConfigurationTests {
     @Test
     void an_application_that_stops_hands_over_before_its_other_beans_stop() {
         AtomicReference<Callable<Boolean>> next = new AtomicReference<>();
-        runner("auto-start=true").run(two -> {
+        runner("auto-startup=true").run(two -> {
             LeaderMember successor = member(two);
             eventually(successor::isLeader);
-            runner("auto-start=true").run(one -> {
+            runner("auto-startup=true").run(one -> {
                 next.set(member(one)::isLeader);
                 successor.leave();
                 eventually(next.get());
@@ -184,7 +188,7 @@ class LeaderAutoConfigurationTests {
 
     @Test
     void meters_show_who_leads_and_count_the_changes() {
-        runner("auto-start=true")
+        runner("auto-startup=true")
                 .withConfiguration(AutoConfigurations.of(
                         MetricsAutoConfiguration.class,
                         CompositeMeterRegistryAutoConfiguration.class,
@@ -193,7 +197,7 @@ class LeaderAutoConfigurationTests {
                     MeterRegistry meters = application.getBean(MeterRegistry.class);
                     eventually(() -> meters.find("syncguard.leader.elected").counter() != null
                             && meters.get("syncguard.leader.elected").counter().count() == 1);
-                    assertThat(meters.get("syncguard.leader")
+                    assertThat(meters.get("syncguard.leader.active")
                                     .tag("name", "scheduler")
                                     .gauge()
                                     .value())
@@ -201,7 +205,7 @@ class LeaderAutoConfigurationTests {
 
                     member(application).pause();
 
-                    assertThat(meters.get("syncguard.leader")
+                    assertThat(meters.get("syncguard.leader.active")
                                     .tag("name", "scheduler")
                                     .gauge()
                                     .value())
@@ -221,7 +225,7 @@ class LeaderAutoConfigurationTests {
 
     @Test
     void the_actuator_shows_what_this_process_leads() {
-        runner("auto-start=true").run(application -> {
+        runner("auto-startup=true").run(application -> {
             eventually(member(application)::isLeader);
             long fence = member(application).fence().orElseThrow().value();
             assertThat(info(application)).isEqualTo(Map.of("scheduler", Map.of("leader", true, "fence", fence)));
@@ -233,10 +237,10 @@ class LeaderAutoConfigurationTests {
 
     @Test
     void without_the_actuator_or_when_it_is_turned_off_nothing_is_shown() {
-        runner("auto-start=false")
+        runner("auto-startup=false")
                 .withClassLoader(new FilteredClassLoader(InfoContributor.class))
                 .run(application -> assertThat(application).hasNotFailed());
-        runner("auto-start=false")
+        runner("auto-startup=false")
                 .withPropertyValues("management.info.syncguard.enabled=false")
                 .run(application -> assertThat(application).doesNotHaveBean(InfoContributor.class));
     }
@@ -246,7 +250,8 @@ class LeaderAutoConfigurationTests {
         try (OwnRedis redis = new OwnRedis()) {
             redis.stop();
             servers.on(redis.url())
-                    .withPropertyValues("syncguard.backend=redis", "syncguard.leader.scheduler.auto-start=true")
+                    .withPropertyValues(
+                            "syncguard.backend=redis", "syncguard.leader.elections.scheduler.auto-startup=true")
                     .run(application -> {
                         assertThat(application).hasNotFailed();
                         assertThat(member(application).isLeader()).isFalse();
@@ -261,7 +266,7 @@ class LeaderAutoConfigurationTests {
     private static ApplicationContextRunner runner(String... properties) {
         ApplicationContextRunner runner = servers.with("postgres");
         for (String property : properties) {
-            runner = runner.withPropertyValues("syncguard.leader.scheduler." + property);
+            runner = runner.withPropertyValues("syncguard.leader.elections.scheduler." + property);
         }
         return runner;
     }

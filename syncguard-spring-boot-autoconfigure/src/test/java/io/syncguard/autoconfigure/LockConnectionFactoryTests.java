@@ -82,7 +82,7 @@ class LockConnectionFactoryTests {
                 .withUserConfiguration(Several.class)
                 .run(application -> assertThat(application)
                         .getFailure()
-                        .hasStackTraceContaining("ordersConnections, customersConnections")
+                        .hasStackTraceContaining("customersConnections, ordersConnections")
                         .hasStackTraceContaining("Mark one of them with @SyncGuardRedisConnectionFactory"));
     }
 

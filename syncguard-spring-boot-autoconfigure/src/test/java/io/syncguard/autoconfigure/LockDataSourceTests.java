@@ -144,7 +144,7 @@ class LockDataSourceTests {
         Applications.on("jdbc:postgresql://localhost:1/nowhere")
                 .withPropertyValues("syncguard.postgres.network-timeout=500ms")
                 .run(application ->
-                        assertThat(application).getFailure().hasStackTraceContaining("the server cannot be reached"));
+                        assertThat(application).getFailure().hasStackTraceContaining("PostgreSQL cannot be reached"));
     }
 
     private static Throwable failureWith(DataSource dataSource) {

@@ -14,9 +14,11 @@ import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
+import io.syncguard.leader.LeaderElection;
 import io.syncguard.micrometer.LockMeters;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -35,7 +37,7 @@ import org.springframework.context.annotation.Configuration;
 
 class MetersTests {
 
-    private static final LockRequest ORDER = LockRequest.of("order:4711").named("orders");
+    private static final LockRequest ORDER = LockRequest.of("order:4711").meterName("orders");
 
     private static TestDatabase database;
 
@@ -62,20 +64,35 @@ class MetersTests {
                                             .sorted()
                                             .collect(Collectors.joining(" "))))
                     .containsExactlyInAnyOrder(
-                            "syncguard.lock.acquire timer backend=postgres mode=exclusive name=orders outcome=acquired",
-                            "syncguard.lock.acquire timer backend=postgres mode=exclusive name=orders outcome=refused",
-                            "syncguard.lock.acquire timer backend=postgres mode=exclusive name=orders outcome=failed",
+                            "syncguard.lock.acquire timer backend=postgres error=none mode=exclusive name=orders"
+                                    + " outcome=acquired",
+                            "syncguard.lock.acquire timer backend=postgres error=none mode=exclusive name=orders"
+                                    + " outcome=refused",
                             "syncguard.lock.held timer backend=postgres mode=exclusive name=orders",
+                            "syncguard.lock.holding long_task_timer backend=postgres mode=exclusive name=orders",
                             "syncguard.lock.active gauge backend=postgres mode=exclusive name=orders",
                             "syncguard.lock.waiting gauge backend=postgres mode=exclusive name=orders",
+                            "syncguard.lock.fence gauge backend=postgres mode=exclusive name=orders",
                             "syncguard.lock.lost counter backend=postgres mode=exclusive name=orders",
-                            "syncguard.lock.extend counter backend=postgres mode=exclusive name=orders outcome=extended",
-                            "syncguard.lock.extend counter backend=postgres mode=exclusive name=orders outcome=failed",
-                            "syncguard.lock.release counter backend=postgres mode=exclusive name=orders outcome=released",
-                            "syncguard.lock.release counter backend=postgres mode=exclusive name=orders outcome=failed");
+                            "syncguard.lock.extend counter backend=postgres error=none mode=exclusive name=orders"
+                                    + " outcome=extended",
+                            "syncguard.lock.release counter backend=postgres error=none mode=exclusive name=orders"
+                                    + " outcome=released");
             assertThat(meters(application))
                     .allSatisfy(
                             meter -> assertThat(meter.getId().getDescription()).isNotBlank());
+        });
+    }
+
+    @Test
+    void no_name_of_a_meter_begins_with_that_of_another() {
+        runner().run(application -> {
+            lockOnce(application);
+            application.getBean(LeaderElection.class).join("scheduler");
+            await().atMost(Duration.ofSeconds(5)).until(() -> names(application).contains("syncguard.leader.active"));
+
+            Set<String> names = names(application);
+            assertThat(names).allSatisfy(name -> assertThat(names).noneMatch(other -> other.startsWith(name + ".")));
         });
     }
 
@@ -179,9 +196,12 @@ class MetersTests {
                 database.jdbc().execute("ALTER TABLE away RENAME TO syncguard_locks");
             }
 
-            assertThat(value(application, "acquire", "outcome", "failed")).isEqualTo(1);
-            assertThat(value(application, "extend", "outcome", "failed")).isEqualTo(1);
-            assertThat(value(application, "release", "outcome", "failed")).isEqualTo(1);
+            assertThat(value(application, "acquire", "outcome", "failed", "error", "schema_missing"))
+                    .isEqualTo(1);
+            assertThat(value(application, "extend", "outcome", "failed", "error", "schema_missing"))
+                    .isEqualTo(1);
+            assertThat(value(application, "release", "outcome", "failed", "error", "schema_missing"))
+                    .isEqualTo(1);
             assertThat(value(application, "active")).isZero();
         });
     }
@@ -242,6 +262,12 @@ class MetersTests {
         return registry(application).getMeters().stream()
                 .filter(meter -> meter.getId().getName().startsWith("syncguard."))
                 .toList();
+    }
+
+    private static Set<String> names(ApplicationContext application) {
+        return meters(application).stream()
+                .map(meter -> meter.getId().getName())
+                .collect(Collectors.toSet());
     }
 
     private static MeterRegistry registry(ApplicationContext application) {

@@ -232,7 +232,7 @@ class PgBouncerTests {
         on(pooler)
                 .run(application -> assertThat(application)
                         .getFailure()
-                        .hasStackTraceContaining("the pooler lends sessions for single statements")
+                        .hasStackTraceContaining("The pooler lends sessions for single statements")
                         .hasStackTraceContaining("pool_mode = transaction"));
     }
 
@@ -243,7 +243,7 @@ class PgBouncerTests {
         Applications.on(pooler.url(url) + "&options=-c%20geqo=off")
                 .run(application -> assertThat(application)
                         .getFailure()
-                        .hasStackTraceContaining("the pooler refuses a start-up parameter")
+                        .hasStackTraceContaining("The pooler refuses a start-up parameter")
                         .hasStackTraceContaining("ignore_startup_parameters"));
     }
 

@@ -9,6 +9,7 @@ import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.redis.RedisBatching;
 import io.syncguard.spi.FenceSource;
+import java.io.File;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +44,7 @@ class PropertiesTests {
                         "syncguard.postgres.locks-table=bound_locks",
                         "syncguard.postgres.fence-counters-table=bound_counters",
                         "syncguard.postgres.schema-management=initialize",
+                        "syncguard.postgres.schema-script=target/bound_schema.sql",
                         "syncguard.postgres.pool-size=17",
                         "syncguard.fences=clock",
                         "syncguard.fence-retention=8d",
@@ -59,13 +61,15 @@ class PropertiesTests {
                         "syncguard.fencing.table=bound_fences",
                         "syncguard.fencing.schema-management=initialize",
                         "syncguard.fencing.header=Bound-Fence",
-                        "syncguard.leader.scheduler.ttl=21s",
-                        "syncguard.leader.scheduler.heartbeat=2200ms",
-                        "syncguard.leader.scheduler.fence-rotation=2300ms",
-                        "syncguard.leader.scheduler.owner=node-24",
+                        "syncguard.web.problem-details=false",
+                        "syncguard.console.enabled=true",
+                        "syncguard.leader.elections.scheduler.ttl=21s",
+                        "syncguard.leader.elections.scheduler.heartbeat=2200ms",
+                        "syncguard.leader.elections.scheduler.fence-rotation=2300ms",
+                        "syncguard.leader.elections.scheduler.owner=node-24",
                         "syncguard.commit-guard=required",
-                        "syncguard.leader.scheduler.auto-start=false",
-                        "syncguard.leader.scheduler.lock-manager=lockManager")
+                        "syncguard.leader.elections.scheduler.auto-startup=false",
+                        "syncguard.leader.elections.scheduler.lock-manager=lockManager")
                 .run(application -> {
                     assertThat(application.getBean(SyncGuardProperties.class))
                             .isEqualTo(new SyncGuardProperties(
@@ -84,6 +88,7 @@ class PropertiesTests {
                                             "bound_locks",
                                             "bound_counters",
                                             SchemaManagement.INITIALIZE,
+                                            new File("target/bound_schema.sql"),
                                             17,
                                             Duration.ofMillis(1800),
                                             false,
@@ -94,15 +99,17 @@ class PropertiesTests {
                                             "{bound}:", 7, Duration.ofMillis(20), RedisBatching.ALWAYS),
                                     new SyncGuardProperties.Fencing(
                                             true, "bound_fences", SchemaManagement.INITIALIZE, "Bound-Fence"),
-                                    Map.of(
+                                    new SyncGuardProperties.Web(false),
+                                    new SyncGuardProperties.Console(true),
+                                    new SyncGuardProperties.Leader(Map.of(
                                             "scheduler",
-                                            new SyncGuardProperties.Leader(
+                                            new SyncGuardProperties.Election(
                                                     Duration.ofSeconds(21),
                                                     Duration.ofMillis(2200),
                                                     Duration.ofMillis(2300),
                                                     "node-24",
                                                     false,
-                                                    "lockManager"))));
+                                                    "lockManager")))));
                     assertThat(application.getBean(DistributedLockAdvisor.class).getOrder())
                             .isEqualTo(16);
                 });

@@ -131,7 +131,8 @@ class RecognisedDatabaseTests {
         with(new NoResource(), application -> {
             TransactionTemplate reading = transaction(application);
             reading.setReadOnly(true);
-            assertThat(locks(application).<String>execute(REQUIRED, lock -> reading.execute(status -> "read")))
+            assertThat(locks(application)
+                            .<String, RuntimeException>execute(REQUIRED, lock -> reading.execute(status -> "read")))
                     .isEqualTo("read");
         });
     }
@@ -231,7 +232,7 @@ class RecognisedDatabaseTests {
         with(new DataSourceTransactionManager(source), application -> {
             for (int i = 0; i < 2; i++) {
                 assertThat(locks(application)
-                                .<String>execute(
+                                .<String, RuntimeException>execute(
                                         ORDER, lock -> transaction(application).execute(status -> "committed")))
                         .isEqualTo("committed");
             }

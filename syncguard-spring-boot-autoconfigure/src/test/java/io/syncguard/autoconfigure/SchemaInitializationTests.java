@@ -66,6 +66,7 @@ class SchemaInitializationTests {
         "syncguard_locks_lock_key",
         "syncguard_locks_lock_keys",
         "syncguard_locks_lock_shortened",
+        "syncguard_locks_lockers",
         "syncguard_locks_next_fence",
         "syncguard_locks_next_look",
         "syncguard_locks_now",

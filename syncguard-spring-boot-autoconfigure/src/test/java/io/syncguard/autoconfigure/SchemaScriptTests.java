@@ -3,7 +3,7 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockTemplate;
-import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresScript;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -18,7 +18,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 class SchemaScriptTests {
 
     private static final ClassPathResource SCRIPT =
-            new ClassPathResource(PostgresSchema.LOCATION + "/R__syncguard_schema.sql");
+            new ClassPathResource(PostgresScript.LOCATION + "/R__syncguard_schema.sql");
 
     private final TestDatabase database = TestDatabase.empty();
 
@@ -46,8 +46,9 @@ class SchemaScriptTests {
                     assertThat(lock.extend(Duration.ofSeconds(30))).isTrue();
                     assertThat(application
                                     .getBean(LockTemplate.class)
-                                    .tryExecute(lock.request().key("order:2"), other -> database.lockedKeys()))
-                            .contains(List.of("order:1", "order:2"));
+                                    .tryExecute(lock.request().key("order:2"), other -> database.lockedKeys())
+                                    .value())
+                            .isEqualTo(List.of("order:1", "order:2"));
                     return lock;
                 }));
     }

@@ -77,7 +77,7 @@ class TwoBackendsLocksTests {
         both().run(application -> {
             Locks locks = application.getBean(Locks.class);
 
-            assertThat(locks.postgres.<List<Boolean>>execute(
+            assertThat(locks.postgres.<List<Boolean>, RuntimeException>execute(
                             LockRequest.of("joined"),
                             outer -> locks.redis.execute(
                                     LockRequest.of("joined"),
@@ -95,7 +95,7 @@ class TwoBackendsLocksTests {
         both().run(application -> {
             Locks locks = application.getBean(Locks.class);
 
-            assertThat(locks.redis.<List<String>>execute(
+            assertThat(locks.redis.<List<String>, RuntimeException>execute(
                             LockRequest.of("shared").shared(),
                             outer -> locks.postgres.execute(
                                     LockRequest.of("shared"), inner -> servers.keepersOf("shared"))))

@@ -6,15 +6,21 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.lettuce.core.RedisClient;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.actuate.LockDescriptor;
+import io.syncguard.actuate.LockHealthIndicator;
+import io.syncguard.actuate.LocksDescriptor;
+import io.syncguard.actuate.SyncGuardEndpoint;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.LockBackend;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -80,6 +86,39 @@ class TwoBackendsTests {
                     .isSameAs(application.getBean(LockManager.class));
             assertThat(application.getBean(LockBackend.class).name()).isEqualTo(primary);
         });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'postgres,redis', postgres, redis", "'redis,postgres', redis, postgres"})
+    void the_actuator_shows_both_and_asks_the_primary_one_unless_another_is_named(
+            String named, String primary, String other) {
+        servers.with(named)
+                .withPropertyValues(
+                        "management.endpoints.web.exposure.include=syncguard",
+                        "management.endpoint.syncguard.show-values=always")
+                .withUserConfiguration(Users.class)
+                .run(application -> {
+                    SyncGuardEndpoint endpoint = application.getBean(SyncGuardEndpoint.class);
+                    Map<String, LocksDescriptor.Manager> managers =
+                            endpoint.locks(null, null, null, null, null).managers();
+                    assertThat(managers.get("lockManager").process().backend()).isEqualTo(primary);
+                    assertThat(managers.get("secondLockManager").process().backend())
+                            .isEqualTo(other);
+                    assertThat(application
+                                    .getBean(LockHealthIndicator.class)
+                                    .health()
+                                    .getDetails())
+                            .containsOnlyKeys("lockManager", "secondLockManager");
+
+                    try (LockHandle lock =
+                            application.getBean(LockManager.class).acquire(LockRequest.of("order:9"))) {
+                        assertThat(endpoint.lock("order:9", null).holders())
+                                .extracting(LockDescriptor.Holder::fence)
+                                .containsExactly(lock.fence().value());
+                        assertThat(endpoint.lock("order:9", "secondLockManager"))
+                                .isNull();
+                    }
+                });
     }
 
     @Test

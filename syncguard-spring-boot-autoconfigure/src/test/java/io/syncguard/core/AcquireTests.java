@@ -12,6 +12,7 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;

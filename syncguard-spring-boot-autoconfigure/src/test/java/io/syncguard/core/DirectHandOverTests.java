@@ -9,6 +9,7 @@ import io.syncguard.Fence;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
+import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import java.time.Duration;

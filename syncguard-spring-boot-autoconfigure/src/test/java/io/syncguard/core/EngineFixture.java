@@ -6,6 +6,8 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
 import io.syncguard.LockRequest;
+import io.syncguard.memory.InMemoryLockBackend;
+import io.syncguard.memory.InMemoryStore;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
@@ -30,7 +32,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     public static final Duration TTL = Duration.ofSeconds(30);
 
     public final ManualTime time = new ManualTime();
-    public final InMemoryLockBackend.Store store = new InMemoryLockBackend.Store(() -> time.nanoTime() / 1_000_000);
+    public final InMemoryStore store = new InMemoryStore(() -> time.nanoTime() / 1_000_000);
     public final InterceptedBackend backend;
 
     private final LockBackend server;
@@ -45,20 +47,27 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     EngineFixture(TransactionBoundary transactions) {
-        this(null, transactions, List.of());
+        this(null, transactions, List.of(), LockObserver.NONE);
     }
 
     EngineFixture(LockListener listener) {
-        this(null, TransactionBoundary.NONE, List.of(listener));
+        this(null, TransactionBoundary.NONE, List.of(listener), LockObserver.NONE);
+    }
+
+    public EngineFixture(LockObserver observer, LockListener... listeners) {
+        this(null, TransactionBoundary.NONE, List.of(listeners), observer);
     }
 
     /** On a real server, which uses its own clock. {@link #store} stays empty. */
     public EngineFixture(LockBackend server) {
-        this(server, TransactionBoundary.NONE, List.of());
+        this(server, TransactionBoundary.NONE, List.of(), LockObserver.NONE);
     }
 
     private EngineFixture(
-            @Nullable LockBackend server, TransactionBoundary transactions, List<LockListener> listeners) {
+            @Nullable LockBackend server,
+            TransactionBoundary transactions,
+            List<LockListener> listeners,
+            LockObserver observer) {
         this.server = server == null ? new InMemoryLockBackend(store) : server;
         this.backend = new InterceptedBackend(this.server);
         this.engine = new LockEngine(
@@ -66,18 +75,19 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
                 EngineSettings.defaults("test"),
                 transactions,
                 Stream.concat(listeners.stream(), Stream.of(new Recorder())).toList(),
+                observer,
                 time);
     }
 
     /** From now on no wake-up arrives. */
     void disconnect() {
-        ((InMemoryLockBackend) server).connected = false;
+        ((InMemoryLockBackend) server).deliverWakeUps(false);
         backend.engine.wakeUpsMissed();
     }
 
     /** Whether wake-ups arrive from now on. The engine is not notified of the change. */
     public void deliverWakeUps(boolean delivers) {
-        ((InMemoryLockBackend) server).connected = delivers;
+        ((InMemoryLockBackend) server).deliverWakeUps(delivers);
     }
 
     /** Lets another process hold the key. */
@@ -117,9 +127,9 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     /** The same while wake-ups of this process get lost. Afterwards the engine is notified of that. */
     void releaseUnnoticed(AcquireRequest request) {
         InMemoryLockBackend own = (InMemoryLockBackend) server;
-        own.connected = false;
+        own.deliverWakeUps(false);
         server.release(request.lockId());
-        own.connected = true;
+        own.deliverWakeUps(true);
         backend.engine.wakeUpsMissed();
     }
 

@@ -217,7 +217,7 @@ class ErrorTests {
             throw ScarceThreads.shortage();
         };
 
-        assertThat(new LockTemplate(locks).<String>execute(REQUEST, lock -> "done"))
+        assertThat(new LockTemplate(locks).<String, RuntimeException>execute(REQUEST, lock -> "done"))
                 .isEqualTo("done");
 
         fixture.backend.beforeRelease = () -> {};

@@ -6,14 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
 import io.syncguard.LockQuery;
+import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
+import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.testing.CapturedLog;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,11 +30,18 @@ class ForcedReleaseTests {
 
     private final List<String> audit = new ArrayList<>();
 
+    private final List<LockReason> losses = new CopyOnWriteArrayList<>();
+
     @RegisterExtension
     private final EngineFixture fixture = new EngineFixture(new LockListener() {
         @Override
         public void forceReleased(ForcedRelease release, String reason) {
             audit.add(release.key() + ", " + release.released() + ", " + reason);
+        }
+
+        @Override
+        public void lost(LockEvent event) {
+            losses.add(event.reason());
         }
     });
 
@@ -46,7 +57,7 @@ class ForcedReleaseTests {
         assertThat(hangs.state()).isEqualTo(LockHandle.State.LOST);
         assertThat(other.isHeld()).isTrue();
         assertThat(done.fence()).isGreaterThan(hangs.fence());
-        eventually().until(() -> fixture.events.contains("lost"));
+        eventually().until(() -> losses.equals(List.of(LockReason.NOT_FOUND)));
         assertThat(locks.acquire(ORDER).fence()).isGreaterThan(done.fence());
     }
 
@@ -96,6 +107,16 @@ class ForcedReleaseTests {
     }
 
     @Test
+    void listeners_and_the_log_learn_of_one_that_found_nothing_too() {
+        try (CapturedLog log = new CapturedLog()) {
+            locks.forceRelease("order:42", "by ann: it hangs");
+
+            assertThat(log.messages()).singleElement().asString().contains("0 lease(s) ended");
+        }
+        assertThat(audit).containsExactly("order:42, 0, by ann: it hangs");
+    }
+
+    @Test
     void the_status_and_the_list_come_from_the_store() {
         fixture.holdElsewhere("order:42", EngineFixture.TTL);
         assertThat(locks.status("order:42").orElseThrow().holders()).hasSize(1);
@@ -110,6 +131,22 @@ class ForcedReleaseTests {
                 .extracting(failure -> ((LockException) failure).code())
                 .isEqualTo(LockErrorCode.INVALID_ARGUMENT);
         assertThatThrownBy(() -> locks.status("")).isInstanceOf(LockException.class);
+    }
+
+    @Test
+    void a_list_has_a_hundred_keys_unless_asked_for_more() {
+        assertThat(LockQuery.all().limit()).isEqualTo(100);
+        assertThat(LockQuery.all().limit(LockQuery.MAX_LIMIT).limit()).isEqualTo(1000);
+    }
+
+    @Test
+    void each_part_of_a_query_can_be_changed_without_the_others() {
+        LockQuery query = new LockQuery("order:", "order:41", 7);
+
+        assertThat(LockQuery.all().startingWith("order:").after("order:41").limit(7))
+                .isEqualTo(query);
+        assertThat(LockQuery.all().limit(7).after("order:41").startingWith("order:"))
+                .isEqualTo(query);
     }
 
     @ParameterizedTest

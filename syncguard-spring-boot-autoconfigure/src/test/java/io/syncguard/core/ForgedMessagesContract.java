@@ -39,7 +39,12 @@ public abstract class ForgedMessagesContract extends ContractFixture {
     @BeforeEach
     void start() {
         engine = new LockEngine(
-                elsewhere(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of(), Time.SYSTEM);
+                elsewhere(),
+                EngineSettings.defaults("test"),
+                TransactionBoundary.NONE,
+                List.of(),
+                LockObserver.NONE,
+                Time.SYSTEM);
     }
 
     @AfterEach

@@ -10,6 +10,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnLost;
+import io.syncguard.TryResult;
 import io.syncguard.testing.BugOf;
 import java.io.IOException;
 import java.time.Duration;
@@ -61,10 +62,11 @@ class HeldLockTests {
         fixture.holdElsewhere("order:42", Duration.ofHours(1));
         AtomicInteger runs = new AtomicInteger();
 
-        assertThat(template.tryExecute(REQUEST, lock -> runs.incrementAndGet())).isEmpty();
+        assertThat(template.tryExecute(REQUEST, lock -> runs.incrementAndGet()))
+                .isEqualTo(new TryResult<>(false, null));
         assertThat(runs).hasValue(0);
         assertThat(template.tryExecute(LockRequest.of("order:43"), lock -> runs.incrementAndGet()))
-                .contains(1);
+                .isEqualTo(new TryResult<>(true, 1));
     }
 
     @Test

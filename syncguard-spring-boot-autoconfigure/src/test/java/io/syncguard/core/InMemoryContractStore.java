@@ -1,5 +1,7 @@
 package io.syncguard.core;
 
+import io.syncguard.memory.InMemoryLockBackend;
+import io.syncguard.memory.InMemoryStore;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
@@ -9,7 +11,7 @@ import java.util.function.LongSupplier;
 final class InMemoryContractStore implements ContractStore {
 
     private final LongSupplier clock;
-    private final InMemoryLockBackend.Store store;
+    private final InMemoryStore store;
 
     InMemoryContractStore() {
         this(() -> 1_000_000);
@@ -18,7 +20,7 @@ final class InMemoryContractStore implements ContractStore {
     /** @param clock in milliseconds */
     InMemoryContractStore(LongSupplier clock) {
         this.clock = clock;
-        this.store = new InMemoryLockBackend.Store(clock);
+        this.store = new InMemoryStore(clock);
     }
 
     @Override

@@ -1,5 +1,7 @@
 package io.syncguard.core;
 
+import io.syncguard.memory.InMemoryLockBackend;
+import io.syncguard.memory.InMemoryStore;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
@@ -10,11 +12,11 @@ final class InMemoryStoppedStore implements StoppedStore {
 
     private final AtomicLong millis = new AtomicLong(1_000_000);
     private final FenceSource fences;
-    private final InMemoryLockBackend.Store store;
+    private final InMemoryStore store;
 
     InMemoryStoppedStore(FenceSource fences) {
         this.fences = fences;
-        this.store = new InMemoryLockBackend.Store(millis::get, WAITER_TTL, fences);
+        this.store = new InMemoryStore(millis::get, WAITER_TTL, fences);
     }
 
     @Override

@@ -10,9 +10,11 @@ import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.PoolStatus;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
@@ -56,6 +58,8 @@ public final class InterceptedBackend implements LockBackend {
     public volatile Runnable afterForcedRelease = NOTHING;
     public volatile Runnable beforeLookup = NOTHING;
     public volatile boolean rowsArePinned;
+    public volatile List<BlockingSession> blockingSessions = List.of();
+    public volatile @Nullable PoolStatus pool;
 
     /** Another answer than that of the store. */
     private volatile @Nullable ForcedRelease forcedRelease;
@@ -209,7 +213,7 @@ public final class InterceptedBackend implements LockBackend {
 
     /** Lets a forced release have another answer than that of the store. */
     public void answerForcedRelease(String key, int released, int remaining) {
-        forcedRelease = new ForcedRelease(key, released, remaining, released == 0 ? null : new Fence(1));
+        forcedRelease = new ForcedRelease(key, released, remaining, released == 0 ? null : new Fence(1000));
     }
 
     @Override
@@ -236,6 +240,16 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public Optional<LockStatus> status(String key) {
         return store.status(key);
+    }
+
+    @Override
+    public List<BlockingSession> blockingSessions(String key) {
+        return blockingSessions;
+    }
+
+    @Override
+    public @Nullable PoolStatus pool() {
+        return pool;
     }
 
     @Override

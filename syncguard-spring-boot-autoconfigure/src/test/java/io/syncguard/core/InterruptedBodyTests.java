@@ -276,8 +276,8 @@ class InterruptedBodyTests {
                         LockLostException.class, ex -> assertThat(ex.key()).isEqualTo("outer"));
     }
 
-    private Throwable thrownUnder(LockRequest request, LockCallback<@Nullable Object> body) {
-        return catchThrowable(() -> template.<@Nullable Object>execute(request, body));
+    private Throwable thrownUnder(LockRequest request, LockCallback<@Nullable Object, Exception> body) {
+        return catchThrowable(() -> template.<@Nullable Object, Exception>execute(request, body));
     }
 
     private static AbstractThrowableAssert<?, ?> assertLoss(Throwable thrown, String key) {

@@ -152,9 +152,13 @@ public class LeaseLinearizabilityTests {
             if (lease == null) {
                 lease = new Lease(
                         new ManualTime(),
-                        LockRequest.of("order:42"),
                         new GrantedLease(
-                                "A".repeat(22), new Fence(7), Confirmation.of(0, TTL, Instant.EPOCH), Duration.ZERO),
+                                LockRequest.of("order:42"),
+                                "A".repeat(22),
+                                new Fence(7),
+                                Confirmation.of(0, TTL, Instant.EPOCH),
+                                Duration.ZERO),
+                        HeldObservation.NONE,
                         (lost, reason, explanation) -> losses.incrementAndGet());
             }
             return lease;

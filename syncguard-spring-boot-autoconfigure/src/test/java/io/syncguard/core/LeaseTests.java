@@ -25,8 +25,13 @@ class LeaseTests {
     private final List<LockReason> losses = new ArrayList<>();
     private final Lease lease = new Lease(
             time,
-            LockRequest.of("order:42"),
-            new GrantedLease("A".repeat(22), new Fence(7), Confirmation.of(0, TTL, Instant.EPOCH), Duration.ZERO),
+            new GrantedLease(
+                    LockRequest.of("order:42"),
+                    "A".repeat(22),
+                    new Fence(7),
+                    Confirmation.of(0, TTL, Instant.EPOCH),
+                    Duration.ZERO),
+            HeldObservation.NONE,
             (lost, reason, explanation) -> losses.add(reason));
 
     @Test

@@ -13,12 +13,15 @@ import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
+import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockOperation;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.testing.CapturedLog;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -55,6 +58,22 @@ class ListenerTests {
         assertThat(fixture.engine.tryAcquire(LockRequest.of(KEY))).isNull();
 
         assertThat(events).containsExactly("refused LOCKED");
+    }
+
+    @Test
+    void a_listener_of_a_refusal_does_not_make_the_wait_longer() {
+        fixture.close();
+        fixture = new EngineFixture(listener((name, arguments) -> {
+            if (name.equals("refused")) {
+                fixture.time.advance(Duration.ofSeconds(1));
+            }
+        }));
+        fixture.holdElsewhere(KEY, TTL);
+
+        assertThatThrownBy(() -> fixture.engine.acquire(LockRequest.of(KEY).waitTime(Duration.ZERO)))
+                .isInstanceOfSatisfying(
+                        LockNotAcquiredException.class,
+                        refusal -> assertThat(refusal.waited()).isZero());
     }
 
     @Test

@@ -2,27 +2,20 @@ package io.syncguard.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.ForcedRelease;
-import io.syncguard.LockHandle;
 import io.syncguard.LockLimits;
 import io.syncguard.LockMode;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
-import io.syncguard.LockRequest;
 import io.syncguard.LockStatus;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendResult;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** What operators see of every backend, and the one thing that they can do. */
+/** What operators see of every backend. */
 public abstract class LockListContract extends ContractFixture {
 
     @Test
@@ -52,15 +45,41 @@ public abstract class LockListContract extends ContractFixture {
     }
 
     @Test
-    void readers_are_in_the_order_of_their_fences() {
-        List<AcquireResult.Granted> grants =
-                IntStream.range(0, 5).mapToObj(i -> granted(reader())).toList();
+    void readers_are_shown_with_their_times_and_owners_in_the_order_of_their_fences() {
+        List<AcquireRequest> readers = IntStream.range(0, 5)
+                .mapToObj(i -> AcquireRequests.shared(KEY, newLockId(), TTL, "reader " + i))
+                .toList();
+        List<AcquireResult.Granted> grants = readers.stream().map(this::granted).toList();
+        // The store may have moved it behind the others, and it ends last.
+        ExtendResult.Extended first = (ExtendResult.Extended) extend(readers.get(0), TTL.plusMinutes(1));
 
         assertThat(status().holders())
-                .extracting(LockStatus.Holder::fence)
-                .containsExactlyElementsOf(
-                        grants.stream().map(AcquireResult.Granted::fence).toList());
-        assertThat(status().holders()).extracting(LockStatus.Holder::mode).containsOnly(LockMode.SHARED);
+                .containsExactlyElementsOf(IntStream.range(0, 5)
+                        .mapToObj(i -> new LockStatus.Holder(
+                                LockMode.SHARED,
+                                "reader " + i,
+                                grants.get(i).acquiredAt(),
+                                i == 0 ? first.expiresAt() : grants.get(i).expiresAt(),
+                                grants.get(i).fence()))
+                        .toList());
+    }
+
+    @Test
+    void a_reader_that_has_lapsed_is_not_shown_beside_those_that_have_not() {
+        AcquireRequest lapsed = held(reader());
+        AcquireResult.Granted live = granted(reader());
+        expireLease(lapsed);
+
+        assertThat(status().holders()).extracting(LockStatus.Holder::fence).containsExactly(live.fence());
+    }
+
+    @Test
+    void a_key_that_is_free_has_no_status_whoever_holds_its_neighbours() {
+        held(writer());
+        held(request("order:40", LockMode.SHARED, TTL));
+
+        assertThat(backend().status("order:41")).isEmpty();
+        assertThat(backend().status("order:4")).isEmpty();
     }
 
     @Test
@@ -121,22 +140,80 @@ public abstract class LockListContract extends ContractFixture {
     }
 
     @Test
+    void entries_that_have_lapsed_hide_none_of_those_behind_them() {
+        held(writer());
+        List<AcquireRequest> lapsed = IntStream.rangeClosed(0, LockStatus.MAX_QUEUE)
+                .mapToObj(i -> queuedWriter())
+                .toList();
+        for (int i = 1; i <= LockStatus.MAX_QUEUE + 3; i++) {
+            queued(waiting(AcquireRequests.exclusive(KEY, newLockId(), TTL, "waiter " + i)));
+        }
+        lapsed.forEach(this::expireQueueEntry);
+
+        assertThat(status().waiters()).isEqualTo(LockStatus.MAX_QUEUE + 3);
+        assertThat(status().queue())
+                .hasSize(LockStatus.MAX_QUEUE)
+                .first()
+                .extracting(LockStatus.Waiter::owner)
+                .isEqualTo("waiter 1");
+    }
+
+    @Test
     void the_pages_of_a_list_have_each_key_once_in_the_order_of_their_bytes() {
         List<String> keys = List.of("a", "b:1", "b:2", "b:3", "c", "z", "\u00e9", "\uffee", "\ud83d\ude00");
         keys.forEach(key -> held(request(key, LockMode.EXCLUSIVE, TTL)));
         held(request("shared", LockMode.SHARED, TTL));
         held(request("shared", LockMode.SHARED, TTL));
 
-        List<String> found = new ArrayList<>();
-        for (LockQuery query = LockQuery.all().limit(2); query != null; ) {
-            LockPage page = elsewhere().list(query);
-            assertThat(page.locks()).hasSizeBetween(1, 2);
-            page.locks().forEach(lock -> found.add(lock.key()));
-            query = page.next() == null ? null : query.after(page.next());
+        assertThat(pages(2))
+                .containsExactly("a", "b:1", "b:2", "b:3", "c", "shared", "z", "\u00e9", "\uffee", "\ud83d\ude00");
+    }
+
+    @Test
+    void many_readers_of_a_key_take_one_place_on_a_page() {
+        for (String key : List.of("c", "b", "a")) {
+            IntStream.range(0, 3).forEach(i -> held(request(key, LockMode.SHARED, TTL)));
         }
 
-        assertThat(found)
-                .containsExactly("a", "b:1", "b:2", "b:3", "c", "shared", "z", "\u00e9", "\uffee", "\ud83d\ude00");
+        assertThat(pages(1)).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void many_waiters_for_a_key_take_one_place_on_a_page_although_nobody_holds_it() {
+        for (String key : List.of("c", "b", "a")) {
+            held(request(key, LockMode.EXCLUSIVE, TTL));
+            IntStream.range(0, 3).forEach(i -> queued(waiting(request(key, LockMode.EXCLUSIVE, TTL))));
+            backend().forceRelease(key);
+        }
+
+        assertThat(pages(1)).containsExactly("a", "b", "c");
+        assertThat(backend().status("a").orElseThrow().holders()).isEmpty();
+    }
+
+    @Test
+    void what_has_lapsed_takes_no_place_on_a_page() {
+        for (String key : List.of("a1", "a2")) {
+            expireLease(held(request(key, LockMode.EXCLUSIVE, TTL)));
+            expireLease(held(request("shared " + key, LockMode.SHARED, TTL)));
+            AcquireRequest holder = held(request("waited for " + key, LockMode.EXCLUSIVE, TTL));
+            AcquireRequest waiter = waiting(request("waited for " + key, LockMode.EXCLUSIVE, TTL));
+            queued(waiter);
+            expireQueueEntry(waiter);
+            expireLease(holder);
+        }
+        held(request("z", LockMode.EXCLUSIVE, TTL));
+
+        assertThat(pages(1)).containsExactly("z");
+    }
+
+    @Test
+    void a_list_may_be_long() {
+        List<String> keys =
+                IntStream.range(0, 250).mapToObj("key:%03d"::formatted).toList();
+        keys.forEach(key -> held(request(key, LockMode.EXCLUSIVE, TTL)));
+
+        assertThat(pages(LockQuery.all().limit())).containsExactlyElementsOf(keys);
+        assertThat(keys(LockQuery.all().limit(LockQuery.MAX_LIMIT))).containsExactlyElementsOf(keys);
     }
 
     @Test
@@ -160,78 +237,16 @@ public abstract class LockListContract extends ContractFixture {
         assertThat(backend().status(longest).orElseThrow().key()).isEqualTo(longest);
     }
 
-    @Test
-    void a_forced_release_ends_the_lease_of_another_process_with_a_larger_fence() {
-        AcquireRequest hangs = writer();
-        AcquireResult.Granted grant = granted(elsewhere(), hangs);
-
-        ForcedRelease done = backend().forceRelease(KEY);
-
-        assertThat(done.key()).isEqualTo(KEY);
-        assertThat(done.released()).isEqualTo(1);
-        assertThat(done.remaining()).isZero();
-        assertThat(done.fence()).isGreaterThan(grant.fence());
-        assertThat(backend().isLocked(KEY)).isFalse();
-        assertThat(extend(hangs, TTL)).isInstanceOf(ExtendResult.NotFound.class);
-        assertThat(granted(writer()).fence()).isGreaterThan(done.fence());
-    }
-
-    @Test
-    void it_ends_all_readers_and_a_lease_that_is_held_at_least_for_a_time() {
-        held(reader());
-        held(reader());
-        expireLease(held(reader()));
-        assertThat(backend().forceRelease(KEY).released()).isEqualTo(2);
-        granted(writer());
-        backend().forceRelease(KEY);
-
-        AcquireRequest early = held(writer());
-        backend().releaseAfter(early.lockId(), Duration.ofMinutes(5));
-        assertThat(backend().forceRelease(KEY).released()).isEqualTo(1);
-        granted(writer());
-    }
-
-    @Test
-    void without_a_live_lease_it_changes_nothing() {
-        assertThat(backend().forceRelease("never locked")).isEqualTo(new ForcedRelease("never locked", 0, 0, null));
-        release(held(writer()));
-        long before = store().storedFence(KEY);
-        assertThat(backend().forceRelease(KEY)).isEqualTo(new ForcedRelease(KEY, 0, 0, null));
-        assertThat(store().storedFence(KEY)).isEqualTo(before);
-    }
-
-    @Test
-    void it_leaves_other_keys_alone() {
-        AcquireRequest other = held(request("order:421", LockMode.EXCLUSIVE, TTL));
-        held(writer());
-        backend().forceRelease(KEY);
-        assertThat(backend().lookupById(other.lockId())).isPresent();
-    }
-
-    @Test
-    void those_who_wait_go_on() throws Exception {
-        LockRequest request = LockRequest.of(KEY).noHeartbeat().waitTime(Duration.ofMinutes(1));
-        try (LockEngine holder = engine();
-                LockEngine waiter = engine()) {
-            LockHandle hangs = holder.acquire(request);
-            FutureTask<LockHandle> next = new FutureTask<>(() -> waiter.acquire(request));
-            new Thread(next).start();
-            Awaitility.await()
-                    .atMost(Duration.ofSeconds(20))
-                    .until(() -> backend().status(KEY).orElseThrow().waiters() == 1);
-
-            ForcedRelease done = waiter.forceRelease(KEY, "a test");
-
-            LockHandle granted = next.get(30, TimeUnit.SECONDS);
-            assertThat(granted.fence()).isGreaterThan(done.fence());
-            assertThat(hangs.extend(TTL)).isFalse();
-            assertThat(granted.release()).isTrue();
+    /** The keys of all pages of this size. */
+    private List<String> pages(int limit) {
+        List<String> found = new ArrayList<>();
+        for (LockQuery query = LockQuery.all().limit(limit); query != null; ) {
+            LockPage page = elsewhere().list(query);
+            assertThat(page.locks()).hasSizeBetween(1, limit);
+            page.locks().forEach(lock -> found.add(lock.key()));
+            query = page.next() == null ? null : query.after(page.next());
         }
-    }
-
-    private LockEngine engine() {
-        return new LockEngine(
-                store().newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+        return found;
     }
 
     private LockStatus status() {

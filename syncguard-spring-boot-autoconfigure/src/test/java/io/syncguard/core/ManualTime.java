@@ -35,7 +35,12 @@ public final class ManualTime implements Time {
     /** An engine that uses this clock. */
     public LockEngine engineOn(LockBackend backend, LockListener listener) {
         return new LockEngine(
-                backend, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of(listener), this);
+                backend,
+                EngineSettings.defaults("test"),
+                TransactionBoundary.NONE,
+                List.of(listener),
+                LockObserver.NONE,
+                this);
     }
 
     long sleepers() {

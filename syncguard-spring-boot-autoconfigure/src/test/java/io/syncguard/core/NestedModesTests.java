@@ -80,7 +80,7 @@ class NestedModesTests {
     }
 
     @Test
-    void shared_inside_exclusive_joins_it() {
+    void shared_inside_exclusive_joins_it() throws Exception {
         template.executeWithoutResult(WRITE, writing -> {
             template.executeWithoutResult(READ, reading -> {
                 assertThat(reading.fence()).isEqualTo(writing.fence());

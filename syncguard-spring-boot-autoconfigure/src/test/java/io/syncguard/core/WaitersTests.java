@@ -10,6 +10,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
+import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -170,12 +171,12 @@ class WaitersTests {
     @Test
     void queue_entries_are_renewed_also_where_waiters_are_to_ask_less_often_than_that() {
         InMemoryLockBackend disconnected = new InMemoryLockBackend(fixture.store);
-        disconnected.connected = false;
+        disconnected.deliverWakeUps(false);
         Duration hour = Duration.ofHours(1);
         EngineSettings settings = new EngineSettings("test", hour, hour, hour, hour, Duration.ZERO);
         fixture.holdElsewhere("k", hour);
-        try (LockEngine patient =
-                new LockEngine(disconnected, settings, TransactionBoundary.NONE, List.of(), fixture.time)) {
+        try (LockEngine patient = new LockEngine(
+                disconnected, settings, TransactionBoundary.NONE, List.of(), LockObserver.NONE, fixture.time)) {
             inAnotherThread(() -> patient.acquire(LockRequest.of("k")));
             eventually().until(() -> fixture.store.queue("k").size() == 1);
 

@@ -416,6 +416,33 @@ public abstract class WokenWaitersContract extends ContractFixture {
         assertWoken(reader);
     }
 
+    @Test
+    void a_forced_release_wakes_those_who_can_be_granted_the_key_in_all_processes_and_nobody_behind_them() {
+        held(writer());
+        AcquireRequest first = queuedReader();
+        AcquireRequest second = waitingReader();
+        queued(elsewhere(), second);
+        queuedWriter();
+
+        backend().forceRelease(KEY);
+
+        assertWoken(first);
+        assertWokenElsewhere(second);
+    }
+
+    @Test
+    void a_forced_release_that_ends_nothing_wakes_nobody() {
+        held(writer());
+        queuedWriter();
+        backend().forceRelease(KEY);
+        awaitEverythingSentSoFar();
+        here.woken.clear();
+
+        backend().forceRelease(KEY);
+
+        assertNobodyIsWoken();
+    }
+
     protected final void assertWoken(AcquireRequest... waiters) {
         assertWoken(here, waiters);
     }

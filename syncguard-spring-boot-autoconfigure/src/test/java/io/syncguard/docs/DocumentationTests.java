@@ -20,13 +20,25 @@ class DocumentationTests {
 
     private static final Path ROOT = Path.of("..");
 
-    private static final List<Path> SAMPLES = Stream.of("GuideSamples.java", "FencingSampleTests.java")
-            .map(Path.of("src/test/java/io/syncguard/docs")::resolve)
+    private static final List<Path> SAMPLES = Stream.of(
+                    "java/io/syncguard/docs/GuideSamples.java",
+                    "java/io/syncguard/docs/FencingSampleTests.java",
+                    "java/io/syncguard/docs/IdempotencySampleTests.java",
+                    "java/io/syncguard/docs/ScheduledJobRecipeTests.java",
+                    "java/io/syncguard/docs/WebhookRecipeTests.java",
+                    "java/io/syncguard/docs/PaymentRecipeTests.java",
+                    "java/io/syncguard/docs/CounterGrowthRecipeTests.java",
+                    "resources/io/syncguard/docs/counter-growth.sql",
+                    "resources/io/syncguard/docs/counter-growth.redis",
+                    "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/TestingSampleTests.java",
+                    "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/ContainerSampleTests.java")
+            .map(Path.of("src/test")::resolve)
             .toList();
 
-    private static final Pattern SAMPLE = Pattern.compile("(?s)// sample: (\\S+)\\R(.*?)\\R *// end");
+    /** A region of a file in Java, SQL or another language, between two comments. */
+    private static final Pattern SAMPLE = Pattern.compile("(?s)(?://|--|#) sample: (\\S+)\\R(.*?)\\R *(?://|--|#) end");
 
-    private static final Pattern SHOWN = Pattern.compile("(?s)<!-- sample: (\\S+) -->\\R```java\\R(.*?)\\R```");
+    private static final Pattern SHOWN = Pattern.compile("(?s)<!-- sample: (\\S+) -->\\R```[a-z]+\\R(.*?)\\R```");
 
     private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:|#)([^)#]+)");
 

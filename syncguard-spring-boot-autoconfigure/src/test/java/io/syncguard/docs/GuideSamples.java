@@ -1,31 +1,38 @@
 package io.syncguard.docs;
 
+import io.micrometer.common.KeyValues;
+import io.micrometer.observation.ObservationPredicate;
 import io.syncguard.DistributedLock;
 import io.syncguard.Fence;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
+import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockQuery;
 import io.syncguard.LockRequest;
 import io.syncguard.LockStatus;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
+import io.syncguard.TryResult;
 import io.syncguard.leader.LeaderElectedEvent;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderOnly;
 import io.syncguard.leader.LeaderRegistration;
 import io.syncguard.leader.LeaderRevokedEvent;
+import io.syncguard.micrometer.LockObservationContext;
+import io.syncguard.micrometer.LockObservationConvention;
+import java.io.IOException;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -56,6 +63,17 @@ class GuideSamples {
     @DistributedLock(name = "price-list")
     void publishPrices(PriceList changed) {
         write(changed); // alone: those who read have finished, and who wants to read waits
+    }
+    // end
+
+    // sample: fallback
+    @DistributedLock(name = "prices", key = "#sku", waitTime = "200ms", fallback = "storedPrice")
+    long currentPrice(String sku) {
+        return askSupplier(sku); // one caller at a time asks the supplier
+    }
+
+    long storedPrice(String sku, LockNotAcquiredException refusal) {
+        return stored(sku); // without the lock
     }
     // end
 
@@ -153,10 +171,11 @@ class GuideSamples {
         // end
     }
 
-    Optional<Receipt> tryTemplate(String orderId) {
+    Receipt tryTemplate(String orderId) throws IOException {
         // sample: try
-        LockRequest request = LockRequest.of("order:" + orderId).named("order").ttl(Duration.ofSeconds(10));
-        return locks.tryExecute(request, lock -> charge(orderId));
+        LockRequest request = LockRequest.of("order", orderId).ttl(Duration.ofSeconds(10));
+        TryResult<Receipt> receipt = locks.tryExecute(request, lock -> send(orderId)); // may throw an IOException
+        return receipt.acquired() ? receipt.value() : rejected(orderId);
         // end
     }
 
@@ -183,7 +202,7 @@ class GuideSamples {
         // end
     }
 
-    void bind(List<String> files) {
+    void bind(List<String> files) throws InterruptedException {
         // sample: bind
         locks.executeWithoutResult(
                 LockRequest.of("import"),
@@ -231,6 +250,25 @@ class GuideSamples {
 
     private static void dispatch(String order, Fence fence) {}
 
+    private static Receipt send(String orderId) throws IOException {
+        if (orderId.isBlank()) {
+            throw new IOException("no such order");
+        }
+        return charge(orderId);
+    }
+
+    private static Receipt rejected(String orderId) {
+        return new Receipt("rejected " + orderId);
+    }
+
+    private static long askSupplier(String sku) {
+        return sku.length();
+    }
+
+    private static long stored(String sku) {
+        return 0;
+    }
+
     private static Receipt charge(String orderId) {
         return new Receipt(orderId);
     }
@@ -246,6 +284,32 @@ class GuideSamples {
     private static void write(PriceList prices) {}
 
     private static void write(String row, Fence fence) {}
+
+    // sample: observation-predicate
+    @Bean
+    ObservationPredicate noLeaders() {
+        return (name, context) -> !(context instanceof LockObservationContext lock)
+                || !lock.name().startsWith("leader:");
+    }
+    // end
+
+    // sample: observation-convention
+    @Bean
+    LockObservationConvention keysInSpans() {
+        return new LockObservationConvention() {
+
+            @Override
+            public KeyValues getLowCardinalityKeyValues(LockObservationContext lock) {
+                return KeyValues.of("lock", lock.name());
+            }
+
+            @Override
+            public KeyValues getHighCardinalityKeyValues(LockObservationContext lock) {
+                return KeyValues.of("key", lock.request().key());
+            }
+        };
+    }
+    // end
 
     static class Previews {
 

@@ -3,11 +3,11 @@ package io.syncguard.leader;
 import io.syncguard.LockHandle;
 import io.syncguard.LockListener;
 import io.syncguard.LockRequest;
-import io.syncguard.concurrent.Time;
 import io.syncguard.core.EngineSettings;
-import io.syncguard.core.InMemoryLockBackend;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
+import io.syncguard.memory.InMemoryLockBackend;
+import io.syncguard.memory.InMemoryStore;
 import io.syncguard.testing.ChildJvm;
 import io.syncguard.testing.ThreadShortage;
 import java.io.IOException;
@@ -22,8 +22,7 @@ final class ElectionProcess {
 
     private static final String NAME = "scheduler";
 
-    private final InMemoryLockBackend.Store store =
-            new InMemoryLockBackend.Store(() -> Time.SYSTEM.nanoTime() / 1_000_000);
+    private final InMemoryStore store = new InMemoryStore();
     private final LockEngine locks = engine();
     private final List<String> events = new CopyOnWriteArrayList<>();
     private final LeaderElection one = election("one", locks);

@@ -2,9 +2,8 @@ package io.syncguard.leader;
 
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardLeaderAutoConfiguration;
-import io.syncguard.concurrent.Time;
-import io.syncguard.core.InMemoryLockBackend;
-import io.syncguard.core.InMemoryLockBackend.Store;
+import io.syncguard.memory.InMemoryLockBackend;
+import io.syncguard.memory.InMemoryStore;
 import io.syncguard.spi.LockBackend;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -16,7 +15,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
  */
 final class LeaderApplication {
 
-    final Store store = new Store(() -> Time.SYSTEM.nanoTime() / 1_000_000);
+    final InMemoryStore store = new InMemoryStore();
 
     ApplicationContextRunner with(Class<?>... configurations) {
         return new ApplicationContextRunner()
@@ -25,7 +24,7 @@ final class LeaderApplication {
                         SyncGuardLeaderAutoConfiguration.class,
                         AopAutoConfiguration.class))
                 .withBean(LockBackend.class, () -> new InMemoryLockBackend(store))
-                .withPropertyValues("syncguard.leader.scheduler.ttl=30s", "syncguard.shutdown-timeout=10s")
+                .withPropertyValues("syncguard.leader.elections.scheduler.ttl=30s", "syncguard.shutdown-timeout=10s")
                 .withUserConfiguration(configurations);
     }
 }

@@ -5,9 +5,9 @@ import static io.syncguard.core.EngineFixture.inAnotherThread;
 
 import io.syncguard.LockListener;
 import io.syncguard.core.EngineFixture;
-import io.syncguard.core.InMemoryLockBackend;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;
+import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.testing.ScarceThreads;
 import java.time.Duration;

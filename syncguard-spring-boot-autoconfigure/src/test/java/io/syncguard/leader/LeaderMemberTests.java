@@ -265,7 +265,8 @@ class LeaderMemberTests {
 
         assertThatExceptionOfType(LockException.class)
                 .isThrownBy(() -> fixture.election.isLeader("schedular"))
-                .withMessageContainingAll("'schedular'", "[scheduler]", "syncguard.leader.schedular.auto-start")
+                .withMessageContainingAll(
+                        "'schedular'", "[scheduler]", "syncguard.leader.elections.schedular.auto-startup")
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT));
     }
 

@@ -3,7 +3,11 @@ package io.syncguard.micrometer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.LongTaskTimer;
 import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MockClock;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.syncguard.Fence;
 import io.syncguard.LockErrorCode;
@@ -22,7 +26,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class LockMetersTests {
 
-    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final MockClock clock = new MockClock();
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
     private final LockMeters meters = new LockMeters(registry);
 
     @Test
@@ -83,6 +88,86 @@ class LockMetersTests {
                 .meter();
         assertThat(failed.measure().iterator().next().getValue()).isEqualTo(1);
         assertThat(gauge("active").value()).isEqualTo(1);
+    }
+
+    @Test
+    void a_failure_has_its_error_as_a_tag_and_everything_else_has_none() {
+        LockEvent event = event("orders", Duration.ofMillis(1));
+        meters.acquired(event);
+        meters.failed(
+                event, LockOperation.ACQUIRE, new LockException(LockErrorCode.NETWORK_TIMEOUT, "the server is silent"));
+        meters.failed(event, LockOperation.EXTEND, new LockException(LockErrorCode.AUTH_FAILED, "the user may not"));
+
+        assertThat(registry.get("syncguard.lock.acquire")
+                        .tags("outcome", "failed", "error", "network_timeout")
+                        .timer()
+                        .count())
+                .isEqualTo(1);
+        assertThat(registry.get("syncguard.lock.extend")
+                        .tags("outcome", "failed", "error", "auth_failed")
+                        .counter()
+                        .count())
+                .isEqualTo(1);
+        assertThat(registry.getMeters())
+                .filteredOn(meter -> meter.getId().getTag("outcome") != null)
+                .filteredOn(meter -> !"failed".equals(meter.getId().getTag("outcome")))
+                .hasSize(4)
+                .allSatisfy(meter -> assertThat(meter.getId().getTags()).contains(Tag.of("error", "none")));
+    }
+
+    @Test
+    void a_lock_that_is_held_shows_how_long_until_it_ends() {
+        meters.acquired(event("orders", new Fence(1)));
+        clock.add(Duration.ofMinutes(10));
+        meters.acquired(event("orders", new Fence(2)));
+        clock.add(Duration.ofMinutes(5));
+
+        assertThat(holding().activeTasks()).isEqualTo(2);
+        assertThat(holding().max(TimeUnit.MINUTES)).isEqualTo(15);
+        assertThat(holding().duration(TimeUnit.MINUTES)).isEqualTo(20);
+
+        meters.lost(event("orders", new Fence(1)));
+        assertThat(holding().max(TimeUnit.MINUTES)).isEqualTo(5);
+        meters.released(event("orders", new Fence(2)));
+        assertThat(holding().activeTasks()).isZero();
+    }
+
+    @Test
+    void a_lock_that_has_taken_other_fences_ends_as_any_other() {
+        meters.acquired(event("orders", new Fence(1)));
+        meters.acquired(event("orders", new Fence(5)));
+        clock.add(Duration.ofMinutes(1));
+
+        meters.lost(event("orders", new Fence(3)));
+
+        assertThat(holding().activeTasks()).isEqualTo(1);
+        meters.released(event("orders", new Fence(9)));
+        assertThat(holding().activeTasks()).isZero();
+    }
+
+    @Test
+    void a_lock_does_not_end_with_that_of_another_key_or_backend() {
+        meters.acquired(event("orders", new Fence(1)));
+        meters.released(new LockEvent(
+                "orders", "order:4712", LockMode.EXCLUSIVE, "postgres", new Fence(2), null, Duration.ZERO));
+        meters.released(
+                new LockEvent("orders", "order:4711", LockMode.EXCLUSIVE, "redis", new Fence(2), null, Duration.ZERO));
+
+        assertThat(registry.get("syncguard.lock.holding").longTaskTimers().stream()
+                        .mapToInt(LongTaskTimer::activeTasks)
+                        .sum())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void the_largest_fence_is_shown() {
+        meters.acquired(event("orders", new Fence(4)));
+        meters.acquired(event("orders", new Fence(7)));
+        meters.acquired(event("orders", new Fence(5)));
+        assertThat(gauge("fence").value()).isEqualTo(7);
+
+        meters.extended(event("orders", new Fence(8)));
+        assertThat(gauge("fence").value()).isEqualTo(8);
     }
 
     @Test
@@ -157,6 +242,10 @@ class LockMetersTests {
         return registry.get("syncguard.lock." + meter).gauge();
     }
 
+    private LongTaskTimer holding() {
+        return registry.get("syncguard.lock.holding").longTaskTimer();
+    }
+
     private Set<String> names() {
         return registry.getMeters().stream()
                 .map(meter -> String.valueOf(meter.getId().getTag("name")))
@@ -165,6 +254,10 @@ class LockMetersTests {
 
     private static LockEvent event(String name, Duration elapsed) {
         return event(name, "postgres", elapsed);
+    }
+
+    private static LockEvent event(String name, Fence fence) {
+        return new LockEvent(name, "order:4711", LockMode.EXCLUSIVE, "postgres", fence, null, Duration.ZERO);
     }
 
     private static LockEvent event(String name, String backend, Duration elapsed) {

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockSetupException;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -37,7 +37,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 class PostgresUpgradeTests {
 
     private static final Duration TTL = Duration.ofMinutes(10);
-    private static final String NEWER = read(PostgresSchema.LOCATION + "/R__syncguard_schema.sql");
+    private static final String NEWER = read(PostgresScript.LOCATION + "/R__syncguard_schema.sql");
 
     /**
      * So far there is one version. The first version with a change keeps this one among the test resources, as the
@@ -73,7 +73,7 @@ class PostgresUpgradeTests {
     void an_instance_that_needs_a_newer_version_refuses_the_older_and_names_the_script() {
         run(OLDER);
 
-        assertThatExceptionOfType(LockBackendException.class)
+        assertThatExceptionOfType(LockSetupException.class)
                 .isThrownBy(schema::check)
                 .withMessageContaining("of an older version")
                 .withMessageContaining("db/syncguard/postgresql/R__syncguard_schema.sql")

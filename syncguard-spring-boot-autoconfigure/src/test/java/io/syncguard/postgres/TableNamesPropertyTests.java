@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -238,7 +239,7 @@ class TableNamesPropertyTests {
 
     private static void assertRefused(Throwable failure, String... parts) {
         assertThat(failure)
-                .isExactlyInstanceOf(LockException.class)
+                .isExactlyInstanceOf(LockSetupException.class)
                 .hasNoCause()
                 .hasMessageContainingAll(parts);
         assertThat(((LockException) failure).code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT);

@@ -4,6 +4,7 @@ import io.syncguard.core.ContractStore;
 import io.syncguard.core.ContractStoreProvider;
 import io.syncguard.core.DirectHandOverContract;
 import io.syncguard.core.FenceRotationContract;
+import io.syncguard.core.ForcedReleaseContract;
 import io.syncguard.core.LockBackendContract;
 import io.syncguard.core.LockListContract;
 import io.syncguard.core.QueueContract;
@@ -72,6 +73,9 @@ class RedisClusterWokenWaitersTests extends WokenWaitersContract {}
 
 @ExtendWith(RedisClusterStore.class)
 class RedisClusterLeadershipTests extends LeadershipContract {}
+
+@ExtendWith(RedisClusterStore.class)
+class RedisClusterForcedReleaseTests extends ForcedReleaseContract {}
 
 @ExtendWith(RedisClusterStore.class)
 class RedisClusterLockListTests extends LockListContract {}

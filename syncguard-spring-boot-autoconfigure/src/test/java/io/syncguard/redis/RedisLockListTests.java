@@ -1,7 +1,108 @@
 package io.syncguard.redis;
 
-import io.syncguard.core.LockListContract;
-import org.junit.jupiter.api.extension.ExtendWith;
+import static org.assertj.core.api.Assertions.assertThat;
 
-@ExtendWith(RedisContractStore.class)
-class RedisLockListTests extends LockListContract {}
+import io.syncguard.LockMode;
+import io.syncguard.LockQuery;
+import io.syncguard.LockStatus;
+import io.syncguard.core.LockListContract;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.testing.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RedisLockListTests extends LockListContract {
+
+    @RegisterExtension
+    private static final RedisContractStore store = new RedisContractStore();
+
+    /** Redis passes 5000 of them in a step. */
+    @Test
+    void locks_are_found_among_many_other_keys() {
+        Map<String, String> others = IntStream.range(0, 11_000)
+                .boxed()
+                .collect(Collectors.toMap(i -> store.key("fence", "other " + i), String::valueOf));
+        store.redis().opsForValue().multiSet(others);
+        List<String> keys =
+                IntStream.range(0, 50).mapToObj("key:%02d"::formatted).toList();
+        keys.forEach(key -> held(request(key, LockMode.EXCLUSIVE, TTL)));
+        try {
+            assertThat(keys(backend())).containsExactlyElementsOf(keys);
+        } finally {
+            store.redis().delete(others.keySet());
+        }
+    }
+
+    /** Characters that a pattern of Redis understands, and a prefix that leaves no room for the keys as they are. */
+    @ParameterizedTest
+    @ValueSource(strings = {"[a]", "?", "*", "\\", "ppppppppppppppppppp"})
+    void a_prefix_may_have_any_characters_and_any_length(String repeated) {
+        String prefix = RedisServer.newPrefix() + repeated.repeat(25) + ":";
+        String key = "k".repeat(500);
+        try (LockBackend another = backendWith(prefix);
+                LockBackend stranger = backendWith(prefix.replace(repeated, "a"))) {
+            granted(another, request(key, LockMode.EXCLUSIVE, TTL));
+            granted(stranger, request("stranger", LockMode.EXCLUSIVE, TTL));
+
+            assertThat(keys(another)).containsExactly(key);
+        }
+    }
+
+    /** The clock of the server goes on, so the test tries until it meets the second after the end. */
+    @Test
+    void a_lease_is_shown_until_its_tolerance_is_over() {
+        Awaitility.await().until(() -> {
+            AcquireRequest holder = held(request(UUID.randomUUID().toString(), LockMode.EXCLUSIVE, TTL));
+            extend(holder, Duration.ofMillis(1));
+            return isShownAfterItsEnd(holder.key());
+        });
+    }
+
+    private boolean isShownAfterItsEnd(String key) {
+        return IntStream.range(0, 100)
+                .mapToObj(i -> backend().status(key))
+                .flatMap(Optional::stream)
+                .anyMatch(lock -> lock.holders().get(0).expiresAt().isBefore(lock.at()));
+    }
+
+    @Test
+    void a_lease_of_which_redis_has_lost_a_part_is_not_shown() {
+        AcquireRequest evicted = held(reader());
+        held(reader());
+        store.redis().delete(store.key("id", evicted.lockId()));
+
+        assertThat(backend().status(KEY).orElseThrow().holders()).hasSize(1);
+        assertThat(backend().list(LockQuery.all()).locks()).hasSize(1);
+    }
+
+    private static LockBackend backendWith(String prefix) {
+        return new RedisLockBackend(
+                RedisServer.connections(RedisServer.url()),
+                new RedisSettings(
+                        prefix,
+                        Duration.ofSeconds(5),
+                        Duration.ofMinutes(1),
+                        1,
+                        RedisBatching.AUTO,
+                        FenceSettings.from(FenceSource.CLOCK)));
+    }
+
+    private static List<String> keys(LockBackend backend) {
+        return backend.list(LockQuery.all().limit(LockQuery.MAX_LIMIT)).locks().stream()
+                .map(LockStatus::key)
+                .toList();
+    }
+}

@@ -253,6 +253,7 @@ class RedisServerErrorsTests {
                     () -> backend.acquire(AcquireRequests.exclusive("order:43", "B".repeat(22), TTL, "test")));
             assertThat(backend.isLocked("order:43")).isFalse();
             assertThat(redis.commands().get("{syncguard}:fence:order:43")).isNull();
+            assertFails(RATE_LIMITED, () -> backend.forceRelease("order:42"));
             assertThat(backend.extend(List.of(new ExtendRequest(request.lockId(), TTL)))
                             .get(0))
                     .isInstanceOf(ExtendResult.Extended.class);

@@ -146,7 +146,7 @@ class RedisShardsTests {
     @ParameterizedTest
     @ValueSource(ints = {Integer.MIN_VALUE, -1, 0, 1025, Integer.MAX_VALUE})
     void a_number_of_shards_outside_of_the_limits_is_refused(int count) {
-        assertRefused(PREFIX, count, "syncguard.redis.shards has to be between 1 and 1024, not " + count);
+        assertRefused(PREFIX, count, "syncguard.redis.shards is " + count + ", but has to be between 1 and 1024");
     }
 
     @Test

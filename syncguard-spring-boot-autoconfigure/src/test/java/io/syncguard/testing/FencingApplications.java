@@ -3,7 +3,7 @@ package io.syncguard.testing;
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardFencingAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardWebAutoConfiguration;
-import io.syncguard.core.InMemoryLockBackend;
+import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
 import java.util.UUID;
 import org.springframework.boot.autoconfigure.AutoConfigurations;

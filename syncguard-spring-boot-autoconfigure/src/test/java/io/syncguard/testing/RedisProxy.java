@@ -6,6 +6,8 @@ import java.io.OutputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Stands between a client and a Redis, byte by byte: it does not know where an answer ends. */
@@ -15,6 +17,9 @@ public final class RedisProxy implements ServerProxy {
 
     private final TcpProxy connections;
     private final AtomicBoolean losesNextAnswer = new AtomicBoolean();
+
+    /** The words of the server that clients read in another form, as long as the words themselves. */
+    private final Map<String, String> replaced = new ConcurrentHashMap<>();
 
     /** @param url of the server */
     public RedisProxy(String url) {
@@ -50,6 +55,11 @@ public final class RedisProxy implements ServerProxy {
     /** Does that at the next answer of the server: the server has executed the request. */
     public void loseWaysAtNextAnswer() {
         losesNextAnswer.set(true);
+    }
+
+    /** Clients read other words, of the same length, in the answers of the server. */
+    public void replaceInAnswers(String words, String others) {
+        replaced.put(words, others);
     }
 
     /** The number of clients that reset a broken connection instead of closing it. */
@@ -119,9 +129,17 @@ public final class RedisProxy implements ServerProxy {
                 // A client that misses a part must not receive what comes after it.
                 lost |= connections.isSilent() || link.losesAnswers();
                 if (!lost) {
-                    out.write(buffer, 0, read);
+                    out.write(replaceIn(buffer, read));
                 }
             }
+        }
+
+        private byte[] replaceIn(byte[] buffer, int length) {
+            String answer = new String(buffer, 0, length, StandardCharsets.ISO_8859_1);
+            for (Map.Entry<String, String> each : replaced.entrySet()) {
+                answer = answer.replace(each.getKey(), each.getValue());
+            }
+            return answer.getBytes(StandardCharsets.ISO_8859_1);
         }
     }
 }

@@ -1,0 +1,83 @@
+package io.syncguard;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What {@link LockTemplate} does, as an interface: code that depends on it can be tested {@linkplain #withoutLocks
+ * without locks}. Threads may share an implementation.
+ *
+ * <pre>{@code
+ * Orders orders = new Orders(LockOperations.withoutLocks());
+ * }</pre>
+ */
+public interface LockOperations {
+
+    /**
+     * Waits for the lock as long as the request says and runs the body under it.
+     *
+     * @throws LockNotAcquiredException when the wait time is over
+     * @throws LockLostException when the lock was lost while the body ran
+     * @throws E what the body throws
+     */
+    <T extends @Nullable Object, E extends Exception> T execute(LockRequest request, LockCallback<T, E> body) throws E;
+
+    /** The same for a key, with all defaults. */
+    default <T extends @Nullable Object, E extends Exception> T execute(String key, LockCallback<T, E> body) throws E {
+        return execute(LockRequest.of(key), body);
+    }
+
+    /** Like {@link #execute(LockRequest, LockCallback)} for a body without a result. */
+    default <E extends Exception> void executeWithoutResult(LockRequest request, LockAction<E> body) throws E {
+        this.<LockHandle, E>execute(request, lock -> {
+            body.doWithLock(lock);
+            return lock;
+        });
+    }
+
+    /** The same for a key, with all defaults. */
+    default <E extends Exception> void executeWithoutResult(String key, LockAction<E> body) throws E {
+        executeWithoutResult(LockRequest.of(key), body);
+    }
+
+    /**
+     * Makes exactly one attempt, whatever the wait time of the request, and runs the body if it is granted. It is not
+     * granted when others hold the key or wait for it.
+     *
+     * @throws LockLostException when the lock was lost while the body ran
+     * @throws E what the body throws
+     */
+    <T extends @Nullable Object, E extends Exception> TryResult<T> tryExecute(
+            LockRequest request, LockCallback<T, E> body) throws E;
+
+    /** The same for a key, with all defaults. */
+    default <T extends @Nullable Object, E extends Exception> TryResult<T> tryExecute(
+            String key, LockCallback<T, E> body) throws E {
+        return tryExecute(LockRequest.of(key), body);
+    }
+
+    /**
+     * Like {@link #tryExecute(LockRequest, LockCallback)} for a body without a result.
+     *
+     * @return whether the body ran
+     */
+    default <E extends Exception> boolean tryExecuteWithoutResult(LockRequest request, LockAction<E> body) throws E {
+        return this.<LockHandle, E>tryExecute(request, lock -> {
+                    body.doWithLock(lock);
+                    return lock;
+                })
+                .acquired();
+    }
+
+    /** The same for a key, with all defaults. */
+    default <E extends Exception> boolean tryExecuteWithoutResult(String key, LockAction<E> body) throws E {
+        return tryExecuteWithoutResult(LockRequest.of(key), body);
+    }
+
+    /**
+     * Runs each body at once and without a lock, for unit tests: there is no server, and bodies of one key may run at
+     * the same time. The handle of a body is held until it is released, and its fence grows with each call.
+     */
+    static LockOperations withoutLocks() {
+        return new LockTemplate(LockManager.withoutLocks());
+    }
+}

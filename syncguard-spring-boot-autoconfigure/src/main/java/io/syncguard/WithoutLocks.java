@@ -1,0 +1,84 @@
+package io.syncguard;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Grants everything to everybody, and remembers nothing: see {@link LockManager#withoutLocks}. */
+final class WithoutLocks implements LockManager {
+
+    /** One counter for all keys, so that the fences of each key grow. */
+    private final AtomicLong fences = new AtomicLong();
+
+    @Override
+    public LockHandle acquire(LockRequest request) {
+        return new UnlockedHandle(request, fences::incrementAndGet);
+    }
+
+    @Override
+    public LockHandle tryAcquire(LockRequest request) {
+        return acquire(request);
+    }
+
+    @Override
+    public boolean isLocked(String key) {
+        return false;
+    }
+
+    @Override
+    public Optional<LockInfo> lookup(String key) {
+        return Optional.empty();
+    }
+
+    @Override
+    public List<LockInfo> holders(String key) {
+        return List.of();
+    }
+
+    @Override
+    public Optional<LockInfo> lookupById(String lockId) {
+        return Optional.empty();
+    }
+
+    @Override
+    public List<RawLockInfo> debugLookup(String key) {
+        return List.of();
+    }
+
+    @Override
+    public Optional<RawLockInfo> debugLookupById(String lockId) {
+        return Optional.empty();
+    }
+
+    @Override
+    public LockPage list(LockQuery query) {
+        return new LockPage(List.of(), null);
+    }
+
+    @Override
+    public Optional<LockStatus> status(String key) {
+        return Optional.empty();
+    }
+
+    @Override
+    public ForcedRelease forceRelease(String key, String reason) {
+        return new ForcedRelease(LockLimits.key(key), 0, 0, null);
+    }
+
+    @Override
+    public boolean owns(String lockId) {
+        return false;
+    }
+
+    @Override
+    public boolean release(String lockId) {
+        return false;
+    }
+
+    @Override
+    public Optional<Instant> extend(String lockId, Duration ttl) {
+        return Optional.empty();
+    }
+}

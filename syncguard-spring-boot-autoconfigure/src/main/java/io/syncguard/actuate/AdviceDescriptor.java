@@ -1,0 +1,12 @@
+package io.syncguard.actuate;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an operator should look at.
+ *
+ * @param subject the name or the key of a lock, or its hash; {@code null} if it concerns the whole process
+ * @param problem what is wrong
+ * @param action what to do
+ */
+public record AdviceDescriptor(@Nullable String subject, String problem, String action) {}

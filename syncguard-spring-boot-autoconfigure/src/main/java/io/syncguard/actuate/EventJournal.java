@@ -1,0 +1,167 @@
+package io.syncguard.actuate;
+
+import io.syncguard.Fence;
+import io.syncguard.ForcedRelease;
+import io.syncguard.LockEvent;
+import io.syncguard.LockException;
+import io.syncguard.LockListener;
+import io.syncguard.LockOperation;
+import io.syncguard.leader.LeaderElectedEvent;
+import io.syncguard.leader.LeaderListener;
+import io.syncguard.leader.LeaderRevokedEvent;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Remembers the last events of this process, and counts what became of its locks. It keeps {@value #CAPACITY} events
+ * that happen to each lock that works, as many others, and counts for {@value #MAX_NAMES} names. Threads may share it,
+ * and none waits for another.
+ */
+public final class EventJournal implements LockListener, LeaderListener {
+
+    static final int CAPACITY = 200;
+
+    static final int MAX_NAMES = 200;
+
+    /** The name of all names after the first {@value #MAX_NAMES}. */
+    private static final String OTHER = "other";
+
+    private final Clock clock;
+    private final AtomicLong lastNumber = new AtomicLong();
+    private final Ring routine = new Ring();
+    private final Ring notable = new Ring();
+    private final Map<String, NameTally> tallies = new ConcurrentHashMap<>();
+
+    public EventJournal() {
+        this(Clock.systemUTC());
+    }
+
+    EventJournal(Clock clock) {
+        this.clock = clock;
+    }
+
+    @Override
+    public void waitStarted(LockEvent event) {
+        add(EventType.WAITING, event, "");
+    }
+
+    @Override
+    public void acquired(LockEvent event) {
+        add(EventType.ACQUIRED, event, "");
+    }
+
+    @Override
+    public void refused(LockEvent event) {
+        add(EventType.REFUSED, event, reason(event));
+    }
+
+    @Override
+    public void released(LockEvent event) {
+        add(EventType.RELEASED, event, "");
+    }
+
+    @Override
+    public void lost(LockEvent event) {
+        add(EventType.LOST, event, reason(event));
+    }
+
+    @Override
+    public void failed(LockEvent event, LockOperation operation, LockException error) {
+        add(EventType.FAILED, event, lowerCase(operation) + ": " + error.getMessage());
+    }
+
+    @Override
+    public void forceReleased(ForcedRelease release, String reason) {
+        String leases = release.released() + " ended" + (release.remaining() == 0 ? "" : ", one commits");
+        add(EventType.FORCE_RELEASED, "", release.key(), release.fence(), null, leases + "; " + reason);
+    }
+
+    @Override
+    public void elected(LeaderElectedEvent event) {
+        add(EventType.ELECTED, event.name(), null, event.fence(), null, "");
+    }
+
+    @Override
+    public void revoked(LeaderRevokedEvent event) {
+        add(EventType.REVOKED, event.name(), null, event.fence(), null, lowerCase(event.reason()));
+    }
+
+    /** The events after this number that it still knows, in their order. */
+    List<EventDescriptor> eventsAfter(long number) {
+        return Stream.concat(routine.events(), notable.events())
+                .filter(event -> event.number() > number)
+                .sorted(Comparator.comparingLong(EventDescriptor::number))
+                .toList();
+    }
+
+    /** By the names of locks. */
+    Map<String, NameDescriptor> names() {
+        Map<String, NameDescriptor> names = new TreeMap<>();
+        tallies.forEach((name, tally) -> names.put(name, tally.describe()));
+        return names;
+    }
+
+    private void add(EventType type, LockEvent event, String text) {
+        tally(event.name()).count(type, event);
+        add(type, event.name(), event.key(), event.fence(), event.elapsed(), text);
+    }
+
+    private void add(
+            EventType type,
+            String name,
+            @Nullable String key,
+            @Nullable Fence fence,
+            @Nullable Duration elapsed,
+            String text) {
+        Instant at = clock.instant();
+        long number = lastNumber.incrementAndGet();
+        (type.isRoutine() ? routine : notable)
+                .add(new EventDescriptor(
+                        number, at, type, name, key, fence == null ? null : fence.value(), elapsed, text));
+    }
+
+    private NameTally tally(String name) {
+        NameTally known = tallies.get(name);
+        if (known != null) {
+            return known;
+        }
+        return tallies.computeIfAbsent(tallies.size() < MAX_NAMES ? name : OTHER, each -> new NameTally());
+    }
+
+    private static String reason(LockEvent event) {
+        return event.reason() == null ? "" : lowerCase(event.reason());
+    }
+
+    private static String lowerCase(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    }
+
+    /** Its oldest event makes room for the next one. */
+    private static final class Ring {
+
+        private final AtomicReferenceArray<@Nullable EventDescriptor> slots = new AtomicReferenceArray<>(CAPACITY);
+        private final AtomicLong next = new AtomicLong();
+
+        void add(EventDescriptor event) {
+            slots.set((int) (next.getAndIncrement() % CAPACITY), event);
+        }
+
+        Stream<EventDescriptor> events() {
+            return Stream.iterate(0, slot -> slot < CAPACITY, slot -> slot + 1)
+                    .map(slots::get)
+                    .filter(Objects::nonNull);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package io.syncguard.actuate;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+import java.util.function.Supplier;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.Resource;
+import org.springframework.web.util.HtmlUtils;
+
+/**
+ * A page for people on top of the endpoint {@code syncguard}: one file without a build, which loads nothing from other
+ * hosts. The endpoint decides what a reader sees, and who releases locks.
+ */
+@WebEndpoint(id = "syncguardconsole", defaultAccess = Access.READ_ONLY)
+public final class SyncGuardConsoleEndpoint {
+
+    private static final String HTML = "text/html;charset=UTF-8";
+
+    private final String page;
+    private final Supplier<CsrfHeader> csrf;
+
+    /**
+     * @param endpoint where the endpoint {@code syncguard} is, as seen from this page
+     * @param writable whether that endpoint allows releases by force
+     * @param csrf the header that a request of this session has to send
+     */
+    public SyncGuardConsoleEndpoint(String endpoint, boolean writable, Supplier<CsrfHeader> csrf) {
+        String file = file();
+        // The browser runs no other script than that of the file.
+        this.page = file.replace("{{script}}", hashOf(file, "<script>", "</script>"))
+                .replace("{{style}}", hashOf(file, "<style>", "</style>"))
+                .replace("{{endpoint}}", HtmlUtils.htmlEscape(endpoint))
+                .replace("{{writable}}", String.valueOf(writable));
+        this.csrf = csrf;
+    }
+
+    @ReadOperation(produces = HTML)
+    public Resource page() {
+        CsrfHeader header = csrf.get();
+        return new ByteArrayResource(page.replace("{{csrfHeader}}", HtmlUtils.htmlEscape(header.name()))
+                .replace("{{csrfToken}}", HtmlUtils.htmlEscape(header.value()))
+                .getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String file() {
+        try (InputStream file = SyncGuardConsoleEndpoint.class.getResourceAsStream("console.html")) {
+            if (file == null) {
+                throw new IOException("console.html is not on the class path: the jar of SyncGuard is incomplete");
+            }
+            return new String(file.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private static String hashOf(String file, String begin, String end) {
+        String content = file.substring(file.indexOf(begin) + begin.length(), file.indexOf(end));
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            return Base64.getEncoder().encodeToString(digest.digest(content.getBytes(StandardCharsets.UTF_8)));
+        } catch (NoSuchAlgorithmException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /**
+     * The header against forged requests.
+     *
+     * @param name empty if there is none
+     */
+    public record CsrfHeader(String name, String value) {
+
+        /** The page looks for a cookie then. */
+        public static final CsrfHeader NONE = new CsrfHeader("", "");
+    }
+}

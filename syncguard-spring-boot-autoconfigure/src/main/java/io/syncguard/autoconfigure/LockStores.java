@@ -1,0 +1,137 @@
+package io.syncguard.autoconfigure;
+
+import com.zaxxer.hikari.HikariConfigMXBean;
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
+import java.lang.annotation.Annotation;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
+
+/** Chooses the bean that leads to the store of the locks, and explains why a store is none. */
+final class LockStores {
+
+    private static final Log log = LogFactory.getLog(LockStores.class);
+
+    /** The server cannot be asked for its product. */
+    private static final Set<LockErrorCode> UNREACHABLE =
+            EnumSet.of(LockErrorCode.SERVICE_UNAVAILABLE, LockErrorCode.NETWORK_TIMEOUT, LockErrorCode.ABORTED);
+
+    private static final String WITHOUT_A_STORE =
+            "In a test: add syncguard-spring-boot-starter-test and @AutoConfigureTestLocks. Without any locks: set"
+                    + " syncguard.enabled=false";
+
+    private LockStores() {}
+
+    /**
+     * The marked bean, else the only or the primary one.
+     *
+     * @param mark the annotation of a marked bean
+     * @param none why the start fails without any
+     */
+    static <T> T choose(
+            ObjectProvider<T> marked,
+            ObjectProvider<T> all,
+            Class<? extends Annotation> mark,
+            Supplier<LockSetupException> none) {
+        try {
+            return marked.getIfAvailable(() -> all.getIfAvailable(() -> {
+                throw none.get();
+            }));
+        } catch (NoUniqueBeanDefinitionException ex) {
+            throw LockSetupException.invalid(
+                    "SyncGuard cannot choose the store of its locks among the beans " + namesOf(ex),
+                    "Mark one of them with @" + mark.getSimpleName(),
+                    "Make one of them @Primary");
+        }
+    }
+
+    /** The names of the beans, in an order that does not depend on the configuration. */
+    static Set<String> namesOf(NoUniqueBeanDefinitionException several) {
+        return new TreeSet<>(several.getBeanNamesFound() == null ? List.of() : several.getBeanNamesFound());
+    }
+
+    /** @param reason what is missing */
+    static LockSetupException none(String reason) {
+        return LockSetupException.invalid(
+                "SyncGuard has no store for its locks: " + reason,
+                "Store locks in PostgreSQL: add syncguard-spring-boot-starter, and set spring.datasource.url",
+                "Store locks in Redis: add spring-boot-starter-data-redis, and set spring.data.redis.url",
+                WITHOUT_A_STORE);
+    }
+
+    /**
+     * Before Flyway runs the script. A pool whose URL says PostgreSQL is not asked, and a server that cannot be reached
+     * now is left to Flyway, which may try again.
+     *
+     * @throws LockSetupException if the {@code DataSource} leads to another product
+     */
+    static void requirePostgres(DataSource dataSource) {
+        HikariDataSource pool =
+                DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);
+        if (pool != null && pool.getJdbcUrl() != null && pool.getJdbcUrl().startsWith("jdbc:postgresql:")) {
+            return;
+        }
+        try {
+            String product = productOf(dataSource);
+            if (!isPostgres(product)) {
+                throw notPostgres(product, null);
+            }
+        } catch (SQLException ex) {
+            log.debug("Flyway's DataSource could not be asked for its product", ex);
+        }
+    }
+
+    /**
+     * What to throw after the first statement has failed: the failure, unless the product is not PostgreSQL. Other
+     * products refuse the settings of the library's sessions with errors that do not show the reason.
+     */
+    static RuntimeException explain(RuntimeException failure, DataSource application) {
+        if (failure instanceof LockException known && UNREACHABLE.contains(known.code())) {
+            return failure;
+        }
+        try {
+            String product = productOf(application);
+            return isPostgres(product) ? failure : notPostgres(product, failure);
+        } catch (SQLException | RuntimeException ex) {
+            failure.addSuppressed(ex);
+            return failure;
+        }
+    }
+
+    private static String productOf(DataSource dataSource) throws SQLException {
+        try (Connection connection = dataSource.getConnection()) {
+            return connection.getMetaData().getDatabaseProductName();
+        }
+    }
+
+    private static boolean isPostgres(String product) {
+        return product.equals("PostgreSQL");
+    }
+
+    private static LockSetupException notPostgres(String product, @Nullable RuntimeException cause) {
+        return new LockSetupException(
+                LockErrorCode.INVALID_ARGUMENT,
+                "SyncGuard keeps its locks in PostgreSQL or Redis, but the DataSource leads to " + product,
+                List.of(
+                        "Use PostgreSQL: set spring.datasource.url to a PostgreSQL database",
+                        "Keep only the locks in PostgreSQL: mark a DataSource bean that leads there with"
+                                + " @SyncGuardDataSource",
+                        "Keep the locks in Redis: add spring-boot-starter-data-redis, and set syncguard.backend=redis",
+                        WITHOUT_A_STORE),
+                cause);
+    }
+}

@@ -1,0 +1,54 @@
+package io.syncguard.autoconfigure;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
+
+/**
+ * Shows what locks need if the application has no URL of a database. Spring Boot's analysis, which comes later, would
+ * advise an embedded database; locks cannot be stored there.
+ */
+@Order(0)
+final class MissingUrlFailureAnalyzer implements FailureAnalyzer {
+
+    /** The exception is not visible outside of its package. */
+    private static final String NO_DATA_SOURCE =
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceProperties$DataSourceBeanCreationException";
+
+    private final Environment environment;
+
+    MissingUrlFailureAnalyzer(Environment environment) {
+        this.environment = environment;
+    }
+
+    @Override
+    public @Nullable FailureAnalysis analyze(Throwable failure) {
+        if (environment.containsProperty("spring.datasource.url")
+                || !environment.getProperty("syncguard.enabled", Boolean.class, true)) {
+            return null;
+        }
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause.getClass().getName().equals(NO_DATA_SOURCE)) {
+                return analysis(cause);
+            }
+        }
+        return null;
+    }
+
+    private FailureAnalysis analysis(Throwable cause) {
+        String profiles = String.join(", ", environment.getActiveProfiles());
+        return new FailureAnalysis(
+                "The application has no database: spring.datasource.url is not set (active profiles: "
+                        + (profiles.isEmpty() ? "none" : profiles)
+                        + "). SyncGuard stores its locks in PostgreSQL or in Redis.",
+                """
+                Do one of these:
+                - Use PostgreSQL: set spring.datasource.url, or activate the profile that sets it.
+                - Use Redis and no database: add spring-boot-starter-data-redis, and set
+                  spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration.
+                - Use neither: set syncguard.enabled=false, and exclude the same auto-configuration.""",
+                cause);
+    }
+}

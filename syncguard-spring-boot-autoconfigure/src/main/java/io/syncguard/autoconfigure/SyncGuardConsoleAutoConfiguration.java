@@ -1,0 +1,70 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.actuate.SessionCsrf;
+import io.syncguard.actuate.SyncGuardConsoleEndpoint;
+import io.syncguard.actuate.SyncGuardConsoleEndpoint.CsrfHeader;
+import io.syncguard.actuate.SyncGuardEndpoint;
+import java.util.List;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.boot.actuate.endpoint.web.PathMapper;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.security.web.csrf.CsrfToken;
+import org.springframework.util.StringUtils;
+
+/**
+ * The page for people, {@code /actuator/syncguardconsole}, if {@code syncguard.console.enabled} is true and the
+ * endpoint {@code syncguard} is exposed, too.
+ */
+@AutoConfiguration(after = SyncGuardEndpointAutoConfiguration.class)
+@ConditionalOnWebApplication
+@ConditionalOnBooleanProperty("syncguard.console.enabled")
+@ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+@ConditionalOnAvailableEndpoint(endpoint = SyncGuardEndpoint.class, exposure = EndpointExposure.WEB)
+@ConditionalOnBean(SyncGuardEndpoint.class)
+public final class SyncGuardConsoleAutoConfiguration {
+
+    private static final EndpointId LOCKS = EndpointId.of("syncguard");
+
+    private static final EndpointId CONSOLE = EndpointId.of("syncguardconsole");
+
+    @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnAvailableEndpoint
+    SyncGuardConsoleEndpoint syncGuardConsoleEndpoint(
+            ObjectProvider<PathMapper> paths, EndpointAccessResolver access, ObjectProvider<SessionCsrf> csrf) {
+        List<PathMapper> mappers = paths.orderedStream().toList();
+        return new SyncGuardConsoleEndpoint(
+                fromConsole(mappers),
+                access.accessFor(LOCKS, Access.READ_ONLY) == Access.UNRESTRICTED,
+                csrf.getIfAvailable() == null ? () -> CsrfHeader.NONE : csrf.getObject());
+    }
+
+    /** Relative, because a proxy may add to the front of all paths. */
+    private static String fromConsole(List<PathMapper> mappers) {
+        int levels = StringUtils.countOccurrencesOf(PathMapper.getRootPath(mappers, CONSOLE), "/");
+        return "../".repeat(levels) + PathMapper.getRootPath(mappers, LOCKS);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(CsrfToken.class)
+    static class CsrfConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        SessionCsrf syncGuardSessionCsrf() {
+            return new SessionCsrf();
+        }
+    }
+}

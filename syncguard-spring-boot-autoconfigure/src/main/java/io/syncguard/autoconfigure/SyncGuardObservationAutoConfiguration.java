@@ -1,0 +1,47 @@
+package io.syncguard.autoconfigure;
+
+import io.micrometer.core.instrument.observation.MeterObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import io.syncguard.core.LockObserver;
+import io.syncguard.micrometer.LockMeterObservationHandler;
+import io.syncguard.micrometer.LockMeters;
+import io.syncguard.micrometer.LockObservationConvention;
+import io.syncguard.micrometer.LockObservations;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
+/**
+ * Observations of locks, if the application has a registry for them.
+ */
+@AutoConfiguration(
+        after = SyncGuardMetricsAutoConfiguration.class,
+        afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
+@ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
+@ConditionalOnClass({ObservationRegistry.class, MeterObservationHandler.class})
+@ConditionalOnSingleCandidate(ObservationRegistry.class)
+public final class SyncGuardObservationAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean(LockObserver.class)
+    LockObservations syncGuardLockObservations(
+            ObservationRegistry registry, ObjectProvider<LockObservationConvention> convention) {
+        return new LockObservations(registry, convention.getIfAvailable());
+    }
+
+    /** Comes before Boot's handler: of those that make meters, only the first that supports a context is called. */
+    @Bean
+    @Order(Ordered.HIGHEST_PRECEDENCE)
+    @ConditionalOnBean(LockMeters.class)
+    @ConditionalOnMissingBean
+    LockMeterObservationHandler syncGuardLockMeterObservationHandler() {
+        return new LockMeterObservationHandler();
+    }
+}

@@ -1,0 +1,34 @@
+package io.syncguard.core;
+
+import io.syncguard.LockOutcome;
+import org.jspecify.annotations.Nullable;
+
+/** One acquisition, from the first attempt to the end of the last. Used by the thread that acquires the lock. */
+public interface AcquireObservation extends LockObservation {
+
+    /** Observes nothing. */
+    AcquireObservation NONE = new AcquireObservation() {
+
+        @Override
+        public void contended(@Nullable String owner) {}
+
+        @Override
+        public void waits() {}
+
+        @Override
+        public void ended(LockOutcome outcome) {}
+
+        @Override
+        public void failed(Throwable error) {}
+    };
+
+    /**
+     * An attempt was not granted.
+     *
+     * @param owner the label of the holder; {@code null} if it has none, or if others only wait for the key
+     */
+    void contended(@Nullable String owner);
+
+    /** The caller has a queue entry, and waits from now until the end of the acquisition. */
+    void waits();
+}

@@ -1,0 +1,81 @@
+package io.syncguard.core;
+
+import io.syncguard.LockException;
+import io.syncguard.LockListener;
+import io.syncguard.LockOutcome;
+import io.syncguard.LockRequest;
+import io.syncguard.concurrent.Time;
+import java.time.Duration;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/** Reports one acquisition to the listeners and the observer. Used by the thread that acquires the lock. */
+final class AcquireReport {
+
+    private static final Log log = LogFactory.getLog(Acquirer.class);
+
+    private final LockRequest request;
+    private final Time time;
+    private final ListenerDispatcher dispatcher;
+    private final AcquireObservation observation;
+    private final long began;
+    private boolean waits;
+
+    AcquireReport(LockRequest request, Time time, ListenerDispatcher dispatcher) {
+        this.request = request;
+        this.time = time;
+        this.dispatcher = dispatcher;
+        this.began = time.nanoTime();
+        this.observation = dispatcher.observeAcquire(request);
+    }
+
+    long began() {
+        return began;
+    }
+
+    Duration elapsed() {
+        return Duration.ofNanos(time.nanoTime() - began);
+    }
+
+    /** An attempt was not granted. */
+    void contended(Contention contention) {
+        observation.contended(contention.owner());
+    }
+
+    /** The caller has a queue entry, because of this contention. */
+    void waits(Contention contention) {
+        contended(contention);
+        if (!waits) {
+            waits = true;
+            log.debug(contention + "; waiting");
+            dispatcher.dispatch(request, null, elapsed(), LockListener::waitStarted);
+            observation.waits();
+        }
+    }
+
+    /** Ends the wait, if the caller waited. */
+    void waitEnded() {
+        if (waits) {
+            dispatcher.dispatch(request, null, elapsed(), LockListener::waitEnded);
+        }
+    }
+
+    void granted() {
+        observation.ended(LockOutcome.ACQUIRED);
+    }
+
+    /** Returns how long the caller waited, without the time that listeners take. */
+    Duration refused() {
+        Duration waited = elapsed();
+        observation.ended(LockOutcome.REFUSED);
+        dispatcher.refused(request, waited);
+        return waited;
+    }
+
+    void failed(Throwable failure) {
+        observation.failed(failure);
+        if (failure instanceof LockException ex) {
+            dispatcher.failed(request, elapsed(), ex);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package io.syncguard.core;
+
+import io.syncguard.LockLimits;
+import io.syncguard.spi.BlockingSession;
+import io.syncguard.spi.LockBackend;
+import java.util.List;
+
+/** What operators see of an engine and its store, beyond what applications need. Threads may share it. */
+public final class EngineDiagnostics {
+
+    private final LockEngine engine;
+    private final LockBackend backend;
+    private final EngineSettings settings;
+    private final LeaseMonitor monitor;
+    private final WaiterRegistry waiters;
+    private final Heartbeat heartbeat;
+
+    EngineDiagnostics(
+            LockEngine engine,
+            LockBackend backend,
+            EngineSettings settings,
+            LeaseMonitor monitor,
+            WaiterRegistry waiters,
+            Heartbeat heartbeat) {
+        this.engine = engine;
+        this.backend = backend;
+        this.settings = settings;
+        this.monitor = monitor;
+        this.waiters = waiters;
+        this.heartbeat = heartbeat;
+    }
+
+    /** What this process holds and waits for. No I/O. */
+    public ProcessStatus process() {
+        return new ProcessStatus(
+                backend.name(),
+                settings.owner(),
+                engine.grantsLocks(),
+                monitor.leases().size(),
+                waiters.size(),
+                heartbeat.sinceSuccess(),
+                heartbeat.failures(),
+                backend.isConnected(),
+                backend.pool());
+    }
+
+    /** The sessions of the store's server that lock rows of the key: pins, and what keeps its operations waiting. */
+    public List<BlockingSession> blockingSessions(String key) {
+        return backend.blockingSessions(LockLimits.key(key));
+    }
+}

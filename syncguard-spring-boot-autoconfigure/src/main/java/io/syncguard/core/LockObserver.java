@@ -1,0 +1,35 @@
+package io.syncguard.core;
+
+import io.syncguard.Fence;
+import io.syncguard.LockRequest;
+
+/**
+ * Observes the operations of locks, for traces. Threads may share it.
+ *
+ * <p>A call observes on the thread that makes it. For the heartbeat and for losses there are threads that nothing waits
+ * for. So an observer that blocks delays callers, but neither heartbeats nor the detection of a loss. It never throws.
+ * A nested request that joins an outer handle is not observed, and neither is an operation by lock id on a lock of
+ * another process.
+ */
+public interface LockObserver {
+
+    /** Observes nothing, at no cost. */
+    LockObserver NONE = new LockObserver() {
+
+        @Override
+        public AcquireObservation acquire(String backend, LockRequest request) {
+            return AcquireObservation.NONE;
+        }
+
+        @Override
+        public HeldObservation held(String backend, LockRequest request, Fence fence) {
+            return HeldObservation.NONE;
+        }
+    };
+
+    /** Called before the first attempt, by the thread that acquires the lock. */
+    AcquireObservation acquire(String backend, LockRequest request);
+
+    /** Called after the end of the acquisition, by the thread that was granted the lock. */
+    HeldObservation held(String backend, LockRequest request, Fence fence);
+}

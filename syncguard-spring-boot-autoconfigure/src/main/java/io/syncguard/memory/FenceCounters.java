@@ -1,0 +1,45 @@
+package io.syncguard.memory;
+
+import io.syncguard.Fence;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.spi.FenceSource;
+import java.util.HashMap;
+import java.util.Map;
+
+/** The last fence of each key that was ever granted. The lock of the store guards it. */
+final class FenceCounters {
+
+    private final FenceSource source;
+    private final Map<String, Long> counters = new HashMap<>();
+
+    FenceCounters(FenceSource source) {
+        this.source = source;
+    }
+
+    /** Zero if none was drawn. */
+    long last(String key) {
+        return counters.getOrDefault(key, 0L);
+    }
+
+    void set(String key, long last) {
+        counters.put(key, last);
+    }
+
+    void lose(String key) {
+        counters.remove(key);
+    }
+
+    boolean hasNext(String key) {
+        return last(key) < Fence.MAX_VALUE;
+    }
+
+    /** @param now the clock of the store, in milliseconds */
+    long next(String key, long now) {
+        if (!hasNext(key)) {
+            throw new LockBackendException(LockErrorCode.INTERNAL, "The key '" + key + "' has no fences left", null);
+        }
+        long first = source == FenceSource.CLOCK ? now * 10 : 1;
+        return counters.merge(key, first, (last, any) -> Math.max(last + 1, first));
+    }
+}

@@ -1,0 +1,21 @@
+package io.syncguard.memory;
+
+import io.syncguard.RawLockInfo;
+
+/**
+ * Learns of every grant of an {@link InMemoryStore} and of its end, in their order. Called within the step that makes
+ * the change: it must not block.
+ */
+public interface GrantListener {
+
+    /** Ignores them. */
+    GrantListener NONE = new GrantListener() {};
+
+    default void granted(RawLockInfo lease) {}
+
+    /**
+     * The lease was released, or deleted after it had ended otherwise. A lease that lapsed is deleted at the next grant
+     * of its key.
+     */
+    default void ended(RawLockInfo lease) {}
+}

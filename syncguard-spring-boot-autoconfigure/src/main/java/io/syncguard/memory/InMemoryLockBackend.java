@@ -1,0 +1,196 @@
+package io.syncguard.memory;
+
+import io.syncguard.ForcedRelease;
+import io.syncguard.LockPage;
+import io.syncguard.LockQuery;
+import io.syncguard.LockStatus;
+import io.syncguard.RawLockInfo;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.WakeUpListener;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One process on an {@link InMemoryStore}, for tests. Several backends may share one store, as processes share a
+ * database. Threads may share it.
+ */
+public final class InMemoryLockBackend implements LockBackend {
+
+    private static final Comparator<String> BY_BYTES =
+            Comparator.comparing(key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
+
+    private final InMemoryStore store;
+    private final Function<AcquireRequest, @Nullable AcquireResult> interceptor;
+
+    /** Written by the engine before its first request, read by all. */
+    private volatile @Nullable WakeUpListener engine;
+
+    /** Written by a test, read by all. */
+    private volatile boolean deliversWakeUps = true;
+
+    /** On a store of its own. */
+    public InMemoryLockBackend() {
+        this(new InMemoryStore());
+    }
+
+    public InMemoryLockBackend(InMemoryStore store) {
+        this(store, request -> null);
+    }
+
+    /**
+     * @param interceptor answers acquire requests of this process in place of the store, or throws; {@code null} leaves
+     *     the answer to the store
+     */
+    public InMemoryLockBackend(InMemoryStore store, Function<AcquireRequest, @Nullable AcquireResult> interceptor) {
+        this.store = store;
+        this.interceptor = interceptor;
+    }
+
+    /** Whether wake-ups arrive in this process from now on. The engine is not notified of the change. */
+    public void deliverWakeUps(boolean delivers) {
+        deliversWakeUps = delivers;
+    }
+
+    @Override
+    public String name() {
+        return "memory";
+    }
+
+    @Override
+    public AcquireResult acquire(AcquireRequest request) {
+        AcquireResult intercepted = interceptor.apply(request);
+        return intercepted == null ? store.with(request.key(), key -> key.acquire(request, this)) : intercepted;
+    }
+
+    @Override
+    public ReleaseResult release(String lockId) {
+        return release(lockId, true);
+    }
+
+    @Override
+    public ReleaseResult releaseAfter(String lockId, Duration held) {
+        return store.withLockId(lockId, key -> key.releaseAfter(lockId, held), ReleaseResult.NOT_FOUND);
+    }
+
+    @Override
+    public List<ReleaseResult> releaseAll(List<String> lockIds) {
+        return store.call(
+                () -> lockIds.stream().map(lockId -> release(lockId, false)).toList());
+    }
+
+    @Override
+    public List<Duration> renewWaiters(List<String> lockIds) {
+        return store.call(() -> lockIds.stream()
+                .map(lockId -> store.withLockId(lockId, key -> key.renewWaiter(lockId), Duration.ZERO))
+                .toList());
+    }
+
+    @Override
+    public Duration waiterTtl() {
+        return store.waiterTtl();
+    }
+
+    @Override
+    public void connect(WakeUpListener listener) {
+        engine = listener;
+    }
+
+    @Override
+    public boolean isConnected() {
+        return deliversWakeUps;
+    }
+
+    @Override
+    public List<ExtendResult> extend(List<ExtendRequest> requests) {
+        return store.call(() -> requests.stream().map(this::extend).toList());
+    }
+
+    @Override
+    public ExtendResult extend(ExtendRequest request) {
+        return store.withLockId(request.lockId(), key -> key.extend(request), new ExtendResult.NotFound());
+    }
+
+    @Override
+    public ExtendResult rotate(ExtendRequest request) {
+        return store.withLockId(request.lockId(), key -> key.rotate(request), new ExtendResult.NotFound());
+    }
+
+    @Override
+    public boolean isLocked(String key) {
+        return !lookup(key).isEmpty();
+    }
+
+    @Override
+    public List<RawLockInfo> lookup(String key) {
+        return store.with(key, stored -> stored.leases().lookup(store.now()));
+    }
+
+    @Override
+    public Optional<RawLockInfo> lookupById(String lockId) {
+        return store.withLockId(lockId, key -> key.leases().lookupById(lockId, store.now()), Optional.empty());
+    }
+
+    @Override
+    public LockPage list(LockQuery query) {
+        return store.call(() -> LockPage.of(
+                store.keys()
+                        .filter(stored -> stored.key().startsWith(query.prefix())
+                                && BY_BYTES.compare(stored.key(), query.after()) > 0)
+                        .sorted(Comparator.comparing(StoredKey::key, BY_BYTES))
+                        .flatMap(stored -> stored.status().stream())
+                        .limit(query.limit() + 1L)
+                        .toList(),
+                query.limit()));
+    }
+
+    @Override
+    public Optional<LockStatus> status(String key) {
+        return store.with(key, StoredKey::status);
+    }
+
+    @Override
+    public ForcedRelease forceRelease(String key) {
+        return store.with(key, StoredKey::forceRelease);
+    }
+
+    @Override
+    public Duration inDoubtPeriod() {
+        return Duration.ofSeconds(5);
+    }
+
+    @Override
+    public void close() {}
+
+    boolean isListening() {
+        return engine != null;
+    }
+
+    void wake(long waiter) {
+        WakeUpListener listener = engine;
+        if (deliversWakeUps && listener != null) {
+            listener.wake(waiter);
+        }
+    }
+
+    void handOver(long waiter, AcquireResult.Granted grant) {
+        WakeUpListener listener = engine;
+        if (deliversWakeUps && listener != null) {
+            listener.handOver(waiter, grant);
+        }
+    }
+
+    private ReleaseResult release(String lockId, boolean handOver) {
+        return store.withLockId(lockId, key -> key.release(lockId, handOver), ReleaseResult.NOT_FOUND);
+    }
+}

@@ -1,0 +1,72 @@
+package io.syncguard.memory;
+
+import io.syncguard.LockStatus;
+import io.syncguard.RawLockInfo;
+import io.syncguard.spi.AcquireRequest;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The leases of one key, live and lapsed. The lock of the store guards it. */
+final class KeyLeases {
+
+    private final List<StoredLease> leases = new ArrayList<>();
+
+    void add(StoredLease lease) {
+        leases.add(lease);
+    }
+
+    void remove(StoredLease lease) {
+        leases.remove(lease);
+    }
+
+    boolean isEmpty() {
+        return leases.isEmpty();
+    }
+
+    List<StoredLease> all() {
+        return List.copyOf(leases);
+    }
+
+    List<StoredLease> live(long now) {
+        return leases.stream().filter(lease -> lease.isLive(now)).toList();
+    }
+
+    /** The lease with this lock id, live or lapsed. */
+    @Nullable
+    StoredLease find(String lockId) {
+        return leases.stream().filter(lease -> lease.has(lockId)).findFirst().orElse(null);
+    }
+
+    /** The live leases because of which the request cannot be granted. */
+    List<StoredLease> conflicting(AcquireRequest request, long now) {
+        return live(now).stream()
+                .filter(lease -> KeyQueue.conflict(lease.request(), request))
+                .toList();
+    }
+
+    /** What lookups show, in the order of the fences. */
+    List<RawLockInfo> lookup(long now) {
+        return live(now).stream()
+                .map(StoredLease::info)
+                .sorted(Comparator.comparing(RawLockInfo::fence))
+                .toList();
+    }
+
+    /** What operators see, in the order of the fences. */
+    List<LockStatus.Holder> status(long now) {
+        return live(now).stream()
+                .map(StoredLease::status)
+                .sorted(Comparator.comparing(LockStatus.Holder::fence))
+                .toList();
+    }
+
+    Optional<RawLockInfo> lookupById(String lockId, long now) {
+        return live(now).stream()
+                .filter(lease -> lease.has(lockId))
+                .map(StoredLease::info)
+                .findFirst();
+    }
+}

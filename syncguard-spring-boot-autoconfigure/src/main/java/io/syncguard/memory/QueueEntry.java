@@ -1,0 +1,71 @@
+package io.syncguard.memory;
+
+import io.syncguard.LockStatus;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import java.time.Instant;
+
+/** A waiter in the queue of a key. The lock of the store guards it. */
+final class QueueEntry {
+
+    /** The last request, whose number identifies the waiter. */
+    private AcquireRequest request;
+
+    private final InMemoryLockBackend process;
+    private final long arrivedAt;
+    private long expiresAt;
+
+    QueueEntry(AcquireRequest request, InMemoryLockBackend process, long now) {
+        this.request = request;
+        this.process = process;
+        this.arrivedAt = now;
+    }
+
+    AcquireRequest request() {
+        return request;
+    }
+
+    String lockId() {
+        return request.lockId();
+    }
+
+    long expiresAt() {
+        return expiresAt;
+    }
+
+    boolean isLive(long now) {
+        return expiresAt > now;
+    }
+
+    void expireAt(long end) {
+        expiresAt = end;
+    }
+
+    /** A further attempt of the waiter, under a new number. */
+    void renew(AcquireRequest attempt, long end) {
+        request = attempt;
+        expiresAt = end;
+    }
+
+    void wake() {
+        Long number = request.waiter();
+        if (number != null) {
+            process.wake(number);
+        }
+    }
+
+    boolean acceptsHandOver() {
+        return request.handOver() && process.isListening();
+    }
+
+    void handOver(AcquireResult.Granted grant) {
+        Long number = request.waiter();
+        if (number != null) {
+            process.handOver(number, grant);
+        }
+    }
+
+    LockStatus.Waiter status() {
+        return new LockStatus.Waiter(request.mode(), request.owner(), Instant.ofEpochMilli(arrivedAt));
+    }
+}

@@ -1,0 +1,249 @@
+package io.syncguard.memory;
+
+import io.syncguard.Fence;
+import io.syncguard.ForcedRelease;
+import io.syncguard.LockMode;
+import io.syncguard.LockStatus;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.ReleaseResult;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The leases and the queue of one key, and each operation that a server does with them in one step. The lock of the
+ * store guards it.
+ */
+final class StoredKey {
+
+    private final String key;
+    private final InMemoryStore store;
+    private final KeyLeases leases = new KeyLeases();
+    private final KeyQueue queue = new KeyQueue();
+
+    StoredKey(String key, InMemoryStore store) {
+        this.key = key;
+        this.store = store;
+    }
+
+    AcquireResult acquire(AcquireRequest request, InMemoryLockBackend process) {
+        queue.removeLapsed(now());
+        StoredLease handedOver = request.queued() ? leases.find(request.lockId()) : null;
+        if (handedOver != null && handedOver.isLive(now())) {
+            handedOver.expireAt(now() + request.ttl().toMillis());
+            return handedOver.grant();
+        }
+        QueueEntry own = queue.find(request.lockId());
+        Obstacles obstacles = obstacles(own, request);
+        if (obstacles.areNone()) {
+            return grant(request, request.ttl(), own).grant();
+        }
+        if (request.waiter() == null) {
+            if (own != null) {
+                leave(own);
+            }
+            return new AcquireResult.Refused(obstacles.untilLast(now()), obstacles.holder());
+        }
+        QueueEntry entry = own == null ? queue.add(new QueueEntry(request, process, now())) : own;
+        entry.renew(request, waiterEnd());
+        return new AcquireResult.Queued(obstacles.untilFirst(now()), obstacles.holder());
+    }
+
+    ReleaseResult release(String lockId, boolean handOver) {
+        queue.removeLapsed(now());
+        QueueEntry entry = queue.find(lockId);
+        if (entry != null) {
+            leave(entry);
+            return ReleaseResult.LEFT;
+        }
+        StoredLease lease = leases.find(lockId);
+        if (lease == null) {
+            return ReleaseResult.NOT_FOUND;
+        }
+        if (!lease.isLive(now())) {
+            return ReleaseResult.EXPIRED;
+        }
+        remove(lease);
+        if (!handOver || !handOver()) {
+            wake(waiter -> false);
+        }
+        return ReleaseResult.RELEASED;
+    }
+
+    ReleaseResult releaseAfter(String lockId, Duration held) {
+        StoredLease lease = leases.find(lockId);
+        if (lease == null) {
+            return ReleaseResult.NOT_FOUND;
+        }
+        if (!lease.isLive(now())) {
+            return ReleaseResult.EXPIRED;
+        }
+        store.ended(lease);
+        lease.reserve(held);
+        wake(queue::isFirstOrBehindFirstReaders);
+        return ReleaseResult.RELEASED;
+    }
+
+    Duration renewWaiter(String lockId) {
+        queue.removeLapsed(now());
+        QueueEntry own = queue.find(lockId);
+        if (own == null) {
+            return Duration.ZERO;
+        }
+        own.expireAt(waiterEnd());
+        return obstacles(own, own.request()).untilFirst(now());
+    }
+
+    ExtendResult extend(ExtendRequest request) {
+        StoredLease lease = leases.find(request.lockId());
+        if (lease == null) {
+            return new ExtendResult.NotFound();
+        }
+        if (!lease.isLive(now())) {
+            return new ExtendResult.Expired();
+        }
+        long before = lease.expiresAt();
+        lease.expireAt(now() + request.ttl().toMillis());
+        if (lease.expiresAt() < before) {
+            wake(queue::isFirstOrBehindFirstReaders);
+        }
+        return new ExtendResult.Extended(Instant.ofEpochMilli(lease.expiresAt()));
+    }
+
+    ExtendResult rotate(ExtendRequest request) {
+        StoredLease lease = leases.find(request.lockId());
+        if (lease == null || lease.request().mode() == LockMode.SHARED) {
+            return new ExtendResult.NotFound();
+        }
+        if (!lease.isLive(now())) {
+            return new ExtendResult.Expired();
+        }
+        Fence next = new Fence(store.fences().next(key, now()));
+        lease.rotated(next.value());
+        extend(request);
+        return new ExtendResult.Rotated(Instant.ofEpochMilli(lease.expiresAt()), next);
+    }
+
+    ForcedRelease forceRelease() {
+        int released = leases.live(now()).size();
+        if (released == 0) {
+            return new ForcedRelease(key, 0, 0, null);
+        }
+        Fence fence = store.fences().hasNext(key) ? new Fence(store.fences().next(key, now())) : null;
+        leases.all().forEach(this::remove);
+        wake(waiter -> false);
+        return new ForcedRelease(key, released, 0, fence);
+    }
+
+    /** Deletes the leases without a holder. */
+    void free() {
+        leases.all().stream().filter(StoredLease::isReserved).forEach(this::remove);
+        wake(waiter -> false);
+    }
+
+    void dismiss(QueueEntry entry) {
+        leave(entry);
+        entry.wake();
+    }
+
+    Optional<LockStatus> status() {
+        List<LockStatus.Holder> holders = leases.status(now());
+        List<LockStatus.Waiter> waiters = queue.status(now());
+        if (holders.isEmpty() && waiters.isEmpty()) {
+            return Optional.empty();
+        }
+        List<LockStatus.Waiter> shown =
+                waiters.stream().limit(LockStatus.MAX_QUEUE).toList();
+        return Optional.of(new LockStatus(key, Instant.ofEpochMilli(now()), holders, shown, waiters.size()));
+    }
+
+    String key() {
+        return key;
+    }
+
+    KeyQueue queue() {
+        return queue;
+    }
+
+    KeyLeases leases() {
+        return leases;
+    }
+
+    boolean isEmpty() {
+        return leases.isEmpty() && queue.isEmpty();
+    }
+
+    void removeLapsed() {
+        leases.all().stream().filter(lease -> !lease.isLive(now())).forEach(this::remove);
+    }
+
+    private StoredLease grant(AcquireRequest request, Duration ttl, @Nullable QueueEntry entry) {
+        StoredLease lease = new StoredLease(request, store.fences().next(key, now()), now(), ttl);
+        queue.remove(entry);
+        removeLapsed();
+        leases.add(lease);
+        store.granted(lease);
+        return lease;
+    }
+
+    private void remove(StoredLease lease) {
+        leases.remove(lease);
+        store.ended(lease);
+    }
+
+    /** Waiters behind it may have relied on its polls and have to look again; so may a writer whom readers let pass. */
+    private void leave(QueueEntry left) {
+        List<QueueEntry> behind = queue.behind(left);
+        queue.remove(left);
+        boolean wasWriter = left.request().mode() == LockMode.EXCLUSIVE;
+        wake(entry -> behind.contains(entry)
+                && (wasWriter
+                        ? queue.isFirstOrBehindFirstReaders(entry)
+                        : queue.isFirst(entry) && KeyQueue.conflict(entry.request(), left.request())));
+    }
+
+    /** Grants the key to the first waiter, if no lease is left and it accepts a hand-over. */
+    private boolean handOver() {
+        removeLapsed();
+        QueueEntry first = queue.first();
+        if (first == null
+                || !first.acceptsHandOver()
+                || !leases.isEmpty()
+                || !store.fences().hasNext(key)) {
+            return false;
+        }
+        first.handOver(grant(first.request(), store.waiterTtl(), first).grant());
+        return true;
+    }
+
+    /** Wakes the waiters that can be granted the key, and those that have to look again even while it is held. */
+    private void wake(Predicate<QueueEntry> always) {
+        queue.removeLapsed(now());
+        queue.entries().stream()
+                .filter(entry -> canGoOn(entry) || always.test(entry))
+                .forEach(QueueEntry::wake);
+    }
+
+    private boolean canGoOn(QueueEntry entry) {
+        return queue.isFirst(entry)
+                && leases.conflicting(entry.request(), now()).isEmpty();
+    }
+
+    private Obstacles obstacles(@Nullable QueueEntry own, AcquireRequest request) {
+        return new Obstacles(leases.conflicting(request, now()), queue.inFront(own, request));
+    }
+
+    private long waiterEnd() {
+        return now() + store.waiterTtl().toMillis();
+    }
+
+    private long now() {
+        return store.now();
+    }
+}

@@ -1,0 +1,12 @@
+/**
+ * The in-memory backend: the contract in its simplest form, for tests. It is no store for an application: other
+ * processes do not see its locks, and a restart forgets them.
+ *
+ * <p>{@link io.syncguard.memory.InMemoryStore} is in the place of a server: several
+ * {@link io.syncguard.memory.InMemoryLockBackend backends} may share one, as processes share a database. Nothing in the
+ * library turns it on: {@code syncguard-spring-boot-test} does, and the tests of the library.
+ */
+@NullMarked
+package io.syncguard.memory;
+
+import org.jspecify.annotations.NullMarked;

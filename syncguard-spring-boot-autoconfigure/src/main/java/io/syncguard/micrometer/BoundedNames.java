@@ -1,0 +1,29 @@
+package io.syncguard.micrometer;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The names of locks for tags. After the first {@value #MAX_NAMES}, all others are {@value #OTHER}, so that names made
+ * from data by mistake cannot fill a registry. Threads may share it.
+ */
+final class BoundedNames {
+
+    private static final int MAX_NAMES = 500;
+
+    private static final String OTHER = "other";
+
+    private final Set<String> names = ConcurrentHashMap.newKeySet();
+
+    /** Concurrent calls may add a few names more. */
+    String bounded(String name) {
+        if (names.contains(name)) {
+            return name;
+        }
+        if (names.size() >= MAX_NAMES) {
+            return OTHER;
+        }
+        names.add(name);
+        return name;
+    }
+}

@@ -1,0 +1,133 @@
+package io.syncguard.micrometer;
+
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.docs.ObservationDocumentation;
+
+/**
+ * The observations of locks, with their names and keys. A {@link LockObservationConvention} sets the key values.
+ */
+public enum LockObservationDocumentation implements ObservationDocumentation {
+
+    /** An acquisition, from the first attempt to the answer. */
+    ACQUIRE("acquire"),
+
+    /** The wait of an acquisition, from the refusal of the first attempt to the answer. Within the acquisition. */
+    WAIT("wait"),
+
+    /**
+     * A lock, from its grant to its end, or to the end of its last body if that is later. Its bodies run in its scope.
+     */
+    HELD("held"),
+
+    /** An extension of the lease, by the heartbeat or by hand. Within the lock that is held. */
+    EXTEND("extend"),
+
+    /** The release by the holder. Within the lock that is held. */
+    RELEASE("release");
+
+    private final String operation;
+
+    LockObservationDocumentation(String operation) {
+        this.operation = operation;
+    }
+
+    @Override
+    public String getName() {
+        return "syncguard.lock." + operation;
+    }
+
+    @Override
+    public KeyName[] getLowCardinalityKeyNames() {
+        return LowCardinalityKeys.values();
+    }
+
+    @Override
+    public KeyName[] getHighCardinalityKeyNames() {
+        return HighCardinalityKeys.values();
+    }
+
+    @Override
+    public Observation.Event[] getEvents() {
+        return this == HELD ? Events.values() : EMPTY_EVENT_NAMES;
+    }
+
+    /** The word for the operation, such as {@code acquire}. */
+    String operation() {
+        return operation;
+    }
+
+    /** Keys with few values. Every observation has all of them. */
+    public enum LowCardinalityKeys implements KeyName {
+
+        /** The name of the annotation or the request; never a key. */
+        NAME("name"),
+
+        /** The mode: {@code exclusive} or {@code shared}. */
+        MODE("mode"),
+
+        /** The backend: {@code postgres} or {@code redis}. */
+        BACKEND("backend"),
+
+        /** The {@link io.syncguard.LockOutcome} in lower case; {@code unknown} before the end. */
+        OUTCOME("outcome"),
+
+        /**
+         * The {@link io.syncguard.LockErrorCode} in lower case; {@code none} without an error, and for an exception of
+         * a body that is no {@link io.syncguard.LockException}.
+         */
+        ERROR_CODE("error.code");
+
+        private final String key;
+
+        LowCardinalityKeys(String key) {
+            this.key = key;
+        }
+
+        @Override
+        public String asString() {
+            return key;
+        }
+    }
+
+    /** Keys with many values, for traces only. */
+    public enum HighCardinalityKeys implements KeyName {
+
+        /** The hash of the key, as lookups show it. */
+        KEY_HASH("key.hash"),
+
+        /** The fence of the grant, once there is one. */
+        FENCE("fence"),
+
+        /** The owner of the lock for which an acquisition waited, or because of which it was refused. */
+        HOLDER_OWNER("holder.owner");
+
+        private final String key;
+
+        HighCardinalityKeys(String key) {
+            this.key = key;
+        }
+
+        @Override
+        public String asString() {
+            return key;
+        }
+    }
+
+    /** What happens to a lock that is held. */
+    public enum Events implements Observation.Event {
+
+        /** The lock was lost. Its bodies may still run. */
+        LOST {
+            @Override
+            public String getName() {
+                return "syncguard.lock.lost";
+            }
+
+            @Override
+            public String getContextualName() {
+                return "lock lost";
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.syncguard.micrometer;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import io.syncguard.Fence;
+import io.syncguard.LockRequest;
+import io.syncguard.core.AcquireObservation;
+import io.syncguard.core.HeldObservation;
+import io.syncguard.core.LockObserver;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes the observations of {@link LockObservationDocumentation}, for traces. Threads may share it.
+ *
+ * <p>It makes none while the registry has no handlers. An exception of a handler or of the convention is logged, and
+ * changes nothing for the lock.
+ */
+public final class LockObservations implements LockObserver {
+
+    private final ObservationRegistry registry;
+    private final @Nullable LockObservationConvention convention;
+    private final LockObservationConvention defaultConvention = new DefaultLockObservationConvention();
+    private final BoundedNames names = new BoundedNames();
+
+    public LockObservations(ObservationRegistry registry) {
+        this(registry, null);
+    }
+
+    /** @param convention in place of the default one */
+    public LockObservations(ObservationRegistry registry, @Nullable LockObservationConvention convention) {
+        this.registry = registry;
+        this.convention = convention;
+    }
+
+    @Override
+    public AcquireObservation acquire(String backend, LockRequest request) {
+        return registry.isNoop()
+                ? AcquireObservation.NONE
+                : new ObservedAcquire(this, new ObservedLock(names.bounded(request.name()), backend, request, null));
+    }
+
+    @Override
+    public HeldObservation held(String backend, LockRequest request, Fence fence) {
+        return registry.isNoop()
+                ? HeldObservation.NONE
+                : new ObservedHold(this, new ObservedLock(names.bounded(request.name()), backend, request, fence));
+    }
+
+    ObservationRegistry registry() {
+        return registry;
+    }
+
+    /** Starts an observation within the current one of the running thread. */
+    ObservedOperation start(LockObservationDocumentation which, ObservedLock lock) {
+        LockObservationContext context = new LockObservationContext(which, lock);
+        return new ObservedOperation(
+                context,
+                ShieldedObservation.start(() -> Observation.start(
+                        convention == null ? null : new NamedConvention(which, convention),
+                        new NamedConvention(which, defaultConvention),
+                        () -> context,
+                        registry)));
+    }
+}

@@ -1,0 +1,153 @@
+package io.syncguard.micrometer;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.LongTaskTimer;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockEvent;
+import io.syncguard.LockMode;
+import io.syncguard.LockOperation;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The meters with the same tags. Threads may share it.
+ *
+ * <p>All meters of one name have the same tags, because Prometheus requires that. Where a meter has a tag for its
+ * outcome, it has one for the error, too.
+ */
+final class MeterGroup {
+
+    private static final String NO_ERROR = "none";
+
+    private final MeterRegistry registry;
+    private final Tags tags;
+    private final Timer acquired;
+    private final Timer refused;
+    private final Timer held;
+    private final LongTaskTimer holding;
+    private final Counter extended;
+    private final Counter released;
+    private final Counter lost;
+    private final AtomicLong active;
+    private final AtomicLong waiting;
+    private final AtomicLong fence;
+
+    MeterGroup(MeterRegistry registry, Id id) {
+        this.registry = registry;
+        this.tags = Tags.of("name", id.name, "mode", id.mode.name().toLowerCase(Locale.ROOT), "backend", id.backend);
+        this.acquired = acquire("acquired", NO_ERROR);
+        this.refused = acquire("refused", NO_ERROR);
+        this.held = Timer.builder("syncguard.lock.held")
+                .description("Time from the grant of a lock to its end")
+                .tags(tags)
+                .register(registry);
+        this.holding = LongTaskTimer.builder("syncguard.lock.holding")
+                .description("Time since the grant of the locks that are held now")
+                .tags(tags)
+                .register(registry);
+        this.extended = extend("extended", NO_ERROR);
+        this.released = release("released", NO_ERROR);
+        this.lost = Counter.builder("syncguard.lock.lost")
+                .description("Locks that were lost while they were held")
+                .tags(tags)
+                .register(registry);
+        this.active = gauge("active", "Locks that are held now");
+        this.waiting = gauge("waiting", "Callers of this process that wait for a lock now");
+        this.fence = gauge("fence", "Largest fence that this process was granted");
+    }
+
+    LongTaskTimer holding() {
+        return holding;
+    }
+
+    void waitStarted() {
+        waiting.incrementAndGet();
+    }
+
+    void waitEnded() {
+        waiting.decrementAndGet();
+    }
+
+    void acquired(LockEvent event) {
+        acquired.record(event.elapsed());
+        active.incrementAndGet();
+        raiseFence(event);
+    }
+
+    void refused(LockEvent event) {
+        refused.record(event.elapsed());
+    }
+
+    void extended(LockEvent event) {
+        extended.increment();
+        raiseFence(event);
+    }
+
+    void released(LockEvent event) {
+        released.increment();
+        ended(event);
+    }
+
+    void lost(LockEvent event) {
+        lost.increment();
+        ended(event);
+    }
+
+    /** A meter for an error is made with the first one: made in advance, they would be thousands. */
+    void failed(LockEvent event, LockOperation operation, LockErrorCode code) {
+        String error = code.name().toLowerCase(Locale.ROOT);
+        switch (operation) {
+            case ACQUIRE -> acquire("failed", error).record(event.elapsed());
+            case EXTEND -> extend("failed", error).increment();
+            case RELEASE -> release("failed", error).increment();
+        }
+    }
+
+    private void ended(LockEvent event) {
+        held.record(event.elapsed());
+        active.decrementAndGet();
+    }
+
+    private void raiseFence(LockEvent event) {
+        if (event.fence() != null) {
+            fence.accumulateAndGet(event.fence().value(), Math::max);
+        }
+    }
+
+    private Timer acquire(String outcome, String error) {
+        return Timer.builder("syncguard.lock.acquire")
+                .description("Time to acquire a lock")
+                .tags(tags.and("outcome", outcome, "error", error))
+                .register(registry);
+    }
+
+    private Counter extend(String outcome, String error) {
+        return Counter.builder("syncguard.lock.extend")
+                .description("Extensions of leases")
+                .tags(tags.and("outcome", outcome, "error", error))
+                .register(registry);
+    }
+
+    private Counter release(String outcome, String error) {
+        return Counter.builder("syncguard.lock.release")
+                .description("Releases of locks")
+                .tags(tags.and("outcome", outcome, "error", error))
+                .register(registry);
+    }
+
+    private AtomicLong gauge(String meter, String description) {
+        AtomicLong value = new AtomicLong();
+        Gauge.builder("syncguard.lock." + meter, value, AtomicLong::get)
+                .description(description)
+                .tags(tags)
+                .register(registry);
+        return value;
+    }
+
+    /** The tags of all meters of a group. */
+    record Id(String name, LockMode mode, String backend) {}
+}

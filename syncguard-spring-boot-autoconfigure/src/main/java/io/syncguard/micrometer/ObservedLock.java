@@ -1,0 +1,51 @@
+package io.syncguard.micrometer;
+
+import io.syncguard.Fence;
+import io.syncguard.LockRequest;
+import io.syncguard.spi.Hashes;
+import org.jspecify.annotations.Nullable;
+
+/** The lock that the observations of one acquisition, or of one lease, have in common. Threads may share it. */
+final class ObservedLock {
+
+    private final String name;
+    private final String backend;
+    private final LockRequest request;
+    private final @Nullable Fence fence;
+
+    /** Computed when it is first needed: meters do not need it. Threads that do so at once compute the same. */
+    private volatile @Nullable String keyHash;
+
+    ObservedLock(String name, String backend, LockRequest request, @Nullable Fence fence) {
+        this.name = name;
+        this.backend = backend;
+        this.request = request;
+        this.fence = fence;
+    }
+
+    String name() {
+        return name;
+    }
+
+    String backend() {
+        return backend;
+    }
+
+    LockRequest request() {
+        return request;
+    }
+
+    @Nullable
+    Fence fence() {
+        return fence;
+    }
+
+    String keyHash() {
+        String known = keyHash;
+        if (known == null) {
+            known = Hashes.shown(request.key());
+            keyHash = known;
+        }
+        return known;
+    }
+}

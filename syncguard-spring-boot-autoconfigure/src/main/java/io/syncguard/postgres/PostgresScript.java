@@ -1,0 +1,64 @@
+package io.syncguard.postgres;
+
+import io.syncguard.LockSetupException;
+import io.syncguard.spi.FenceSource;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * The script that creates the tables and functions, which is a repeatable migration of Flyway.
+ *
+ * @param tables their names
+ * @param fences where fences come from
+ */
+public record PostgresScript(PostgresTables tables, FenceSource fences) {
+
+    /** Where it is on the class path: the location that Flyway is given. */
+    public static final String LOCATION = "db/syncguard/postgresql";
+
+    /** The path of the script. */
+    static final String PATH = LOCATION + "/R__syncguard_schema.sql";
+
+    /** The placeholders of the script, without the <code>${}</code>. */
+    public Map<String, String> placeholders() {
+        Map<String, String> placeholders = new HashMap<>(tables.placeholders());
+        placeholders.put("syncguard_fence_source", fenceSource());
+        return placeholders;
+    }
+
+    /**
+     * Writes it with the names of the tables, for a database whose tables the application must not create.
+     *
+     * @throws LockSetupException when the file cannot be written
+     */
+    public void writeTo(Path file) {
+        try {
+            Files.writeString(file, text());
+        } catch (IOException ex) {
+            throw LockSetupException.at("syncguard.postgres.schema-script", new UncheckedIOException(ex));
+        }
+    }
+
+    String fenceSource() {
+        return fences.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** The script with all placeholders replaced. */
+    String text() {
+        try (InputStream script = PostgresScript.class.getClassLoader().getResourceAsStream(PATH)) {
+            if (script == null) {
+                throw new IOException(PATH + " is not on the class path: the jar of SyncGuard is incomplete");
+            }
+            return PostgresTables.fill(new String(script.readAllBytes(), StandardCharsets.UTF_8), placeholders());
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+}

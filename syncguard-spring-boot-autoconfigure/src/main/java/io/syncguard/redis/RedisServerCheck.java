@@ -1,0 +1,104 @@
+package io.syncguard.redis;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockSetupException;
+import java.util.List;
+import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * Looks at the server at the start: refuses one that is too old, and warns of one that evicts keys when its memory is
+ * full.
+ */
+final class RedisServerCheck {
+
+    private static final Log log = LogFactory.getLog(RedisServerCheck.class);
+
+    private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+).*");
+
+    private RedisServerCheck() {}
+
+    /**
+     * Asks every node once. It ignores an error, which the next lock operation reports.
+     *
+     * @throws LockSetupException when a node is older than 6.2
+     */
+    static void check(RedisConnections connections) {
+        Properties info = info(connections);
+        if (info != null) {
+            valuesOf(info, "redis_version").forEach(RedisServerCheck::requireVersion);
+            valuesOf(info, "maxmemory_policy").forEach(RedisServerCheck::warnOf);
+        }
+    }
+
+    /** The failure of a start: with the reason if there is one, else with a next step for an error of the server. */
+    static RuntimeException refused(String prefix, LockBackendException failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof LockSetupException) {
+                return failure;
+            }
+        }
+        return new LockSetupException(
+                failure.code(),
+                "Redis refuses the keys under '" + prefix + "': "
+                        + String.valueOf(rootOf(failure).getMessage()).replaceFirst("^.*(?=WRONGTYPE|CROSSSLOT)", ""),
+                List.of(
+                        "Look for other users of these keys, and delete those that are not of SyncGuard",
+                        "Set another syncguard.redis.key-prefix"),
+                failure);
+    }
+
+    private static Throwable rootOf(Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return root;
+    }
+
+    private static @Nullable Properties info(RedisConnections connections) {
+        try (RedisConnection connection = connections.connection()) {
+            return connection.serverCommands().info();
+        } catch (RuntimeException ex) {
+            log.debug("Redis could not be asked for its version and its eviction policy", ex);
+            return null;
+        }
+    }
+
+    /** In a cluster, the address of the node and a dot come before the name. */
+    private static Stream<String> valuesOf(Properties info, String name) {
+        return info.stringPropertyNames().stream()
+                .filter(each -> each.equals(name) || each.endsWith("." + name))
+                .map(info::getProperty)
+                .distinct();
+    }
+
+    private static void requireVersion(String version) {
+        Matcher numbers = VERSION.matcher(version);
+        if (numbers.matches() && Integer.parseInt(numbers.group(1)) * 100 + Integer.parseInt(numbers.group(2)) < 602) {
+            throw LockSetupException.invalid(
+                    "Redis is version " + version + ", but SyncGuard needs 6.2 or later",
+                    "Update the server",
+                    "Set spring.data.redis.url to a newer one, or to a Valkey");
+        }
+    }
+
+    private static void warnOf(String policy) {
+        if (policy.startsWith("allkeys-")) {
+            log.warn("With maxmemory-policy " + policy
+                    + ", Redis deletes locks and fence counters when its memory is"
+                    + " full: a lock can have two holders, and fences from counters begin again. Set noeviction, or"
+                    + " use a separate Redis for locks");
+        } else if (policy.startsWith("volatile-")) {
+            log.warn("With maxmemory-policy " + policy
+                    + ", Redis deletes locks when its memory is full: a lock can have"
+                    + " two holders. Set noeviction, or use a separate Redis for locks");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.LockMode;
+import io.syncguard.leader.LeaderOnly;
+import io.syncguard.memory.InMemoryLockBackend;
+import io.syncguard.spi.LockBackend;
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** What a person reads if an annotation has a mistake. */
+@ExtendWith(OutputCaptureExtension.class)
+@Timeout(120)
+class AnnotationFailedStartTests {
+
+    private final FailedStart start;
+
+    AnnotationFailedStartTests(CapturedOutput output) {
+        this.start = new FailedStart(output)
+                .with(Store.class)
+                .with(FailedStart.NO_DATA_SOURCE)
+                .whereas(AnnotationFailedStartTests.class.getName() + "$", "com.example.");
+    }
+
+    @Test
+    void neither_name_nor_key() {
+        start.with(Nothing.class).reads("annotation-without-key");
+    }
+
+    @Test
+    void an_expression_that_cannot_be_parsed() {
+        start.with(Unparsable.class).reads("annotation-spel");
+    }
+
+    @Test
+    void a_constant_without_quotes() {
+        start.with(Constant.class).reads("annotation-constant");
+    }
+
+    @Test
+    void a_parameter_that_does_not_exist() {
+        start.with(UnknownParameter.class).reads("annotation-parameter");
+    }
+
+    @Test
+    void a_class_that_was_compiled_without_the_names_of_parameters(@TempDir Path directory) throws Exception {
+        start.with(compiledWithoutNames(directory)).reads("annotation-parameter-names");
+    }
+
+    @Test
+    void an_impossible_ttl() {
+        start.with(Ttl.class).reads("annotation-ttl");
+    }
+
+    @Test
+    void a_result_that_cannot_be_held() {
+        start.with(Lazy.class).reads("annotation-result");
+    }
+
+    @Test
+    void a_private_method() {
+        start.with(Private.class).reads("annotation-private");
+    }
+
+    @Test
+    void an_unknown_lock_manager() {
+        start.with(UnknownManager.class).reads("annotation-manager");
+    }
+
+    @Test
+    void a_fenced_resource_of_a_shared_lock() {
+        start.with(SharedFence.class).reads("annotation-shared-fence");
+    }
+
+    @Test
+    void a_fenced_resource_without_a_guard() {
+        start.with(Fenced.class).reads("annotation-no-guard");
+    }
+
+    @Test
+    void an_unknown_election() {
+        start.with(UnknownElection.class).reads("annotation-election");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Store {
+
+        @Bean
+        LockBackend lockBackend() {
+            return new InMemoryLockBackend();
+        }
+    }
+
+    static class Nothing {
+
+        @DistributedLock
+        public void submit(String orderId) {}
+    }
+
+    static class Unparsable {
+
+        @DistributedLock(key = "#orderId +")
+        public void submit(String orderId) {}
+    }
+
+    static class Constant {
+
+        @DistributedLock(key = "order-import")
+        public void submit(String orderId) {}
+    }
+
+    static class UnknownParameter {
+
+        @DistributedLock(name = "order", key = "#id")
+        public void submit(String orderId) {}
+    }
+
+    static class Ttl {
+
+        @DistributedLock(name = "order", ttl = "0s")
+        public void submit(String orderId) {}
+    }
+
+    static class Lazy {
+
+        @DistributedLock(name = "order")
+        public Stream<String> submit(String orderId) {
+            return Stream.empty();
+        }
+    }
+
+    static class Private {
+
+        public void call() {
+            submit("42");
+        }
+
+        @DistributedLock(name = "order")
+        private void submit(String orderId) {}
+    }
+
+    static class UnknownManager {
+
+        @DistributedLock(name = "order", lockManager = "redis")
+        public void submit(String orderId) {}
+    }
+
+    static class SharedFence {
+
+        @DistributedLock(name = "order", mode = LockMode.SHARED, fencedResource = "#orderId")
+        public void submit(String orderId) {}
+    }
+
+    static class Fenced {
+
+        @DistributedLock(name = "order", fencedResource = "#orderId")
+        public void submit(String orderId) {}
+    }
+
+    static class UnknownElection {
+
+        @LeaderOnly("settlement")
+        public void settle() {}
+    }
+
+    private static Class<?> compiledWithoutNames(Path directory) throws IOException, ClassNotFoundException {
+        Path source = directory.resolve("Orders.java");
+        Files.writeString(source, """
+                public class Orders {
+                    @io.syncguard.DistributedLock(name = "order", key = "#orderId")
+                    public void submit(String orderId) {}
+                }
+                """);
+        int result = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, "-cp", System.getProperty("java.class.path"), source.toString());
+        if (result != 0) {
+            throw new IllegalStateException("javac answered " + result);
+        }
+        URLClassLoader classes = new URLClassLoader(
+                new URL[] {directory.toUri().toURL()}, AnnotationFailedStartTests.class.getClassLoader());
+        return classes.loadClass("Orders");
+    }
+}

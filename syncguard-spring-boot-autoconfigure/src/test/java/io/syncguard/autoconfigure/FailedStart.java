@@ -1,0 +1,142 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.io.DefaultResourceLoader;
+
+/** Starts an application that fails, and compares what a person reads with a file of {@link #EXPECTED}. */
+final class FailedStart {
+
+    /** One file for each failure. */
+    static final Path EXPECTED = Path.of("src/test/resources/failed-starts");
+
+    static final String NO_DATA_SOURCE =
+            "spring.autoconfigure.exclude=" + "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration";
+
+    /** What the failures read, to be copied after an intended change. */
+    private static final Path ACTUAL = Path.of("target/failed-starts");
+
+    private static final String TITLE = "APPLICATION FAILED TO START";
+
+    private static final int MAX_LINES = 15;
+
+    private final CapturedOutput output;
+    private final List<Class<?>> sources = new ArrayList<>(List.of(Application.class));
+    private final Map<String, String> placeholders = new LinkedHashMap<>();
+    private final Map<String, String> properties = new LinkedHashMap<>();
+    private boolean poolWarns;
+    private ClassLoader classLoader = getClass().getClassLoader();
+
+    FailedStart(CapturedOutput output) {
+        this.output = output;
+        // Boot would make a database of its own, with the H2 of the tests.
+        with("spring.datasource.embedded-database-connection=none", "spring.flyway.enabled=false");
+        with("spring.main.banner-mode=off", "syncguard.postgres.network-timeout=500ms");
+    }
+
+    FailedStart with(Class<?>... configurations) {
+        sources.addAll(List.of(configurations));
+        return this;
+    }
+
+    /** @param more name and value; a later one replaces an earlier one */
+    FailedStart with(String... more) {
+        for (String property : more) {
+            String[] parts = property.split("=", 2);
+            properties.put(parts[0], parts[1]);
+        }
+        return this;
+    }
+
+    /** Without these classes. */
+    FailedStart without(Class<?>... hidden) {
+        classLoader = new FilteredClassLoader(hidden);
+        return this;
+    }
+
+    /** HikariCP logs a warning with a stack trace before. */
+    FailedStart afterAWarningOfThePool() {
+        poolWarns = true;
+        return this;
+    }
+
+    /** Stands in the file for a value that differs from run to run. */
+    FailedStart whereas(String value, String placeholder) {
+        placeholders.put(value, placeholder);
+        return this;
+    }
+
+    /** @param file its name without {@code .txt} */
+    void reads(String file) {
+        String before = output.getAll();
+        Throwable failure = catchThrowable(this::run);
+        String said = output.getAll().substring(before.length());
+
+        assertThat(failure).isNotNull();
+        assertThat(said).contains(TITLE);
+        String report = said.substring(said.indexOf(TITLE)).strip();
+        assertThat(poolWarns ? report : said).doesNotContain("\tat ");
+        for (Map.Entry<String, String> each : placeholders.entrySet()) {
+            report = report.replace(each.getKey(), each.getValue());
+        }
+        String actual = report.substring(report.indexOf("Description:"));
+        write(file, actual);
+        assertThat(actual)
+                .as("changed on purpose? cp %s/%s.txt %s", ACTUAL, file, EXPECTED)
+                .isEqualTo(expected(file));
+        // Spring Boot's own analysis of a binding is longer. The line of stars above the title is counted, too.
+        assertThat(report.lines()).hasSizeLessThan(actual.contains("Failed to bind") ? 2 * MAX_LINES : MAX_LINES);
+    }
+
+    private void run() {
+        Thread thread = Thread.currentThread();
+        ClassLoader own = thread.getContextClassLoader();
+        thread.setContextClassLoader(classLoader);
+        try {
+            new SpringApplicationBuilder(new DefaultResourceLoader(classLoader), sources.toArray(Class<?>[]::new))
+                    .web(WebApplicationType.NONE)
+                    .run(properties.entrySet().stream()
+                            .map(property -> "--" + property.getKey() + "=" + property.getValue())
+                            .toArray(String[]::new))
+                    .close();
+        } finally {
+            thread.setContextClassLoader(own);
+        }
+    }
+
+    private static void write(String file, String actual) {
+        try {
+            Files.createDirectories(ACTUAL);
+            Files.writeString(ACTUAL.resolve(file + ".txt"), actual + "\n");
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private static String expected(String file) {
+        try {
+            return Files.readString(EXPECTED.resolve(file + ".txt")).strip();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
+}

@@ -1,0 +1,227 @@
+package io.syncguard.autoconfigure;
+
+import io.lettuce.core.RedisClient;
+import io.syncguard.embedded.OwnPostgres;
+import io.syncguard.spi.FenceSource;
+import io.syncguard.testing.PgBouncer;
+import io.syncguard.testing.PostgresServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.Driver;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** What a person reads if an application with locks in PostgreSQL does not start. */
+@ExtendWith(OutputCaptureExtension.class)
+@Timeout(120)
+class PostgresFailedStartTests {
+
+    private final FailedStart start;
+
+    PostgresFailedStartTests(CapturedOutput output) {
+        this.start = new FailedStart(output);
+    }
+
+    @Test
+    void without_an_url() {
+        start.reads("no-url");
+    }
+
+    @Test
+    void without_a_data_source() {
+        start.with(FailedStart.NO_DATA_SOURCE, "syncguard.backend=postgres").reads("no-data-source");
+    }
+
+    @Test
+    void without_the_libraries_of_any_store() {
+        start.with(FailedStart.NO_DATA_SOURCE)
+                .without(Driver.class, RedisClient.class)
+                .reads("no-libraries");
+    }
+
+    @Test
+    void without_the_library_of_the_chosen_store() {
+        start.with("syncguard.backend=postgres")
+                .with(FailedStart.NO_DATA_SOURCE)
+                .without(Driver.class)
+                .reads("no-library-postgres");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"flyway", "initialize", "none"})
+    void on_another_product(String schemaManagement) {
+        start.with(
+                        "spring.datasource.url=jdbc:h2:mem:orders",
+                        "spring.flyway.enabled=true",
+                        "syncguard.postgres.schema-management=" + schemaManagement)
+                .reads("not-postgresql");
+    }
+
+    @Test
+    void with_two_data_sources_and_no_mark() {
+        start.with(TwoDataSources.class).reads("two-data-sources");
+    }
+
+    @Test
+    void with_two_marked_data_sources() {
+        start.with(TwoMarkedDataSources.class).reads("two-marked-data-sources");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"flyway", "none"})
+    void on_a_database_without_the_tables(String schemaManagement) {
+        start.with(
+                        "spring.datasource.url=" + PostgresServer.newDatabaseUrl(),
+                        "syncguard.postgres.schema-management=" + schemaManagement)
+                .reads("no-tables");
+    }
+
+    @Test
+    void as_a_user_who_may_not_create_the_tables() {
+        TestDatabase database = TestDatabase.empty();
+        start.with(database.loginOf(database.newRole()))
+                .with("syncguard.postgres.locks-table=shop_locks")
+                .reads("no-right-to-create");
+    }
+
+    @Test
+    void as_a_user_who_does_not_exist() {
+        TestDatabase database = TestDatabase.empty();
+        start.with(database.loginOf("nobody_of_the_shop")).reads("unknown-user");
+    }
+
+    @Test
+    void on_a_database_that_does_not_exist() {
+        start.with("spring.datasource.url=" + PostgresServer.newDatabaseUrl().replaceFirst("test_[0-9_]+", "shop"))
+                .reads("unknown-database");
+    }
+
+    @Test
+    void on_a_server_that_is_down() throws IOException {
+        int port = freePort();
+        start.with("spring.datasource.url=jdbc:postgresql://127.0.0.1:" + port + "/shop")
+                .whereas(":" + port, ":5432")
+                .reads("server-down");
+    }
+
+    @Test
+    void on_a_host_that_does_not_exist() {
+        start.with("spring.datasource.url=jdbc:postgresql://shop.invalid/shop").reads("unknown-host");
+    }
+
+    @Test
+    void on_a_standby() throws IOException {
+        try (OwnPostgres server = new OwnPostgres()) {
+            server.stop();
+            server.startAsStandby();
+            start.with("spring.datasource.url=" + server.url()).reads("standby");
+        }
+    }
+
+    @Test
+    void behind_a_pooler_that_lends_sessions_for_statements() {
+        String url = PostgresServer.newDatabaseUrl();
+        try (PgBouncer pooler = PgBouncer.poolingStatements(url)) {
+            start.with("spring.datasource.url=" + pooler.url(url))
+                    .afterAWarningOfThePool()
+                    .reads("statement-pooling");
+        }
+    }
+
+    @Test
+    void behind_a_pooler_that_refuses_a_parameter() {
+        String url = PostgresServer.newDatabaseUrl();
+        try (PgBouncer pooler = PgBouncer.poolingTransactions(url)) {
+            start.with("spring.datasource.url=" + pooler.url(url) + "&options=-c%20geqo=off")
+                    .reads("startup-parameter");
+        }
+    }
+
+    @Test
+    void with_a_schema_that_does_not_exist() {
+        start.with(
+                        "spring.datasource.url=" + PostgresServer.newDatabaseUrl(),
+                        "syncguard.postgres.locks-table=shop.locks")
+                .reads("unknown-schema");
+    }
+
+    @Test
+    void with_another_table_of_fence_counters() {
+        start.with(
+                        "spring.datasource.url=" + TestDatabase.withSchema().url(),
+                        "syncguard.postgres.fence-counters-table=other_counters")
+                .reads("other-counters");
+    }
+
+    @Test
+    void with_counters_where_fences_come_from_the_clock() {
+        start.with(
+                        "spring.datasource.url="
+                                + TestDatabase.withSchema(FenceSource.CLOCK).url(),
+                        "syncguard.fences=counter")
+                .reads("counters-after-clock");
+    }
+
+    @Test
+    void with_the_clock_where_nobody_has_changed_the_functions() {
+        start.with(
+                        "spring.datasource.url=" + TestDatabase.withSchema().url(),
+                        "syncguard.fences=clock",
+                        "syncguard.postgres.schema-management=none")
+                .reads("clock-after-counters");
+    }
+
+    @Test
+    void with_a_flyway_that_replaces_no_placeholders() {
+        start.with(
+                        "spring.datasource.url=" + PostgresServer.newDatabaseUrl(),
+                        "spring.flyway.enabled=true",
+                        "spring.flyway.placeholder-replacement=false")
+                .reads("flyway-placeholders");
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoDataSources {
+
+        @Bean
+        DataSource orders() {
+            return PostgresServer.dataSource("jdbc:postgresql://127.0.0.1/orders");
+        }
+
+        @Bean
+        DataSource customers() {
+            return PostgresServer.dataSource("jdbc:postgresql://127.0.0.1/customers");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoMarkedDataSources {
+
+        @Bean
+        @SyncGuardDataSource
+        DataSource orders() {
+            return PostgresServer.dataSource("jdbc:postgresql://127.0.0.1/orders");
+        }
+
+        @Bean
+        @SyncGuardDataSource
+        DataSource customers() {
+            return PostgresServer.dataSource("jdbc:postgresql://127.0.0.1/customers");
+        }
+    }
+}

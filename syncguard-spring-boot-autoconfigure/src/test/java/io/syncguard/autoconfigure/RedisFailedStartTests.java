@@ -1,0 +1,153 @@
+package io.syncguard.autoconfigure;
+
+import io.lettuce.core.RedisClient;
+import io.syncguard.embedded.OwnRedis;
+import io.syncguard.testing.RedisProxy;
+import io.syncguard.testing.RedisServer;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** What a person reads if an application with locks in Redis does not start. */
+@ExtendWith(OutputCaptureExtension.class)
+@Timeout(120)
+class RedisFailedStartTests {
+
+    private final String prefix = RedisServer.newPrefix();
+    private final FailedStart start;
+
+    RedisFailedStartTests(CapturedOutput output) {
+        this.start = new FailedStart(output)
+                .with(FailedStart.NO_DATA_SOURCE)
+                .with("syncguard.redis.key-prefix=" + prefix + ":")
+                .whereas(prefix, "{shop}");
+    }
+
+    @Test
+    void without_the_library() {
+        start.with("syncguard.backend=redis").without(RedisClient.class).reads("no-library-redis");
+    }
+
+    @Test
+    void without_a_connection_factory() {
+        start.with("syncguard.backend=redis")
+                .with(FailedStart.NO_DATA_SOURCE
+                        + ",org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
+                .reads("no-connection-factory");
+    }
+
+    @Test
+    void with_two_connection_factories() {
+        start.with(TwoFactories.class).reads("two-connection-factories");
+    }
+
+    @Test
+    void with_a_connection_factory_that_does_not_reveal_its_server() {
+        start.with("spring.data.redis.masterreplica.nodes=127.0.0.1:1,127.0.0.1:2")
+                .reads("unreadable-connection-factory");
+    }
+
+    /** A real server, whose version a proxy lowers. */
+    @Test
+    void on_a_redis_that_is_too_old() {
+        try (OwnRedis redis = new OwnRedis();
+                RedisProxy proxy = new RedisProxy(redis.url())) {
+            proxy.replaceInAnswers("redis_version:6.2", "redis_version:6.0");
+            start.with("spring.data.redis.url=" + proxy.url())
+                    .whereas(versionOf(redis), "6.0.9")
+                    .reads("old-redis");
+        }
+    }
+
+    @Test
+    void with_another_number_of_shards() {
+        storeLayout("2", "clock");
+        start.with("spring.data.redis.url=" + RedisServer.url(), "syncguard.redis.shards=4")
+                .reads("other-shards");
+    }
+
+    @Test
+    void with_counters_where_fences_come_from_the_clock() {
+        storeLayout("1", "clock");
+        start.with("spring.data.redis.url=" + RedisServer.url(), "syncguard.fences=counter")
+                .reads("redis-counters-after-clock");
+    }
+
+    @Test
+    void where_somebody_else_uses_the_keys() {
+        try (RedisConnection redis = connection()) {
+            redis.stringCommands().set(bytes(prefix + ":layout"), bytes("other"));
+        }
+        start.with("spring.data.redis.url=" + RedisServer.url()).reads("keys-in-use");
+    }
+
+    @Test
+    void with_shards_and_a_prefix_without_a_hash_tag() {
+        start.with("syncguard.redis.key-prefix=shop:", "syncguard.redis.shards=4")
+                .reads("prefix-for-shards");
+    }
+
+    @Test
+    void on_a_cluster_with_a_prefix_without_a_hash_tag() {
+        start.with("spring.data.redis.cluster.nodes=127.0.0.1:1", "syncguard.redis.key-prefix=shop:")
+                .reads("prefix-for-cluster");
+    }
+
+    @Test
+    void with_a_prefix_that_is_too_long() {
+        String long1000 = "s".repeat(1000);
+        start.with("syncguard.redis.key-prefix=" + long1000)
+                .whereas(long1000, "<long>")
+                .reads("prefix-too-long");
+    }
+
+    private void storeLayout(String shards, String fences) {
+        try (RedisConnection redis = connection()) {
+            byte[] layout = bytes(prefix + ":layout");
+            redis.hashCommands().hSet(layout, bytes("shards"), bytes(shards));
+            redis.hashCommands().hSet(layout, bytes("fences"), bytes(fences));
+        }
+    }
+
+    private static RedisConnection connection() {
+        LettuceConnectionFactory factory = RedisServer.connections(RedisServer.url());
+        factory.afterPropertiesSet();
+        factory.start();
+        return factory.getConnection();
+    }
+
+    private static String versionOf(OwnRedis redis) {
+        return redis.commands()
+                .info("server")
+                .lines()
+                .filter(line -> line.startsWith("redis_version:"))
+                .map(line -> line.substring("redis_version:".length()).replaceFirst("^6\\.2", "6.0"))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoFactories {
+
+        @Bean
+        LettuceConnectionFactory orders() {
+            return RedisServer.connections("redis://127.0.0.1:1");
+        }
+
+        @Bean
+        LettuceConnectionFactory customers() {
+            return RedisServer.connections("redis://127.0.0.1:2");
+        }
+    }
+}

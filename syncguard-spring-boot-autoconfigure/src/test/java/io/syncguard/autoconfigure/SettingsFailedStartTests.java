@@ -1,0 +1,102 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.testing.PostgresServer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** What a person reads if a property has a value that it must not have. */
+@ExtendWith(OutputCaptureExtension.class)
+@Timeout(120)
+class SettingsFailedStartTests {
+
+    private static final String URL = PostgresServer.newDatabaseUrl();
+
+    private final FailedStart start;
+
+    SettingsFailedStartTests(CapturedOutput output) {
+        this.start = new FailedStart(output).with("spring.datasource.url=" + URL);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "syncguard.ttl=0s, ttl",
+        "syncguard.ttl=soon, ttl-unreadable",
+        "syncguard.wait-time=-1s, wait-time",
+        "syncguard.shutdown-timeout=-1s, shutdown-timeout",
+        "syncguard.retry.first-delay=0s, first-delay",
+        "syncguard.retry.max-delay=366d, max-delay",
+        "syncguard.fence-retention=23h, fence-retention",
+        "syncguard.commit-guard=default, commit-guard",
+        "syncguard.backend=mysql, backend",
+        "syncguard.aop.order=first, aop-order",
+        "syncguard.postgres.pool-size=0, pool-size",
+        "syncguard.postgres.network-timeout=60d, network-timeout",
+        "syncguard.postgres.cleanup-interval=59s, cleanup-interval",
+        "syncguard.postgres.schema-management=sometimes, schema-management",
+        "syncguard.postgres.schema-script=/nowhere/schema.sql, schema-script",
+        "syncguard.postgres.locks-table=my-locks, table-name",
+        "syncguard.postgres.locks-table=order, table-name-reserved",
+        "syncguard.postgres.fence-counters-table=public.syncguard_locks, table-name-twice",
+        "syncguard.leader.elections.settlement.ttl=1ms, leader-ttl",
+        "syncguard.leader.elections.settlement.heartbeat=10s, leader-heartbeat",
+        "syncguard.leader.elections.settlement.fence-rotation=10s, leader-rotation",
+        "syncguard.leader.elections.settlement.lock-manager=redis, leader-manager"
+    })
+    void a_wrong_value(String property, String file) {
+        start.with(property).reads(file);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"syncguard.redis.shards=0, shards", "syncguard.redis.network-timeout=1ms, redis-network-timeout"})
+    void a_wrong_value_for_redis(String property, String file) {
+        start.with("syncguard.backend=redis", property).reads(file);
+    }
+
+    @Test
+    void fencing_with_a_wrong_name_of_the_table() {
+        start.with("syncguard.fencing.enabled=true", "syncguard.fencing.table=my-fences")
+                .reads("fencing-table");
+    }
+
+    @Test
+    void fencing_without_a_database() {
+        start.with("syncguard.enabled=false", "syncguard.fencing.enabled=true", FailedStart.NO_DATA_SOURCE)
+                .reads("fencing-no-data-source");
+    }
+
+    @Test
+    void fencing_with_two_databases() {
+        start.with(PostgresFailedStartTests.TwoDataSources.class)
+                .with("syncguard.enabled=false", "syncguard.fencing.enabled=true")
+                .reads("fencing-two-data-sources");
+    }
+
+    @Test
+    void fencing_on_a_database_without_the_table() {
+        start.with("syncguard.fencing.enabled=true", "syncguard.fencing.schema-management=none")
+                .reads("fencing-no-table");
+    }
+
+    @Test
+    void fencing_as_a_user_who_may_not_create_the_table() {
+        TestDatabase database = TestDatabase.empty();
+        start.with(database.loginOf(database.newRole()))
+                .with("syncguard.enabled=false", "syncguard.fencing.enabled=true")
+                .reads("fencing-no-right");
+    }
+
+    @Test
+    void fencing_on_a_server_that_is_down() {
+        start.with(
+                        "spring.datasource.url=jdbc:postgresql://127.0.0.1:1/shop",
+                        "spring.datasource.hikari.connection-timeout=500",
+                        "syncguard.enabled=false",
+                        "syncguard.fencing.enabled=true")
+                .reads("fencing-server-down");
+    }
+}

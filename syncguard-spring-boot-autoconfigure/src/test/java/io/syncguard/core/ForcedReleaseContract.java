@@ -1,0 +1,121 @@
+package io.syncguard.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.Fence;
+import io.syncguard.ForcedRelease;
+import io.syncguard.LockHandle;
+import io.syncguard.LockMode;
+import io.syncguard.LockRequest;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendResult;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** A release by force, which every backend does in the same way. */
+public abstract class ForcedReleaseContract extends ContractFixture {
+
+    @Test
+    void it_ends_the_lease_of_another_process_with_a_larger_fence() {
+        AcquireRequest hangs = writer();
+        AcquireResult.Granted grant = granted(elsewhere(), hangs);
+
+        ForcedRelease done = backend().forceRelease(KEY);
+
+        assertThat(done.key()).isEqualTo(KEY);
+        assertThat(done.released()).isEqualTo(1);
+        assertThat(done.remaining()).isZero();
+        assertThat(done.fence()).isGreaterThan(grant.fence());
+        assertThat(backend().isLocked(KEY)).isFalse();
+        assertThat(extend(hangs, TTL)).isInstanceOf(ExtendResult.NotFound.class);
+        assertThat(granted(writer()).fence()).isGreaterThan(done.fence());
+    }
+
+    @Test
+    void it_ends_all_readers_and_a_lease_that_is_held_at_least_for_a_time() {
+        held(reader());
+        held(reader());
+        expireLease(held(reader()));
+        assertThat(backend().forceRelease(KEY).released()).isEqualTo(2);
+        granted(writer());
+        backend().forceRelease(KEY);
+
+        AcquireRequest early = held(writer());
+        backend().releaseAfter(early.lockId(), Duration.ofMinutes(5));
+        assertThat(backend().forceRelease(KEY).released()).isEqualTo(1);
+        granted(writer());
+    }
+
+    @Test
+    void without_a_live_lease_it_changes_nothing() {
+        assertThat(backend().forceRelease("never locked")).isEqualTo(new ForcedRelease("never locked", 0, 0, null));
+        release(held(writer()));
+        long before = store().storedFence(KEY);
+        assertThat(backend().forceRelease(KEY)).isEqualTo(new ForcedRelease(KEY, 0, 0, null));
+        assertThat(store().storedFence(KEY)).isEqualTo(before);
+    }
+
+    @Test
+    void it_leaves_other_keys_alone() {
+        AcquireRequest writer = held(request("order:421", LockMode.EXCLUSIVE, TTL));
+        AcquireRequest reader = held(request("order:422", LockMode.SHARED, TTL));
+        held(reader());
+        backend().forceRelease(KEY);
+        held(writer());
+        backend().forceRelease(KEY);
+        assertThat(backend().lookupById(writer.lockId())).isPresent();
+        assertThat(backend().lookupById(reader.lockId())).isPresent();
+    }
+
+    @Test
+    void it_ends_the_leases_of_a_key_whose_fences_have_run_out() {
+        held(writer());
+        store().drawnUpTo(KEY, Fence.MAX_VALUE);
+
+        assertThat(backend().forceRelease(KEY)).isEqualTo(new ForcedRelease(KEY, 1, 0, null));
+
+        assertThat(backend().isLocked(KEY)).isFalse();
+    }
+
+    @Test
+    void queue_entries_stay() {
+        held(writer());
+        queuedWriter();
+        queuedReader();
+
+        backend().forceRelease(KEY);
+
+        assertThat(backend().status(KEY).orElseThrow().waiters()).isEqualTo(2);
+    }
+
+    @Test
+    void those_who_wait_go_on() throws Exception {
+        LockRequest request = LockRequest.of(KEY).noHeartbeat().waitTime(Duration.ofMinutes(1));
+        try (LockEngine holder = engine();
+                LockEngine waiter = engine()) {
+            LockHandle hangs = holder.acquire(request);
+            FutureTask<LockHandle> next = new FutureTask<>(() -> waiter.acquire(request));
+            new Thread(next).start();
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(20))
+                    .until(() -> backend().status(KEY).orElseThrow().waiters() == 1);
+
+            ForcedRelease done = waiter.forceRelease(KEY, "a test");
+
+            LockHandle granted = next.get(30, TimeUnit.SECONDS);
+            assertThat(granted.fence()).isGreaterThan(done.fence());
+            assertThat(hangs.extend(TTL)).isFalse();
+            assertThat(granted.release()).isTrue();
+        }
+    }
+
+    private LockEngine engine() {
+        return new LockEngine(
+                store().newBackend(), EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of());
+    }
+}

@@ -1,0 +1,234 @@
+package io.syncguard.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.LockHandle;
+import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
+import io.syncguard.autoconfigure.PostgresLockAutoConfiguration;
+import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
+import io.syncguard.autoconfigure.SyncGuardWebAutoConfiguration;
+import io.syncguard.testing.PostgresServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.ResponseEntity;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.test.web.servlet.client.MockMvcClientHttpRequestFactory;
+import org.springframework.test.web.servlet.setup.MockMvcBuilders;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.client.HttpClientErrorException;
+import org.springframework.web.client.RestClient;
+import org.springframework.web.client.RestClientResponseException;
+import org.springframework.web.context.WebApplicationContext;
+import org.springframework.web.servlet.config.annotation.EnableWebMvc;
+
+/** The samples of "Retry and idempotency" in docs/guide.md, compiled and run against PostgreSQL. */
+@Timeout(60)
+class IdempotencySampleTests {
+
+    private final String url = PostgresServer.newDatabaseUrl();
+    private final JdbcTemplate database = new JdbcTemplate(PostgresServer.dataSource(url));
+    private final List<Duration> pauses = new ArrayList<>();
+
+    @Test
+    void a_payment_that_is_requested_twice_is_made_once() {
+        run((context, client) -> {
+            assertThat(client.pay("4711", 100)).isEqualTo(new Payment("4711", 100));
+            assertThat(client.pay("4711", 100)).isEqualTo(new Payment("4711", 100));
+
+            assertThat(charges(context)).containsExactly("4711");
+            assertThat(pauses).isEmpty();
+        });
+    }
+
+    @Test
+    void a_request_that_met_contention_is_repeated_after_the_time_that_the_answer_names() {
+        run((context, client) -> {
+            LockHandle other = context.getBean(LockManager.class).acquire(LockRequest.of("payment:4711"));
+            PaymentClient patient = new PaymentClient(client.rest(), pause -> {
+                pauses.add(pause);
+                other.release();
+            });
+
+            assertThat(patient.pay("4711", 100)).isEqualTo(new Payment("4711", 100));
+
+            assertThat(pauses).containsExactly(Duration.ofSeconds(1));
+            assertThat(charges(context)).containsExactly("4711");
+        });
+    }
+
+    @Test
+    void a_payment_whose_lock_is_lost_before_the_commit_is_repeated_and_charged_once() {
+        run((context, client) -> {
+            Provider provider = context.getBean(Provider.class);
+            provider.afterCharge = () -> {
+                provider.afterCharge = () -> {};
+                database.update("DELETE FROM syncguard_locks");
+            };
+
+            assertThat(client.pay("4711", 100)).isEqualTo(new Payment("4711", 100));
+
+            assertThat(pauses).containsExactly(Duration.ofSeconds(5));
+            assertThat(charges(context)).containsExactly("4711");
+            assertThat(database.queryForObject("SELECT count(*) FROM payment", Long.class))
+                    .isEqualTo(1);
+        });
+    }
+
+    @Test
+    void a_refusal_for_another_reason_is_not_repeated() {
+        run((context, client) -> {
+            assertThatThrownBy(() -> client.pay("4711", -1)).isInstanceOf(HttpClientErrorException.BadRequest.class);
+            assertThat(pauses).isEmpty();
+        });
+    }
+
+    private interface Calls {
+
+        void run(ApplicationContext context, PaymentClient client);
+    }
+
+    private void run(Calls calls) {
+        new WebApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        AopAutoConfiguration.class,
+                        DataSourceAutoConfiguration.class,
+                        DataSourceTransactionManagerAutoConfiguration.class,
+                        TransactionAutoConfiguration.class,
+                        JdbcTemplateAutoConfiguration.class,
+                        PostgresLockAutoConfiguration.class,
+                        SyncGuardAutoConfiguration.class,
+                        SyncGuardWebAutoConfiguration.class))
+                .withPropertyValues("spring.datasource.url=" + url, "syncguard.wait-time=0s")
+                .withUserConfiguration(Shop.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    database.execute("CREATE TABLE payment (idempotency_key TEXT PRIMARY KEY, cents BIGINT NOT NULL)");
+                    calls.run(context, new PaymentClient(rest(context), pauses::add));
+                });
+    }
+
+    private static RestClient rest(WebApplicationContext context) {
+        return RestClient.builder()
+                .requestFactory(new MockMvcClientHttpRequestFactory(
+                        MockMvcBuilders.webAppContextSetup(context).build()))
+                .build();
+    }
+
+    private static List<String> charges(ApplicationContext context) {
+        return context.getBean(Provider.class).charges;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableWebMvc
+    @Import({Payments.class, PaymentController.class, Provider.class})
+    static class Shop {}
+
+    record Payment(String idempotencyKey, long cents) {}
+
+    /** A service of another company, which knows idempotency keys. */
+    static class Provider {
+
+        private final List<String> charges = new ArrayList<>();
+        private Runnable afterCharge = () -> {};
+
+        void charge(String idempotencyKey, long cents) {
+            if (!charges.contains(idempotencyKey)) {
+                charges.add(idempotencyKey);
+            }
+            afterCharge.run();
+        }
+    }
+
+    // sample: idempotent-service
+    static class Payments {
+
+        private final JdbcTemplate jdbc;
+        private final Provider provider;
+
+        Payments(JdbcTemplate jdbc, Provider provider) {
+            this.jdbc = jdbc;
+            this.provider = provider;
+        }
+
+        @DistributedLock(name = "payment", key = "#idempotencyKey")
+        @Transactional
+        public Payment pay(String idempotencyKey, long cents) {
+            return find(idempotencyKey).orElseGet(() -> {
+                provider.charge(idempotencyKey, cents); // sends the key, so that the provider charges once, too
+                jdbc.update("INSERT INTO payment (idempotency_key, cents) VALUES (?, ?)", idempotencyKey, cents);
+                return new Payment(idempotencyKey, cents);
+            });
+        }
+
+        private Optional<Payment> find(String idempotencyKey) {
+            return jdbc
+                    .query(
+                            "SELECT cents FROM payment WHERE idempotency_key = ?",
+                            (row, number) -> new Payment(idempotencyKey, row.getLong("cents")),
+                            idempotencyKey)
+                    .stream()
+                    .findFirst();
+        }
+    }
+    // end
+
+    // sample: idempotent-controller
+    @RestController
+    record PaymentController(Payments payments) {
+
+        @PostMapping("/payments")
+        ResponseEntity<Payment> pay(
+                @RequestHeader("Idempotency-Key") String idempotencyKey, @RequestParam("cents") long cents) {
+            return cents > 0
+                    ? ResponseEntity.ok(payments.pay(idempotencyKey, cents))
+                    : ResponseEntity.badRequest().build();
+        }
+    }
+    // end
+
+    // sample: retrying-client
+    record PaymentClient(RestClient rest, Consumer<Duration> pause) {
+
+        Payment pay(String idempotencyKey, long cents) {
+            for (int tries = 1; ; tries++) {
+                try {
+                    return rest.post()
+                            .uri("/payments?cents={cents}", cents)
+                            .header("Idempotency-Key", idempotencyKey) // the same one each time
+                            .retrieve()
+                            .body(Payment.class);
+                } catch (RestClientResponseException ex) {
+                    String retryAfter = ex.getResponseHeaders().getFirst(HttpHeaders.RETRY_AFTER);
+                    if (retryAfter == null || tries == 5) {
+                        throw ex;
+                    }
+                    pause.accept(Duration.ofSeconds(Long.parseLong(retryAfter)));
+                }
+            }
+        }
+    }
+    // end
+}

@@ -1,0 +1,111 @@
+package io.syncguard.postgres;
+
+import static io.syncguard.postgres.RaceDatabase.KEY;
+import static io.syncguard.postgres.RaceDatabase.MINE;
+import static io.syncguard.postgres.RaceDatabase.PAST_THE_TTL;
+import static io.syncguard.postgres.RaceDatabase.THEIRS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.Fence;
+import io.syncguard.ForcedRelease;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A release by force ends what is live when its turn comes, waits for no pinned lease, and is durable. */
+class PostgresForcedReleaseRaceTests {
+
+    @RegisterExtension
+    private static final PostgresRace race = new PostgresRace();
+
+    @Test
+    void a_writer_under_which_a_transaction_commits_remains() throws Exception {
+        race.grant(MINE);
+        race.pinWriter();
+
+        assertThat(forced()).isEqualTo(new ForcedRelease(KEY, 0, 1, null));
+        assertThat(race.writers()).containsExactly(MINE);
+
+        race.commitOther();
+        assertThat(forced()).isEqualTo(new ForcedRelease(KEY, 1, 0, new Fence(2)));
+    }
+
+    @Test
+    void a_reader_under_which_a_transaction_commits_remains_and_the_others_end() throws Exception {
+        race.grantShared(MINE);
+        race.grantShared(THEIRS);
+        race.inOther("SELECT FROM syncguard_locks_shared WHERE lock_id = '" + MINE + "' FOR KEY SHARE");
+
+        assertThat(forced()).isEqualTo(new ForcedRelease(KEY, 1, 1, new Fence(3)));
+        assertThat(race.readers()).containsExactly(MINE);
+
+        race.commitOther();
+        assertThat(forced()).isEqualTo(new ForcedRelease(KEY, 1, 0, new Fence(4)));
+    }
+
+    @Test
+    void readers_that_end_at_the_same_time_are_counted_one_by_one() {
+        race.grantShared(MINE);
+        race.grantShared(THEIRS);
+
+        assertThat(forced().released()).isEqualTo(2);
+    }
+
+    @Test
+    void a_lease_whose_grant_is_under_way_ends_too() throws Exception {
+        race.grant(MINE);
+        race.backend.release(MINE);
+        race.inOther("SELECT syncguard_locks_next_fence('k')");
+        race.inOther("SELECT syncguard_locks_grant('k', false, '" + THEIRS + "', 600000, 'test', 2)");
+        Future<ForcedRelease> release = race.startBlocked(this::forced);
+
+        race.commitOther();
+
+        assertThat(release.get()).isEqualTo(new ForcedRelease(KEY, 1, 0, new Fence(3)));
+        assertThat(race.leases()).isEmpty();
+    }
+
+    @Test
+    void a_lease_that_lapses_while_the_release_waits_has_not_been_ended_by_it() throws Exception {
+        race.grant(MINE);
+        race.lockSerialisingRow();
+        Future<ForcedRelease> release = race.startBlocked(this::forced);
+
+        race.moveClock(PAST_THE_TTL);
+        race.commitOther();
+
+        assertThat(release.get()).isEqualTo(new ForcedRelease(KEY, 0, 0, null));
+        assertThat(race.leases()).isEmpty();
+    }
+
+    @Test
+    void a_key_that_was_never_locked_gets_no_counter() {
+        forced();
+
+        assertThat(race.counters()).isEmpty();
+    }
+
+    @Test
+    void its_fence_is_durable() {
+        race.jdbc.execute("""
+                CREATE TABLE commits (setting TEXT);
+                CREATE FUNCTION note() RETURNS TRIGGER LANGUAGE plpgsql AS
+                $$ BEGIN INSERT INTO commits VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
+                CREATE CONSTRAINT TRIGGER note_delete AFTER DELETE ON syncguard_locks
+                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note()
+                """);
+        try {
+            race.grant(MINE);
+            forced();
+
+            assertThat(race.jdbc.queryForList("SELECT setting FROM commits", String.class))
+                    .containsExactly("on");
+        } finally {
+            race.jdbc.execute("DROP TABLE commits; DROP FUNCTION note() CASCADE");
+        }
+    }
+
+    private ForcedRelease forced() {
+        return race.backend.forceRelease(KEY);
+    }
+}
