@@ -1,0 +1,28 @@
+package io.syncguard.test;
+
+/**
+ * Where assertions about locks in memory begin.
+ *
+ * <pre>{@code
+ * assertThatLock("order:42").isHeld();
+ * }</pre>
+ */
+public final class LockAssertions {
+
+    private LockAssertions() {}
+
+    /**
+     * Begins an assertion about the key, in the application context of the running test.
+     *
+     * @throws IllegalStateException when no test with {@code @AutoConfigureTestLocks} runs, or several run at once and
+     *     this thread belongs to none of them
+     */
+    public static LockAssert assertThatLock(String key) {
+        return assertThatLock(RunningTests.control(), key);
+    }
+
+    /** Begins an assertion about the key, in the application context or on the backend of this control. */
+    public static LockAssert assertThatLock(LockTestControl control, String key) {
+        return new LockAssert(control, key);
+    }
+}

@@ -1,0 +1,224 @@
+package io.syncguard.test;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockLimits;
+import io.syncguard.LockManager;
+import io.syncguard.LockQuery;
+import io.syncguard.LockRequest;
+import io.syncguard.LockStatus;
+import io.syncguard.concurrent.Time;
+import io.syncguard.leader.LeaderElection;
+import io.syncguard.memory.InMemoryLockBackend;
+import io.syncguard.memory.InMemoryStore;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.LockBackend;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.springframework.beans.factory.ObjectProvider;
+
+/**
+ * Controls the locks in memory of one application context: lets another process hold a lock, ends leases, refuses and
+ * fails acquire requests, and answers who holds what. A bean in tests with {@code @AutoConfigureTestLocks}. Threads may
+ * share it.
+ *
+ * <p>With two backends there are two of them, and the one of the second backend has its name as a qualifier:
+ * {@code @Qualifier("redis") LockTestControl}.
+ */
+public final class LockTestControl {
+
+    private static final String ELSEWHERE = "elsewhere";
+
+    private final ObjectProvider<LockManager> managers;
+    private final ObjectProvider<LeaderElection> elections;
+    private final LongSupplier clock = wallClock();
+    private final LockHistory history = new LockHistory();
+    private final PlannedAnswers answers = new PlannedAnswers(this::isElection);
+
+    /** Fences by the clock: a database that compares fences may outlive the context. */
+    private final InMemoryStore store = new InMemoryStore(clock, FenceSource.CLOCK, history);
+
+    private final LockBackend application = new InMemoryLockBackend(store, answers);
+    private final LockBackend elsewhere = new InMemoryLockBackend(store);
+    private final Queue<OtherHolder> otherHolders = new ConcurrentLinkedQueue<>();
+    private final SecureRandom random = new SecureRandom();
+
+    LockTestControl(ObjectProvider<LockManager> managers, ObjectProvider<LeaderElection> elections) {
+        this.managers = managers;
+        this.elections = elections;
+    }
+
+    /** Who holds the key and who waits for it. */
+    public LockStatus status(String key) {
+        String normalized = LockLimits.key(key);
+        return application
+                .status(normalized)
+                .orElseGet(() -> new LockStatus(normalized, now(), List.of(), List.of(), 0));
+    }
+
+    /** The keys that are locked or waited for: the first thousand, in the order of their bytes. */
+    public List<LockStatus> locks() {
+        return application.list(LockQuery.all().limit(LockQuery.MAX_LIMIT)).locks();
+    }
+
+    /**
+     * Lets another process hold the key until the answer is released, or the test ends. Callers of the application wait
+     * for it or are refused, also on the thread of the test: a lock that this thread holds itself would be joined.
+     *
+     * @throws IllegalStateException if somebody holds the key already, or waits for it
+     */
+    public OtherHolder holdElsewhere(String key) {
+        return holdElsewhere(LockRequest.of(key).owner(ELSEWHERE));
+    }
+
+    /**
+     * The same in the mode and under the owner of this request. With a ttl, the lease ends as that of a process that
+     * died.
+     */
+    public OtherHolder holdElsewhere(LockRequest request) {
+        String lockId = newLockId();
+        AcquireResult result = elsewhere.acquire(new AcquireRequest(
+                request.key(),
+                request.mode(),
+                lockId,
+                request.ttl() == null ? LockLimits.MAX_DURATION : request.ttl(),
+                request.owner() == null ? ELSEWHERE : request.owner(),
+                false,
+                false,
+                null));
+        if (!(result instanceof AcquireResult.Granted)) {
+            throw new IllegalStateException("Lock '" + request.key() + "' cannot be held elsewhere, because it is "
+                    + LockDescriptions.of(status(request.key())));
+        }
+        OtherHolder holder = new OtherHolder(elsewhere, lockId);
+        otherHolders.add(holder);
+        return holder;
+    }
+
+    /**
+     * Ends all leases of the key. When this returns, their holders have detected the loss as they would at their next
+     * heartbeat: their bodies are interrupted, listeners are called, and each body ends with {@code LockLostException}.
+     * Then those who wait for the key go on.
+     *
+     * @throws IllegalStateException if nobody holds the key
+     */
+    public void endLease(String key) {
+        LockStatus status = status(key);
+        if (status.holders().isEmpty()) {
+            throw new IllegalStateException("Nobody holds lock '" + key + "'. " + LockDescriptions.held(locks()));
+        }
+        end(status.key());
+    }
+
+    /**
+     * Refuses the next acquire request for the key, as if another process held it: the caller is not granted the key,
+     * however long it is ready to wait. Several calls refuse several requests.
+     */
+    public void refuseNextAcquire(String key) {
+        answers.plan(LockLimits.key(key), this::refusal);
+    }
+
+    /** The same for the next acquire request for any key, except those of elections. */
+    public void refuseNextAcquire() {
+        answers.plan(null, this::refusal);
+    }
+
+    /**
+     * Fails the next acquire request for the key with a {@link LockBackendException} of this code, as if the server had
+     * failed. Several calls fail several requests.
+     */
+    public void failNextAcquire(String key, LockErrorCode code) {
+        answers.plan(LockLimits.key(key), failure(code));
+    }
+
+    /** The same for the next acquire request for any key, except those of elections. */
+    public void failNextAcquire(LockErrorCode code) {
+        answers.plan(null, failure(code));
+    }
+
+    /**
+     * Ends all leases, also those of other processes, fails callers who still wait, and forgets plans and history. It
+     * is called after each test method. Elections go on, and so do the fences.
+     */
+    public void reset() {
+        answers.clear();
+        // First, so that no release hands a key over to a waiter.
+        keysWithoutElections().forEach(this::dismissWaiters);
+        for (OtherHolder holder = otherHolders.poll(); holder != null; holder = otherHolders.poll()) {
+            holder.release();
+        }
+        keysWithoutElections().forEach(this::end);
+        history.clear();
+    }
+
+    LockBackend backend() {
+        return application;
+    }
+
+    LockHistory history() {
+        return history;
+    }
+
+    private List<String> keysWithoutElections() {
+        return store.usedKeys().stream().filter(key -> !isElection(key)).toList();
+    }
+
+    private void dismissWaiters(String key) {
+        for (String lockId : store.queue(key)) {
+            answers.dismiss(lockId);
+            store.dismiss(lockId);
+        }
+    }
+
+    /** The key stays taken until its holders know. Each looks at its lease by an extension, as a heartbeat does. */
+    private void end(String key) {
+        for (String lockId : store.revoke(key)) {
+            managers.stream(ObjectProvider.UNFILTERED)
+                    .forEach(manager -> manager.extend(lockId, LockLimits.MAX_DURATION));
+        }
+        store.free(key);
+    }
+
+    private boolean isElection(String key) {
+        return elections.stream(ObjectProvider.UNFILTERED)
+                .flatMap(election -> election.members().stream())
+                .anyMatch(member -> member.key().equals(key));
+    }
+
+    private AcquireResult refusal(AcquireRequest request) {
+        return new AcquireResult.Refused(
+                Duration.ofSeconds(1), new AcquireResult.Holder(ELSEWHERE, now(), true, false));
+    }
+
+    private static Function<AcquireRequest, AcquireResult> failure(LockErrorCode code) {
+        return request -> {
+            throw new LockBackendException(
+                    code, "The test fails this acquire request for lock '" + request.key() + "'", null);
+        };
+    }
+
+    private String newLockId() {
+        byte[] bytes = new byte[16];
+        random.nextBytes(bytes);
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
+
+    private Instant now() {
+        return Instant.ofEpochMilli(clock.getAsLong());
+    }
+
+    /** The time of day, which goes on by the monotonic clock. */
+    private static LongSupplier wallClock() {
+        long origin = System.currentTimeMillis() - Time.SYSTEM.nanoTime() / 1_000_000;
+        return () -> origin + Time.SYSTEM.nanoTime() / 1_000_000;
+    }
+}

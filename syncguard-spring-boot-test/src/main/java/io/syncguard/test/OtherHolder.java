@@ -1,0 +1,29 @@
+package io.syncguard.test;
+
+import io.syncguard.spi.LockBackend;
+
+/**
+ * Another process that holds a lock, as {@link LockTestControl#holdElsewhere} has made it. Callers of the application
+ * wait for the key or are refused until it is released. Threads may share it.
+ */
+public final class OtherHolder implements AutoCloseable {
+
+    private final LockBackend process;
+    private final String lockId;
+
+    OtherHolder(LockBackend process, String lockId) {
+        this.process = process;
+        this.lockId = lockId;
+    }
+
+    /** Releases the lock: the first caller who waits gets it. Does nothing if it was released or its lease has ended. */
+    public void release() {
+        process.release(lockId);
+    }
+
+    /** Like {@link #release}, for try-with-resources. */
+    @Override
+    public void close() {
+        release();
+    }
+}

@@ -1,0 +1,43 @@
+package io.syncguard.test.autoconfigure;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.test.context.PropertyMapping;
+
+/**
+ * Replaces the store of the locks with one in memory, in a {@code @SpringBootTest} or in a slice: no PostgreSQL and no
+ * Redis is needed for locks.
+ *
+ * <p>Within the JVM, the locks are real: callers exclude each other and wait in one queue, leases have fences and are
+ * extended, members elect a leader. Each application context has a store of its own. After each test method the store
+ * is {@linkplain io.syncguard.test.LockTestControl#reset reset}.
+ *
+ * <pre>{@code
+ * @SpringBootTest
+ * @AutoConfigureTestLocks
+ * class OrderServiceTests {
+ *
+ *     @Autowired
+ *     LockTestControl locks;
+ * }
+ * }</pre>
+ */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Inherited
+@ImportAutoConfiguration
+public @interface AutoConfigureTestLocks {
+
+    /**
+     * Whether there are locks in this test, whatever {@code syncguard.enabled} says elsewhere. Without them, annotated
+     * methods and {@code LockTemplate} run their bodies without a lock.
+     */
+    @PropertyMapping("syncguard.enabled")
+    boolean enabled() default true;
+}
