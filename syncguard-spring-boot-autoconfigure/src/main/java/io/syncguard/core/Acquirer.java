@@ -139,7 +139,7 @@ final class Acquirer {
                 return attemptUntilDeadline(waiter);
             } catch (RuntimeException | Error ex) {
                 if (inDoubt) {
-                    releaser.releaseInDoubt(oneAttempt.lockId());
+                    releaser.releaseInDoubt(oneAttempt.lockId(), oneAttempt.ttl());
                 } else if (queued) {
                     releaser.leaveQueue(oneAttempt.lockId());
                 }

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -50,29 +49,27 @@ final class BackgroundReleaser implements AutoCloseable {
 
     /** Releases a lease that its holder does not use any more. Repeats that for the ttl at most. */
     void release(Lease lease) {
-        add(new Pending(
-                lease.lockId(),
-                lease,
-                BackgroundReleaser::isEnded,
-                lease.confirmed().ttl()));
+        add(new Pending(lease.lockId(), lease, Duration.ZERO, lease.confirmed().ttl()));
     }
 
     /** Releases a lease of another process, whose row was locked. Repeats that for this duration at most. */
     void release(String lockId, Duration patience) {
-        add(new Pending(lockId, null, BackgroundReleaser::isEnded, patience));
+        add(new Pending(lockId, null, Duration.ZERO, patience));
     }
 
     /**
      * Releases what a request in doubt may have acquired. "Not found" is no final answer before the end of the in-doubt
-     * period: the request may still take effect.
+     * period: the request may still take effect. The period begins again after each error, because a server that stood
+     * still executes the request only when it goes on. Repeats that until such a lease has lapsed.
      */
-    void releaseInDoubt(String lockId) {
-        add(new Pending(lockId, null, result -> result == ReleaseResult.RELEASED, backend.inDoubtPeriod()));
+    void releaseInDoubt(String lockId, Duration ttl) {
+        Duration period = backend.inDoubtPeriod();
+        add(new Pending(lockId, null, period, ttl.plus(period)));
     }
 
     /** Deletes a queue entry. */
     void leaveQueue(String lockId) {
-        add(new Pending(lockId, null, BackgroundReleaser::isEnded, backend.waiterTtl()));
+        add(new Pending(lockId, null, Duration.ZERO, backend.waiterTtl()));
     }
 
     /**
@@ -89,10 +86,6 @@ final class BackgroundReleaser implements AutoCloseable {
     @Override
     public void close() {
         alarm.close();
-    }
-
-    private static boolean isEnded(ReleaseResult result) {
-        return result != ReleaseResult.BUSY;
     }
 
     private void add(Pending release) {
@@ -128,11 +121,12 @@ final class BackgroundReleaser implements AutoCloseable {
 
     private void send(List<Pending> releases, Supplier<List<ReleaseResult>> statement) {
         releases.forEach(each -> each.tries++);
+        long sentAt = time.nanoTime();
         try {
             List<ReleaseResult> results = statement.get();
             for (int i = 0; i < releases.size(); i++) {
                 Pending release = releases.get(i);
-                if (release.isDone.test(results.get(i))) {
+                if (release.isEndedBy(results.get(i), sentAt)) {
                     pending.remove(release.lockId, release);
                 } else {
                     release.pause(BUSY_PAUSES);
@@ -140,7 +134,7 @@ final class BackgroundReleaser implements AutoCloseable {
             }
         } catch (RuntimeException | Error ex) {
             // Also after an Error, such as a lack of memory or threads, these are sent again.
-            releases.forEach(each -> each.pause(ERROR_PAUSES));
+            releases.forEach(Pending::failed);
             Shielded.log(() -> log.debug(releases.size() + " lock(s) could still not be released", ex));
         }
     }
@@ -156,21 +150,38 @@ final class BackgroundReleaser implements AutoCloseable {
         /** Its {@code holdAtLeast} may not be over. Null for a lock id alone. */
         private final @Nullable Lease lease;
 
-        private final Predicate<ReleaseResult> isDone;
+        /** How long the lease or the queue entry may still appear at the server. */
+        private final Duration inDoubt;
+
         private final long givesUpAt;
+        private volatile long settlesAt;
         private volatile long dueAt = time.nanoTime();
         private volatile int tries;
 
-        Pending(String lockId, @Nullable Lease lease, Predicate<ReleaseResult> isDone, Duration patience) {
+        Pending(String lockId, @Nullable Lease lease, Duration inDoubt, Duration patience) {
             this.lockId = lockId;
             this.lease = lease;
-            this.isDone = isDone;
-            this.givesUpAt = time.nanoTime() + patience.toNanos();
+            this.inDoubt = inDoubt;
+            this.settlesAt = dueAt + inDoubt.toNanos();
+            this.givesUpAt = dueAt + patience.toNanos();
         }
 
         /** Each is sent at least once, even if its time ended while it waited. */
         boolean isOver() {
             return tries > 0 && time.nanoTime() >= givesUpAt;
+        }
+
+        boolean isEndedBy(ReleaseResult result, long sentAt) {
+            return switch (result) {
+                case RELEASED -> true;
+                case BUSY -> false;
+                case LEFT, EXPIRED, NOT_FOUND -> sentAt >= settlesAt;
+            };
+        }
+
+        void failed() {
+            settlesAt = time.nanoTime() + inDoubt.toNanos();
+            pause(ERROR_PAUSES);
         }
 
         void pause(Backoff pauses) {

@@ -159,8 +159,9 @@ public interface LockBackend extends AutoCloseable {
     ForcedRelease forceRelease(String key);
 
     /**
-     * The in-doubt period of an {@link #acquire} without an answer: how long the server may still grant it. The engine
-     * repeats its release for that long.
+     * The in-doubt period of an {@link #acquire} without an answer: how long a server that answers may still grant it.
+     * The engine repeats its release until the server answers a release that was sent after this period, or until the
+     * ttl of such a lease is over. An error begins the period again.
      */
     Duration inDoubtPeriod();
 

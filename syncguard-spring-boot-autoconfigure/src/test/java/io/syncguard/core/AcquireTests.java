@@ -142,6 +142,55 @@ class AcquireTests {
     }
 
     @Test
+    void a_grant_whose_answer_was_lost_is_released_when_the_server_answers_again_after_a_long_outage() {
+        fixture.backend.afterAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+        fixture.backend.beforeRelease = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        assertThatThrownBy(() -> locks.acquire(REQUEST.ttl(LONG))).isInstanceOf(LockBackendException.class);
+        fixture.advanceSlowly(Duration.ofMinutes(10), Duration.ofSeconds(5));
+        assertThat(locks.isLocked("order:42")).isTrue();
+
+        fixture.backend.beforeRelease = () -> {};
+        fixture.advanceSlowly(Duration.ofSeconds(3), Duration.ofMillis(100));
+
+        assertThat(locks.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void a_grant_that_the_server_makes_when_it_goes_on_after_it_stood_still_is_released() {
+        AtomicReference<AcquireRequest> sent = new AtomicReference<>();
+        fixture.backend.onAcquire = sent::set;
+        fixture.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+        fixture.backend.beforeRelease = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+        assertThatThrownBy(() -> locks.acquire(REQUEST.ttl(LONG))).isInstanceOf(LockBackendException.class);
+        fixture.advanceSlowly(Duration.ofMinutes(1), Duration.ofSeconds(5));
+
+        fixture.backend.beforeRelease = () -> {};
+        fixture.advanceSlowly(Duration.ofSeconds(3), Duration.ofMillis(100));
+        new InMemoryLockBackend(fixture.store).acquire(sent.get());
+        fixture.advanceSlowly(Duration.ofSeconds(3), Duration.ofMillis(100));
+
+        assertThat(locks.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void a_release_of_unknown_need_ends_with_the_ttl_of_what_it_would_release() {
+        fixture.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+        fixture.backend.beforeRelease = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        assertThatThrownBy(() -> locks.acquire(REQUEST.ttl(Duration.ofMinutes(1))))
+                .isInstanceOf(LockBackendException.class);
+
+        fixture.advanceSlowly(Duration.ofSeconds(60), Duration.ofSeconds(1));
+        int sent = fixture.backend.releases.get();
+        assertThat(sent).isGreaterThan(20);
+        fixture.advanceSlowly(Duration.ofSeconds(8), Duration.ofSeconds(1));
+        int atEnd = fixture.backend.releases.get();
+        fixture.advanceSlowly(Duration.ofMinutes(1), Duration.ofSeconds(5));
+
+        assertThat(atEnd).isGreaterThan(sent);
+        assertThat(fixture.backend.releases).hasValue(atEnd);
+    }
+
+    @Test
     void a_request_of_unknown_outcome_is_forgotten_when_the_server_must_have_ended_it() {
         fixture.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
         assertThatThrownBy(() -> locks.acquire(REQUEST.ttl(LONG))).isInstanceOf(LockBackendException.class);
