@@ -6,6 +6,7 @@ import io.syncguard.LockTemplate;
 import io.syncguard.interception.AnnotatedMethodPointcut;
 import io.syncguard.interception.BodyRunner;
 import java.time.Duration;
+import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -54,6 +55,11 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
      */
     public FenceCheckAdvisor fenceCheckAdvisor(Supplier<BiConsumer<String, Fence>> check) {
         return new FenceCheckAdvisor(methods, check);
+    }
+
+    /** The threads on which subscriptions acquire their locks: as many as are needed. */
+    public Executor threads() {
+        return bodies.threads();
     }
 
     @Override

@@ -20,6 +20,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.ReactiveAdapter;
 
 /**
  * Runs an annotated method under its locks.
@@ -53,6 +54,10 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
     private @Nullable Object run(AnnotatedCall<LockedMethod> call) throws Exception {
         LockedMethod method = call.method();
+        ReactiveAdapter reactive = method.result().reactive();
+        if (reactive != null) {
+            return new ReactiveCall(call, reactive, bodies.threads(), nanoTime).publisher();
+        }
         List<FencedRequest> requests = method.requests(MethodCall.of(call.invocation(), call.targetClass()));
         LockedCall locked = new LockedCall(method, call);
         Object result = locked.run(requests);

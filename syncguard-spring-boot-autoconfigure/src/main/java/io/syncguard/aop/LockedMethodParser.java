@@ -1,5 +1,6 @@
 package io.syncguard.aop;
 
+import io.syncguard.CommitGuard;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
@@ -81,6 +82,10 @@ final class LockedMethodParser {
                         "Set 'key' to an expression over the arguments"));
             }
             boolean skips = annotation.onContention() == OnContention.SKIP;
+            ResultType result = located("return type", () -> new ResultType(method, targetClass));
+            if (result.reactive() != null) {
+                requireNoTransaction();
+            }
             return new LockedMethod(
                     describe(method),
                     prefix,
@@ -92,7 +97,18 @@ final class LockedMethodParser {
                     waitTime(skips),
                     skips,
                     fallback(skips),
-                    located("return type", () -> new ResultType(method, targetClass)));
+                    result);
+        }
+
+        /** The fence and the lease are checked in transactions of JDBC. */
+        private void requireNoTransaction() {
+            if (!annotation.fencedResource().isEmpty() || annotation.commitGuard() == CommitGuard.REQUIRED) {
+                throw located(LockSetupException.invalid(
+                        "it has a fencedResource or commitGuard = REQUIRED, but a publisher runs in no transaction of"
+                                + " JDBC that could check it",
+                        "Leave them out, and pass the fence of the lock to what the method writes",
+                        "Return the result itself, or a CompletableFuture"));
+            }
         }
 
         private String resolvedName() {
@@ -187,7 +203,8 @@ final class LockedMethodParser {
                 for (int i = 0; i < each.getParameterCount(); i++) {
                     positions.put("p" + i, i);
                     positions.put("a" + i, i);
-                    String name = names == null ? null : names[i];
+                    // A suspending function has one more parameter, without a name.
+                    String name = names == null || i >= names.length ? null : names[i];
                     if (name != null) {
                         positions.put(name, i);
                     }

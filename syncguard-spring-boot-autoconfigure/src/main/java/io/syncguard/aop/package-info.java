@@ -1,7 +1,7 @@
 /**
  * From the annotation to the template: {@link io.syncguard.DistributedLock} becomes a {@link io.syncguard.LockRequest}.
  *
- * <p>Depends on the API, {@code io.syncguard.interception} and Spring.
+ * <p>Depends on the API, {@code io.syncguard.interception}, {@code io.syncguard.reactive} and Spring.
  */
 @NullMarked
 package io.syncguard.aop;

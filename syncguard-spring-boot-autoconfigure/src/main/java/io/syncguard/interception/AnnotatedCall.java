@@ -3,6 +3,7 @@ package io.syncguard.interception;
 import java.lang.reflect.UndeclaredThrowableException;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
 
 /**
  * One call of an annotated method.
@@ -13,6 +14,11 @@ import org.jspecify.annotations.Nullable;
  * @param <M> the type of a parsed annotation
  */
 public record AnnotatedCall<M>(M method, MethodInvocation invocation, Class<?> targetClass) {
+
+    /** The same call, to be run once more: a subscription must not use up the interceptors of the next one. */
+    public AnnotatedCall<M> copy() {
+        return new AnnotatedCall<>(method, ((ProxyMethodInvocation) invocation).invocableClone(), targetClass);
+    }
 
     /** Runs the body. */
     public @Nullable Object proceed() throws Exception {

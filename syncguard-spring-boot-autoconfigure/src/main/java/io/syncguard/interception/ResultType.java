@@ -24,11 +24,19 @@ import java.util.function.Supplier;
 import java.util.stream.BaseStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /**
  * The return type of a method. It decides when a call ends, and what a skipped call returns.
+ *
+ * <p>A method that returns a publisher, or that Kotlin suspends, has a {@link #reactive() reactive} result: its body runs
+ * once for each subscription.
  */
 public final class ResultType {
 
@@ -55,7 +63,12 @@ public final class ResultType {
             LinkedHashMap::new,
             TreeMap::new);
 
+    private static final boolean REACTOR =
+            ClassUtils.isPresent("reactor.core.publisher.Flux", ResultType.class.getClassLoader());
+
     private final ResolvableType type;
+
+    private final @Nullable ReactiveAdapter reactive;
 
     /**
      * @throws LockSetupException when the lock cannot be held until the result is there
@@ -63,13 +76,27 @@ public final class ResultType {
     public ResultType(Method method, Class<?> targetClass) {
         this.type = ResolvableType.forMethodReturnType(method, targetClass);
         Class<?> raw = type.resolve(Object.class);
-        if (endsAfterReturn(raw) || KotlinDetector.isSuspendingFunction(method)) {
-            throw LockSetupException.invalid(
-                    "a result of type " + raw.getName()
-                            + " is still to come when the method returns, and the lock cannot be held until then",
-                    "Return a CompletableFuture, CompletionStage or Future",
-                    "Lock the code that makes the result");
+        this.reactive = REACTOR ? reactiveAdapter(method, raw) : null;
+        if (reactive == null && (endsAfterReturn(raw) || KotlinDetector.isSuspendingFunction(method))) {
+            throw stillToCome(raw);
         }
+    }
+
+    /**
+     * The same, for those that do not run publishers.
+     *
+     * @throws LockSetupException when it is a publisher
+     */
+    public ResultType requireNotReactive() {
+        if (reactive != null) {
+            throw stillToCome(type.resolve(Object.class));
+        }
+        return this;
+    }
+
+    /** Converts the result of the body to a publisher, and back; {@code null} if the result is none. */
+    public @Nullable ReactiveAdapter reactive() {
+        return reactive;
     }
 
     /** Whether the result may be a future; it becomes a {@link HeldFuture} then. */
@@ -80,6 +107,29 @@ public final class ResultType {
     /** The result of a skipped call: {@code null}, something empty, zero, or a completed future. */
     public @Nullable Object skipped() {
         return nothing(type);
+    }
+
+    /**
+     * Behind the interceptors, the body of a suspending function is a {@code Mono}, or a {@code Flux} for a
+     * {@code Flow}: Spring converts it.
+     */
+    private static @Nullable ReactiveAdapter reactiveAdapter(Method method, Class<?> raw) {
+        Class<?> published = raw;
+        if (KotlinDetector.isSuspendingFunction(method)) {
+            String result = new MethodParameter(method, -1).getParameterType().getName();
+            published = result.equals("kotlinx.coroutines.flow.Flow") ? Flux.class : Mono.class;
+        }
+        ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(published);
+        // The others are futures by other names: their work has begun when the method returns.
+        return adapter != null && adapter.getDescriptor().isDeferred() ? adapter : null;
+    }
+
+    private static LockSetupException stillToCome(Class<?> raw) {
+        return LockSetupException.invalid(
+                "a result of type " + raw.getName()
+                        + " is still to come when the method returns, and the lock cannot be held until then",
+                "Return a CompletableFuture, CompletionStage or Future",
+                "Lock the code that makes the result");
     }
 
     private static boolean endsAfterReturn(Class<?> raw) {

@@ -33,8 +33,8 @@ final class LeaderOnlyMethodParser {
         String description = ClassUtils.getQualifiedMethodName(method);
         String name = placeholders.resolveStringValue(annotation.value());
         try {
-            LeaderOnlyMethod parsed =
-                    new LeaderOnlyMethod(description, name == null ? "" : name, new ResultType(method, targetClass));
+            ResultType result = new ResultType(method, targetClass).requireNotReactive();
+            LeaderOnlyMethod parsed = new LeaderOnlyMethod(description, name == null ? "" : name, result);
             if (electionsAreKnown) {
                 requireElection(parsed);
             } else {

@@ -2,6 +2,7 @@ package io.syncguard.aop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.CommitGuard;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
@@ -9,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Flow;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledFuture;
 import java.util.stream.IntStream;
@@ -33,6 +33,12 @@ class DistributedLockStartupTests {
 
     @RegisterExtension
     private final LockedApplication application = new LockedApplication();
+
+    @ParameterizedTest
+    @ValueSource(classes = {FencesPublisher.class, GuardsPublisher.class})
+    void a_check_in_a_transaction_is_refused_for_a_publisher(Class<?> bean) {
+        assertRefused(bean, bean.getSimpleName() + ".run", "a publisher runs in no transaction");
+    }
 
     @Test
     void neither_name_nor_key_is_refused() {
@@ -183,9 +189,6 @@ class DistributedLockStartupTests {
     @ParameterizedTest
     @ValueSource(
             classes = {
-                ReturnsMono.class,
-                ReturnsFlux.class,
-                ReturnsPublisher.class,
                 ReturnsStream.class,
                 ReturnsIntStream.class,
                 ReturnsFutureTask.class,
@@ -437,27 +440,19 @@ class DistributedLockStartupTests {
         public void run() {}
     }
 
-    static class ReturnsMono {
+    static class FencesPublisher {
 
-        @DistributedLock(name = "n")
-        public Mono<String> run() {
+        @DistributedLock(name = "n", fencedResource = "#p0")
+        public Mono<String> run(String resource) {
             return Mono.empty();
         }
     }
 
-    static class ReturnsFlux {
+    static class GuardsPublisher {
 
-        @DistributedLock(name = "n")
+        @DistributedLock(name = "n", commitGuard = CommitGuard.REQUIRED)
         public Flux<String> run() {
             return Flux.empty();
-        }
-    }
-
-    static class ReturnsPublisher {
-
-        @DistributedLock(name = "n")
-        public Flow.Publisher<String> run() {
-            return subscriber -> {};
         }
     }
 

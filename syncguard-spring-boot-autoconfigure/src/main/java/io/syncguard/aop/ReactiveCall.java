@@ -1,0 +1,102 @@
+package io.syncguard.aop;
+
+import io.syncguard.LockNotAcquiredException;
+import io.syncguard.LockRequest;
+import io.syncguard.interception.AnnotatedCall;
+import io.syncguard.reactive.ReactiveLockTemplate;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ReactiveAdapter;
+import reactor.core.publisher.Flux;
+
+/**
+ * A call whose result is a publisher. Each subscription takes the locks, calls the method, and releases the locks when
+ * what the method returned ends. Without Reactor, nothing loads this class.
+ */
+final class ReactiveCall {
+
+    private static final Log log = LogFactory.getLog(DistributedLockInterceptor.class);
+
+    private final AnnotatedCall<LockedMethod> call;
+    private final LockedMethod method;
+    private final ReactiveAdapter adapter;
+    private final Executor threads;
+    private final LongSupplier nanoTime;
+
+    ReactiveCall(AnnotatedCall<LockedMethod> call, ReactiveAdapter adapter, Executor threads, LongSupplier nanoTime) {
+        this.call = call;
+        this.method = call.method();
+        this.adapter = adapter;
+        this.threads = threads;
+        this.nanoTime = nanoTime;
+    }
+
+    /** In the type of the method. */
+    Object publisher() {
+        Flux<Object> results = Flux.defer(() -> new Subscription().run());
+        // Mono.from would cancel at the first element, before the release.
+        return adapter.fromPublisher(adapter.isMultiValue() ? results : results.singleOrEmpty());
+    }
+
+    /** One subscription: its locks are nested, and released in reverse order. */
+    private final class Subscription {
+
+        private final AnnotatedCall<LockedMethod> body = call.copy();
+        private final ReactiveLockTemplate locks =
+                new ReactiveLockTemplate(method.template().get().manager(), threads);
+        private final long began = nanoTime.getAsLong();
+
+        /** Whether all locks were granted: a refusal from then on is the body's own. */
+        private volatile boolean granted;
+
+        Flux<Object> run() {
+            List<LockRequest> requests = method.requests(MethodCall.of(body.invocation(), body.targetClass())).stream()
+                    .map(FencedRequest::lock)
+                    .toList();
+            return run(requests).onErrorResume(LockNotAcquiredException.class, this::withoutLock);
+        }
+
+        private Flux<Object> run(List<LockRequest> requests) {
+            if (requests.isEmpty()) {
+                granted = true;
+                return published(body::proceed);
+            }
+            LockRequest first = requests.get(0).waitTime(timeLeft());
+            return locks.flux(first, lock -> run(requests.subList(1, requests.size())));
+        }
+
+        private Flux<Object> withoutLock(LockNotAcquiredException refusal) {
+            FallbackMethod fallback = method.fallback();
+            if (granted || (fallback == null && !method.skips())) {
+                return Flux.error(refusal);
+            }
+            if (fallback == null) {
+                log.debug("Skipped " + method.description() + ": " + refusal.getMessage());
+                return Flux.empty();
+            }
+            log.debug("Called " + fallback.method().getName() + " instead of " + method.description() + ": "
+                    + refusal.getMessage());
+            return published(() -> fallback.run(body.invocation(), refusal));
+        }
+
+        private Flux<Object> published(Callable<@Nullable Object> method) {
+            try {
+                return Flux.from(adapter.toPublisher(method.call()));
+            } catch (Exception ex) {
+                return Flux.error(ex);
+            }
+        }
+
+        /** Several keys share one wait time. */
+        private Duration timeLeft() {
+            Duration left = method.waitTime().minusNanos(nanoTime.getAsLong() - began);
+            return left.isNegative() ? Duration.ZERO : left;
+        }
+    }
+}

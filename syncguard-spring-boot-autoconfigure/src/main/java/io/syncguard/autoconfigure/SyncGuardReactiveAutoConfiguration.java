@@ -1,0 +1,29 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.LockManager;
+import io.syncguard.aop.DistributedLockAdvisor;
+import io.syncguard.reactive.ReactiveLockTemplate;
+import java.util.concurrent.Executor;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+import reactor.core.publisher.Flux;
+
+/** The template for publishers of Reactor. */
+@AutoConfiguration(after = {SyncGuardAutoConfiguration.class, SyncGuardDisabledAutoConfiguration.class})
+@ConditionalOnClass(Flux.class)
+public final class SyncGuardReactiveAutoConfiguration {
+
+    /** Without annotated methods, locks are off, and nothing blocks. */
+    @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnSingleCandidate(LockManager.class)
+    ReactiveLockTemplate reactiveLockTemplate(LockManager locks, ObjectProvider<DistributedLockAdvisor> advisor) {
+        DistributedLockAdvisor annotated = advisor.getIfAvailable();
+        Executor threads = annotated == null ? Runnable::run : annotated.threads();
+        return new ReactiveLockTemplate(locks, threads);
+    }
+}

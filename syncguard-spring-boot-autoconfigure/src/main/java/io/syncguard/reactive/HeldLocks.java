@@ -1,0 +1,52 @@
+package io.syncguard.reactive;
+
+import io.syncguard.CurrentLocks;
+import io.syncguard.LockHandle;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import reactor.core.Exceptions;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+/**
+ * The locks under which a subscription runs, as the Reactor context carries them.
+ *
+ * @param innermostFirst never lost from the context, so that a nested request for any of their keys joins
+ */
+record HeldLocks(List<LockHandle> innermostFirst) {
+
+    /** Those of the context, else those of the thread that subscribes. */
+    static HeldLocks of(ContextView context) {
+        return context.<HeldLocks>getOrEmpty(HeldLocks.class)
+                .orElseGet(() -> new HeldLocks(CurrentLocks.innermostFirst()));
+    }
+
+    HeldLocks and(LockHandle lock) {
+        List<LockHandle> locks = new ArrayList<>(innermostFirst.size() + 1);
+        locks.add(lock);
+        locks.addAll(innermostFirst);
+        return new HeldLocks(List.copyOf(locks));
+    }
+
+    LockHandle innermost() {
+        return innermostFirst.get(0);
+    }
+
+    /** Calls the task on the running thread, under all these locks. Fails if one of them is lost. */
+    <T> T call(Callable<T> task) {
+        Callable<T> bound = task;
+        for (LockHandle lock : innermostFirst) {
+            bound = lock.bind(bound);
+        }
+        try {
+            return bound.call();
+        } catch (Exception ex) {
+            throw Exceptions.propagate(ex);
+        }
+    }
+
+    Context writeTo(Context context) {
+        return context.put(HeldLocks.class, this).put(LockHandle.class, innermost());
+    }
+}
