@@ -123,7 +123,7 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
         int hidden = method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL);
         boolean finalOfClass =
                 hidden == Modifier.FINAL && isCoveredByClass(method) && isAnnotated(method.getDeclaringClass());
-        if (hidden != 0 && (isAnnotated(method) || finalOfClass)) {
+        if (hidden != 0 && !method.isSynthetic() && (isAnnotated(method) || finalOfClass)) {
             throw LockSetupException.invalid(
                     "@" + annotation.getSimpleName() + " on " + ClassUtils.getQualifiedMethodName(method)
                             + ", which is " + Modifier.toString(hidden) + ": no proxy sees its calls, so it would run "
@@ -150,6 +150,10 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
 
     private @Nullable M parse(Method method, Class<?> targetClass) {
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+        if (specific.isSynthetic()) {
+            // Kotlin copies the annotation to the synthetic body of a suspending function.
+            return null;
+        }
         A merged = annotation(specific);
         if (merged == null) {
             // The method may be implemented by a superclass that does not implement the interface.

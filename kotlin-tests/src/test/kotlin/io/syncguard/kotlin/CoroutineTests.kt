@@ -1,0 +1,174 @@
+package io.syncguard.kotlin
+
+import io.syncguard.LockLostException
+import io.syncguard.LockNotAcquiredException
+import io.syncguard.reactive.ReactiveLockTemplate
+import io.syncguard.test.autoconfigure.AutoConfigureTestLocks
+import io.syncguard.test.LockAssertions.assertThatLock
+import io.syncguard.test.LockTestControl
+import java.util.concurrent.TimeUnit
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.async
+import kotlinx.coroutines.delay
+import kotlinx.coroutines.flow.flow
+import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.reactor.awaitSingle
+import kotlinx.coroutines.reactor.mono
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withContext
+import kotlinx.coroutines.withTimeout
+import org.assertj.core.api.Assertions.assertThat
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.Timeout
+import org.springframework.beans.factory.annotation.Autowired
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration
+import org.springframework.boot.test.context.SpringBootTest
+import org.springframework.context.annotation.Configuration
+import org.springframework.context.annotation.Import
+
+/** A suspending function keeps its lock while it is suspended, and a flow until it ends. */
+@SpringBootTest(properties = ["syncguard.wait-time=50ms"])
+@AutoConfigureTestLocks
+@Timeout(60, unit = TimeUnit.SECONDS)
+class CoroutineTests {
+
+    @Autowired
+    private lateinit var orders: Orders
+
+    @Autowired
+    private lateinit var locks: LockTestControl
+
+    @Autowired
+    private lateinit var template: ReactiveLockTemplate
+
+    @Test
+    fun `the lock is held while the function is suspended`() = test {
+        val payment = CompletableDeferred<String>()
+        val order = async(Dispatchers.Default) { orders.place("42", payment) }
+        eventually { isHeld("order:42") }
+
+        payment.complete("paid")
+
+        assertThat(order.await()).isEqualTo("paid under order:42")
+        assertThatLock("order:42").isFree()
+    }
+
+    @Test
+    fun `a function without a result is one too`() = test {
+        orders.nothing()
+
+        assertThatLock("orders").isFree()
+    }
+
+    @Test
+    fun `a failure reaches the caller and releases the lock`() = test {
+        val payment = CompletableDeferred<String>()
+        payment.completeExceptionally(IllegalStateException("refused card"))
+
+        assertThat(failureOf { orders.place("42", payment) })
+            .isInstanceOf(IllegalStateException::class.java)
+            .hasMessage("refused card")
+        assertThatLock("order:42").isFree()
+    }
+
+    @Test
+    fun `a coroutine that is cancelled releases the lock`() = test {
+        val order = async(Dispatchers.Default) { orders.place("42", CompletableDeferred()) }
+        eventually { isHeld("order:42") }
+
+        order.cancel()
+
+        eventually { !isHeld("order:42") }
+    }
+
+    @Test
+    fun `a loss ends the function`() = test {
+        val order = async(Dispatchers.Default) { runCatching { orders.place("42", CompletableDeferred()) } }
+        eventually { isHeld("order:42") }
+
+        locks.endLease("order:42")
+
+        assertThat(order.await().exceptionOrNull()).isInstanceOf(LockLostException::class.java)
+    }
+
+    @Test
+    fun `a nested call joins the lock on any thread`() = test {
+        val placed = orders.around("42") {
+            withContext(Dispatchers.Default) { orders.place("42", CompletableDeferred("paid")) }
+        }
+
+        assertThat(placed).isEqualTo("paid under order:42")
+    }
+
+    @Test
+    fun `a refusal is thrown`() = test {
+        locks.holdElsewhere("order:42")
+
+        assertThat(failureOf { orders.place("42", CompletableDeferred("paid")) })
+            .isInstanceOf(LockNotAcquiredException::class.java)
+    }
+
+    @Test
+    fun `a skipped function returns null`() = test {
+        locks.holdElsewhere("orders")
+
+        assertThat(orders.skipping()).isNull()
+    }
+
+    @Test
+    fun `a fallback may suspend and may ask for the refusal`() = test {
+        assertThat(orders.withFallback("42")).isEqualTo("42")
+        locks.holdElsewhere("order:42")
+
+        assertThat(orders.withFallback("42")).isEqualTo("42 later, because of order:42")
+    }
+
+    @Test
+    fun `a flow keeps the lock until it ends`() = test {
+        val held = orders.all(heldWhileEmitting())
+        assertThatLock("orders").isFree()
+
+        assertThat(held.toList()).containsExactly("held", "held")
+        assertThatLock("orders").isFree()
+    }
+
+    @Test
+    fun `so does a flow that comes later`() = test {
+        val held = orders.allLater(CompletableDeferred(heldWhileEmitting()))
+
+        assertThat(held.toList()).containsExactly("held", "held")
+        assertThatLock("orders").isFree()
+    }
+
+    @Test
+    fun `the template runs a coroutine`() = test {
+        val held = template.mono("order:42") { mono { isHeld("order:42") } }.awaitSingle()
+
+        assertThat(held).isTrue()
+        assertThatLock("order:42").isFree()
+    }
+
+    private fun heldWhileEmitting() = flow {
+        repeat(2) { emit(if (isHeld("orders")) "held" else "free") }
+    }
+
+    private fun isHeld(key: String) = locks.status(key).holders().isNotEmpty()
+
+    private fun test(body: suspend CoroutineScope.() -> Unit) = runBlocking { body() }
+
+    private suspend fun failureOf(body: suspend () -> Unit): Throwable? = runCatching { body() }.exceptionOrNull()
+
+    private suspend fun eventually(condition: () -> Boolean) = withTimeout(10_000) {
+        while (!condition()) {
+            delay(5)
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(exclude = [DataSourceAutoConfiguration::class])
+    @Import(Orders::class)
+    open class Application
+}
