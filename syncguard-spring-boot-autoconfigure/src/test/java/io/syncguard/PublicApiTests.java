@@ -18,7 +18,8 @@ class PublicApiTests {
             "io.syncguard.leader",
             "io.syncguard.fencing",
             "io.syncguard.web",
-            "io.syncguard.micrometer");
+            "io.syncguard.micrometer",
+            "io.syncguard.reactive");
 
     @Test
     void the_public_api_is_the_pinned_one() throws IOException {

@@ -31,7 +31,8 @@ class DocumentationTests {
                     "resources/io/syncguard/docs/counter-growth.sql",
                     "resources/io/syncguard/docs/counter-growth.redis",
                     "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/TestingSampleTests.java",
-                    "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/ContainerSampleTests.java")
+                    "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/ContainerSampleTests.java",
+                    "../../../kotlin-tests/src/test/kotlin/io/syncguard/kotlin/Orders.kt")
             .map(Path.of("src/test")::resolve)
             .toList();
 

@@ -21,6 +21,7 @@ import io.syncguard.leader.LeaderRegistration;
 import io.syncguard.leader.LeaderRevokedEvent;
 import io.syncguard.micrometer.LockObservationContext;
 import io.syncguard.micrometer.LockObservationConvention;
+import io.syncguard.reactive.ReactiveLockTemplate;
 import java.io.IOException;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -36,6 +37,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.scheduling.annotation.Scheduled;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** The samples of the documents, compiled. {@link DocumentationTests} checks that both are equal. */
 class GuideSamples {
@@ -91,6 +94,19 @@ class GuideSamples {
         return CompletableFuture.supplyAsync(() -> parse(file)); // locked until this is done
     }
     // end
+
+    // sample: reactive
+    @DistributedLock(name = "import", key = "#file")
+    Mono<Long> importLines(String file) {
+        return lines(file).doOnNext(GuideSamples::store).count(); // locked until this ends
+    }
+    // end
+
+    Mono<Receipt> reactiveTemplate(ReactiveLockTemplate locks, String orderId) {
+        // sample: reactive-template
+        return locks.mono("order:" + orderId, lock -> chargeLater(orderId, lock.fence()));
+        // end
+    }
 
     // sample: composed
     @Target(ElementType.METHOD)
@@ -272,6 +288,16 @@ class GuideSamples {
     private static Receipt charge(String orderId) {
         return new Receipt(orderId);
     }
+
+    private static Mono<Receipt> chargeLater(String orderId, Fence fence) {
+        return Mono.just(new Receipt(orderId));
+    }
+
+    private static Flux<String> lines(String file) {
+        return Flux.empty();
+    }
+
+    private static void store(String line) {}
 
     private static int parse(String file) {
         return file.length();

@@ -2,6 +2,7 @@ package io.syncguard.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.DistributedLock;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
@@ -24,7 +25,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -57,7 +57,6 @@ import org.springframework.web.reactive.config.EnableWebFlux;
 import org.springframework.web.server.adapter.WebHttpHandlerBuilder;
 import org.springframework.web.servlet.config.annotation.EnableWebMvc;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
@@ -184,6 +183,14 @@ class LockProblemTests {
         webFlux.withPropertyValues(property)
                 .run(context -> assertThat(context.getBeansOfType(LockProblemAdvice.class))
                         .hasSize(there ? 1 : 0));
+    }
+
+    @Test
+    void a_controller_of_webflux_keeps_its_lock_until_its_result_is_there() {
+        webFlux.run(context -> onNetty(context, client -> {
+            assertThat(client.post("/orders/42").body()).isEqualTo("under order:42");
+            assertThat(context.getBean(LockManager.class).isLocked("order:42")).isFalse();
+        }));
     }
 
     private record Answer(
@@ -323,21 +330,26 @@ class LockProblemTests {
         }
     }
 
+    /** A class, because no proxy extends a record. */
     @RestController
-    record WebFluxController(Orders orders) {
+    static class WebFluxController {
 
+        private final Orders orders;
+
+        WebFluxController(Orders orders) {
+            this.orders = orders;
+        }
+
+        @DistributedLock(name = "order", key = "#id")
         @PostMapping("/orders/{id}")
         Mono<String> submit(@PathVariable("id") String id) {
-            return blocking(() -> orders.submit(id));
+            return Mono.deferContextual(context ->
+                    Mono.just("under " + context.get(LockHandle.class).key()));
         }
 
         @PostMapping("/{why}/{value}")
         Mono<String> fail(@PathVariable("why") String why, @PathVariable("value") String value) {
-            return blocking(() -> orders.fail(why, value));
-        }
-
-        private static <T> Mono<T> blocking(Callable<T> work) {
-            return Mono.fromCallable(work).subscribeOn(Schedulers.boundedElastic());
+            return Mono.fromCallable(() -> orders.fail(why, value));
         }
     }
 
