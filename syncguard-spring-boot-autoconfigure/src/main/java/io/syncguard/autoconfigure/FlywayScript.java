@@ -1,48 +1,17 @@
 package io.syncguard.autoconfigure;
 
-import io.syncguard.LockSetupException;
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
-import java.util.stream.Stream;
-import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.configuration.FluentConfiguration;
-import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.util.ClassUtils;
 
 /**
- * Has the application's Flyway run a script of the library.
+ * A script of the library that the application's Flyway runs. Its type is none of Spring Boot's, whose customizers of
+ * Flyway have another package in each generation.
  */
-final class FlywayScript {
+@FunctionalInterface
+public interface FlywayScript {
 
-    private FlywayScript() {}
+    /** The bean that adds all scripts. Flyway runs none without it. */
+    String CUSTOMIZER_BEAN = "syncGuardFlywayConfigurationCustomizer";
 
-    static boolean isRunIn(ListableBeanFactory beans) {
-        return ClassUtils.isPresent("org.flywaydb.core.Flyway", null)
-                && beans.getBeanNamesForType(Flyway.class, true, false).length > 0;
-    }
-
-    /** @param location of the script on the class path */
-    static void add(FluentConfiguration configuration, String location, Map<String, String> placeholders) {
-        requirePlaceholders(configuration, placeholders);
-        Stream<String> locations = Arrays.stream(configuration.getLocations()).map(Object::toString);
-        configuration.locations(Stream.concat(locations, Stream.of("classpath:" + location))
-                .distinct()
-                .toArray(String[]::new));
-        Map<String, String> all = new HashMap<>(configuration.getPlaceholders());
-        all.putAll(placeholders);
-        configuration.placeholders(all);
-    }
-
-    private static void requirePlaceholders(FluentConfiguration configuration, Map<String, String> placeholders) {
-        if (!configuration.isPlaceholderReplacement()
-                || !configuration.getPlaceholderPrefix().equals("${")
-                || !configuration.getPlaceholderSuffix().equals("}")) {
-            throw LockSetupException.invalid(
-                    "Flyway does not replace placeholders such as ${"
-                            + placeholders.keySet().iterator().next() + "}, which the script of SyncGuard contains",
-                    "Leave out spring.flyway.placeholder-replacement, placeholder-prefix and placeholder-suffix",
-                    "Set syncguard.postgres.schema-management and syncguard.fencing.schema-management to initialize");
-        }
-    }
+    /** Adds the script and its placeholders, unless the library is to create its tables in another way. */
+    void addTo(FluentConfiguration configuration);
 }

@@ -13,9 +13,8 @@ import org.springframework.core.env.Environment;
 @Order(0)
 final class MissingUrlFailureAnalyzer implements FailureAnalyzer {
 
-    /** The exception is not visible outside of its package. */
-    private static final String NO_DATA_SOURCE =
-            "org.springframework.boot.jdbc.autoconfigure.DataSourceProperties$DataSourceBeanCreationException";
+    /** The exception is not visible outside of its package, whose name depends on the version of Spring Boot. */
+    private static final String NO_DATA_SOURCE = ".DataSourceProperties$DataSourceBeanCreationException";
 
     private final Environment environment;
 
@@ -30,7 +29,7 @@ final class MissingUrlFailureAnalyzer implements FailureAnalyzer {
             return null;
         }
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause.getClass().getName().equals(NO_DATA_SOURCE)) {
+            if (cause.getClass().getName().endsWith(NO_DATA_SOURCE)) {
                 return analysis(cause);
             }
         }
@@ -47,8 +46,8 @@ final class MissingUrlFailureAnalyzer implements FailureAnalyzer {
                 Do one of these:
                 - Use PostgreSQL: set spring.datasource.url, or activate the profile that sets it.
                 - Use Redis and no database: add spring-boot-starter-data-redis, and set
-                  spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration.
-                - Use neither: set syncguard.enabled=false, and exclude the same auto-configuration.""",
+                  spring.autoconfigure.exclude=%s.DataSourceAutoConfiguration.
+                - Use neither: set syncguard.enabled=false, and exclude the same auto-configuration.""".formatted(cause.getClass().getPackageName()),
                 cause);
     }
 }

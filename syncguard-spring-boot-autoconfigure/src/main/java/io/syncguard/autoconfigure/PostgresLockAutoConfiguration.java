@@ -22,7 +22,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.flyway.autoconfigure.FlywayConfigurationCustomizer;
 import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
@@ -38,7 +37,9 @@ import org.springframework.core.env.Environment;
 @AutoConfiguration(
         afterName = {
             "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
-            "org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration"
+            "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
+            "org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration",
+            "org.springframework.boot.autoconfigure.flyway.FlywayAutoConfiguration"
         })
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
 @ConditionalOnClass({HikariDataSource.class, Driver.class})
@@ -85,8 +86,8 @@ public final class PostgresLockAutoConfiguration {
                     postgres.batching(),
                     fences);
             SchemaManagement management = postgres.schemaManagement();
-            boolean leftToFlyway =
-                    management.isLeftToFlyway(FlywayScript.isRunIn(beans), lockDataSource.getIfAvailable() != null);
+            boolean leftToFlyway = management.isLeftToFlyway(
+                    FlywayLocations.areUsedIn(beans), lockDataSource.getIfAvailable() != null);
             prepare(new PostgresSchema(pools.operations(), script.tables(), script.fences()), management, leftToFlyway);
             log.info(
                     "SyncGuard keeps its locks in the table '" + script.tables().locks() + "' of PostgreSQL, on up to "
@@ -123,11 +124,11 @@ public final class PostgresLockAutoConfiguration {
 
     /** Has the application's Flyway run the script. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass({Flyway.class, FlywayConfigurationCustomizer.class})
+    @ConditionalOnClass(Flyway.class)
     static class FlywayConfiguration {
 
         @Bean
-        FlywayConfigurationCustomizer syncGuardFlywayConfigurationCustomizer(
+        FlywayScript syncGuardFlywayScript(
                 SyncGuardProperties properties,
                 PostgresScript script,
                 @SyncGuardDataSource ObjectProvider<DataSource> lockDataSource) {
@@ -137,7 +138,7 @@ public final class PostgresLockAutoConfiguration {
                     return;
                 }
                 LockStores.requirePostgres(configuration.getDataSource());
-                FlywayScript.add(configuration, PostgresScript.LOCATION, script.placeholders());
+                FlywayLocations.add(configuration, PostgresScript.LOCATION, script.placeholders());
             };
         }
     }

@@ -39,6 +39,10 @@ final class PostgresPools implements AutoCloseable {
      */
     private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(10);
 
+    /** HikariCP 6, which Spring Boot 3.5 brings, has none. */
+    private static final boolean HAS_CREDENTIALS_PROVIDERS =
+            ClassUtils.isPresent("com.zaxxer.hikari.HikariCredentialsProvider", HikariConfig.class.getClassLoader());
+
     private final Duration timeout;
     private final int maximumConnections;
     private final LockPool operations;
@@ -143,7 +147,9 @@ final class PostgresPools implements AutoCloseable {
             details.setDriverClassName(pool.getDriverClassName());
         }
         details.setCredentials(pool.getCredentials());
-        details.setCredentialsProvider(pool.getCredentialsProvider());
+        if (HAS_CREDENTIALS_PROVIDERS) {
+            details.setCredentialsProvider(pool.getCredentialsProvider());
+        }
         details.setSchema(pool.getSchema());
         details.setConnectionInitSql(pool.getConnectionInitSql());
         details.setMaxLifetime(pool.getMaxLifetime());

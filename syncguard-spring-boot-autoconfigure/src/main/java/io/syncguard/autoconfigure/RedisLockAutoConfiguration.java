@@ -29,7 +29,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
         before = PostgresLockAutoConfiguration.class,
         afterName = {
             "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
-            "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration"
+            "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
+            "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+            "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration"
         })
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
 @ConditionalOnClass({LettuceConnectionFactory.class, RedisClient.class})

@@ -50,7 +50,10 @@ import org.springframework.util.function.SingletonSupplier;
             SyncGuardObservationAutoConfiguration.class
         },
         // Of advisors with the same order, the one that is registered first is outside: that of the transactions.
-        afterName = "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration")
+        afterName = {
+            "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration",
+            "org.springframework.boot.autoconfigure.transaction.TransactionAutoConfiguration"
+        })
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(SyncGuardProperties.class)
 @Import(SyncGuardAutoConfiguration.ProxyCreatorRegistrar.class)

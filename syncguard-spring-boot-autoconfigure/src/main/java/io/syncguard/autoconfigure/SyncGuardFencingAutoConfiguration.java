@@ -20,7 +20,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.flyway.autoconfigure.FlywayConfigurationCustomizer;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
@@ -38,7 +37,9 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 @AutoConfiguration(
         afterName = {
             "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
-            "org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration"
+            "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
+            "org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration",
+            "org.springframework.boot.autoconfigure.flyway.FlywayAutoConfiguration"
         })
 @ConditionalOnBooleanProperty(name = "syncguard.fencing.enabled")
 @ConditionalOnClass(DataSourceUtils.class)
@@ -56,7 +57,7 @@ public final class SyncGuardFencingAutoConfiguration {
         DataSource primary = primary(dataSource);
         FenceSchema schema = new FenceSchema(primary, fencing.table());
         SchemaManagement management = fencing.schemaManagement();
-        if (management == SchemaManagement.NONE || management.isLeftToFlyway(FlywayScript.isRunIn(beans), false)) {
+        if (management == SchemaManagement.NONE || management.isLeftToFlyway(FlywayLocations.areUsedIn(beans), false)) {
             schema.check();
         } else {
             schema.initialize();
@@ -82,7 +83,7 @@ public final class SyncGuardFencingAutoConfiguration {
 
     /** Has the application's Flyway run the script of its database. */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass({Flyway.class, FlywayConfigurationCustomizer.class})
+    @ConditionalOnClass(Flyway.class)
     @ConditionalOnMissingBean(FenceGuard.class)
     static class FlywayConfiguration {
 
@@ -90,11 +91,11 @@ public final class SyncGuardFencingAutoConfiguration {
                 EnumSet.of(DatabaseDriver.POSTGRESQL, DatabaseDriver.MYSQL, DatabaseDriver.MARIADB, DatabaseDriver.H2);
 
         @Bean
-        FlywayConfigurationCustomizer syncGuardFencesFlywayConfigurationCustomizer(SyncGuardProperties properties) {
+        FlywayScript syncGuardFencesFlywayScript(SyncGuardProperties properties) {
             SyncGuardProperties.Fencing fencing = properties.fencing();
             return configuration -> {
                 if (fencing.schemaManagement().isLeftToFlyway(true, false)) {
-                    FlywayScript.add(
+                    FlywayLocations.add(
                             configuration,
                             FenceSchema.location(productOf(configuration.getDataSource())),
                             Map.of(FenceSchema.PLACEHOLDER, fencing.table()));

@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.actuate.LockHealth;
 import io.syncguard.actuate.LockHealthIndicator;
 import io.syncguard.core.LockEngine;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -12,7 +13,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 
 /**
- * The health of the locks, {@code syncguard} in {@code /actuator/health}.
+ * The health of the locks, {@code syncguard} in {@code /actuator/health}, in Spring Boot 4.
  * {@code management.health.syncguard.enabled=false} turns it off.
  */
 @AutoConfiguration(after = SyncGuardAutoConfiguration.class)
@@ -24,6 +25,6 @@ public final class SyncGuardHealthAutoConfiguration {
     @ConditionalOnEnabledHealthIndicator("syncguard")
     @ConditionalOnMissingBean(name = "syncguardHealthIndicator")
     LockHealthIndicator syncguardHealthIndicator(ListableBeanFactory beans) {
-        return new LockHealthIndicator(SyncGuardEndpointAutoConfiguration.managers(beans));
+        return new LockHealthIndicator(new LockHealth(SyncGuardEndpointAutoConfiguration.managers(beans)));
     }
 }

@@ -23,7 +23,10 @@ import org.springframework.core.annotation.Order;
  */
 @AutoConfiguration(
         after = SyncGuardMetricsAutoConfiguration.class,
-        afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
+        afterName = {
+            "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
+            "org.springframework.boot.actuate.autoconfigure.observation.ObservationAutoConfiguration"
+        })
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
 @ConditionalOnClass({ObservationRegistry.class, MeterObservationHandler.class})
 @ConditionalOnSingleCandidate(ObservationRegistry.class)

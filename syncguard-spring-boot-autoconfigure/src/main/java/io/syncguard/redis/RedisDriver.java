@@ -10,6 +10,7 @@ import io.lettuce.core.resource.Delay;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
 import io.syncguard.LockSetupException;
+import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.springframework.beans.DirectFieldAccessor;
@@ -51,7 +52,7 @@ final class RedisDriver implements AutoCloseable {
                     @Override
                     public void afterChannelInitialized(Channel channel) {
                         // First in the pipeline, so it sees the bytes in front of TLS.
-                        channel.pipeline().addFirst(new RedisSilence(settings.timeout()));
+                        channel.pipeline().addFirst(new RedisSilence(settings.timeout(), Time.SYSTEM));
                     }
                 })
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(1), LONGEST_PAUSE, 10, TimeUnit.MILLISECONDS))

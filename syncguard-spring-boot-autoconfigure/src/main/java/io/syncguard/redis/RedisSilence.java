@@ -5,6 +5,7 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPromise;
+import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.apache.commons.logging.Log;
@@ -23,6 +24,7 @@ final class RedisSilence extends ChannelDuplexHandler {
     private static final Log log = LogFactory.getLog(RedisSilence.class);
 
     private final long timeoutNanos;
+    private final Time time;
 
     /** Something was written, and nothing read since. */
     private boolean awaiting;
@@ -36,8 +38,9 @@ final class RedisSilence extends ChannelDuplexHandler {
     private long since;
 
     /** @param timeout how long an operation waits for its answer */
-    RedisSilence(Duration timeout) {
+    RedisSilence(Duration timeout, Time time) {
         this.timeoutNanos = timeout.toNanos();
+        this.time = time;
     }
 
     @Override
@@ -45,7 +48,7 @@ final class RedisSilence extends ChannelDuplexHandler {
         if (!awaiting) {
             awaiting = true;
             suspected = false;
-            since = clock(ctx);
+            since = time.nanoTime();
             if (!looking) {
                 lookIn(timeoutNanos, ctx);
             }
@@ -69,7 +72,7 @@ final class RedisSilence extends ChannelDuplexHandler {
         if (!awaiting || !ctx.channel().isActive()) {
             return;
         }
-        long left = since + timeoutNanos - clock(ctx);
+        long left = since + timeoutNanos - time.nanoTime();
         if (left > 0) {
             lookIn(left, ctx);
         } else if (!suspected) {
@@ -78,11 +81,6 @@ final class RedisSilence extends ChannelDuplexHandler {
         } else {
             end(ctx);
         }
-    }
-
-    /** The clock of the event loop's timers. */
-    private static long clock(ChannelHandlerContext ctx) {
-        return ctx.executor().ticker().nanoTime();
     }
 
     private static void end(ChannelHandlerContext ctx) {

@@ -29,7 +29,7 @@ public final class FenceHeaderInterceptor implements ClientHttpRequestIntercepto
     @Override
     public ClientHttpResponse intercept(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
             throws IOException {
-        if (!request.getHeaders().containsHeader(header.name())) {
+        if (request.getHeaders().getFirst(header.name()) == null) {
             LockHandle.current()
                     .ifPresent(lock ->
                             request.getHeaders().set(header.name(), lock.fence().toString()));

@@ -27,7 +27,8 @@ class LockHealthIndicatorTests {
     @RegisterExtension
     private final EngineFixture other = new EngineFixture();
 
-    private final LockHealthIndicator indicator = new LockHealthIndicator(Map.of("lockManager", fixture.engine));
+    private final LockHealthIndicator indicator =
+            new LockHealthIndicator(new LockHealth(Map.of("lockManager", fixture.engine)));
 
     @Test
     void it_is_up_while_the_store_answers() {
@@ -92,7 +93,8 @@ class LockHealthIndicatorTests {
         fixture.advanceSlowly(Duration.ofSeconds(12), Duration.ofSeconds(1));
         Map<String, LockEngine> managers = new TreeMap<>(Map.of(name, fixture.engine, "m", other.engine));
 
-        assertThat(new LockHealthIndicator(managers).health().getStatus()).isEqualTo(LockHealthIndicator.DEGRADED);
+        assertThat(new LockHealthIndicator(new LockHealth(managers)).health().getStatus())
+                .isEqualTo(LockHealthIndicator.DEGRADED);
     }
 
     private Health health() {

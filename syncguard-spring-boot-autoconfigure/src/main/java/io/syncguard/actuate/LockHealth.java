@@ -1,0 +1,63 @@
+package io.syncguard.actuate;
+
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.ProcessStatus;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+
+/**
+ * What the health indicators of all generations of Spring Boot ask. Threads may share it.
+ */
+public final class LockHealth {
+
+    /** The code of the status if locks work, but are slower, or are about to be lost. */
+    public static final String DEGRADED = "DEGRADED";
+
+    /** The message if a store fails. */
+    public static final String FAILED = "The store of the locks does not answer";
+
+    /** Nobody locks it. */
+    private static final String PROBE = "syncguard:health";
+
+    private final Map<String, LockEngine> managers;
+
+    /** @param managers by the names of their beans */
+    public LockHealth(Map<String, LockEngine> managers) {
+        this.managers = managers;
+    }
+
+    /**
+     * Asks each store, with one round trip. Throws what a store throws that does not answer.
+     *
+     * @param details receives what there is to show, before each store is asked and after it
+     * @return whether heartbeats fail or wake-ups do not arrive
+     */
+    public boolean isDegraded(BiConsumer<String, Object> details) {
+        boolean degraded = false;
+        for (Map.Entry<String, LockEngine> manager : managers.entrySet()) {
+            LockEngine engine = manager.getValue();
+            ProcessStatus process = engine.diagnostics().process();
+            details.accept(manager.getKey(), process);
+            engine.isLocked(PROBE);
+            List<String> problems = problems(process);
+            if (!problems.isEmpty()) {
+                degraded = true;
+                details.accept(manager.getKey() + ".problems", problems);
+            }
+        }
+        return degraded;
+    }
+
+    private static List<String> problems(ProcessStatus process) {
+        List<String> problems = new ArrayList<>();
+        if (process.held() > 0 && process.failedHeartbeats() > 0) {
+            problems.add(process.failedHeartbeats() + " heartbeats have failed since the last success");
+        }
+        if (process.waiting() > 0 && !process.wakeUps()) {
+            problems.add("wake-ups do not arrive, so waiters poll");
+        }
+        return problems;
+    }
+}

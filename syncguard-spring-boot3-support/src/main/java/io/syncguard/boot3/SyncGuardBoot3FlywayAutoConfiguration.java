@@ -1,0 +1,22 @@
+package io.syncguard.boot3;
+
+import io.syncguard.autoconfigure.FlywayScript;
+import org.flywaydb.core.Flyway;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.flyway.FlywayConfigurationCustomizer;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Has the application's Flyway run the scripts of the library, in Spring Boot 3.
+ */
+@AutoConfiguration
+@ConditionalOnClass({Flyway.class, FlywayConfigurationCustomizer.class})
+public final class SyncGuardBoot3FlywayAutoConfiguration {
+
+    @Bean(FlywayScript.CUSTOMIZER_BEAN)
+    FlywayConfigurationCustomizer syncGuardFlywayConfigurationCustomizer(ObjectProvider<FlywayScript> scripts) {
+        return configuration -> scripts.forEach(script -> script.addTo(configuration));
+    }
+}
