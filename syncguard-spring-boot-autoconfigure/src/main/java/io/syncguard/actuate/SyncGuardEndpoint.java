@@ -28,6 +28,8 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
  * <p>A release by force needs {@code management.endpoint.syncguard.access=unrestricted}.
  */
 @Endpoint(id = "syncguard", defaultAccess = Access.READ_ONLY)
+// Spring Boot 3 reads the deprecated annotation of optional parameters, Spring Boot 4 the other one.
+@SuppressWarnings("deprecation")
 public final class SyncGuardEndpoint {
 
     private final Map<String, LockEngine> managers;
@@ -64,11 +66,11 @@ public final class SyncGuardEndpoint {
      */
     @ReadOperation
     public LocksDescriptor locks(
-            @Nullable String prefix,
-            @Nullable String key,
-            @Nullable String after,
-            @Nullable Integer limit,
-            @Nullable Long since) {
+            @org.springframework.lang.Nullable @Nullable String prefix,
+            @org.springframework.lang.Nullable @Nullable String key,
+            @org.springframework.lang.Nullable @Nullable String after,
+            @org.springframework.lang.Nullable @Nullable Integer limit,
+            @org.springframework.lang.Nullable @Nullable Long since) {
         return locks(new LocksQuestion(prefix, key, after, limit, since), showValues == Show.ALWAYS);
     }
 
@@ -79,7 +81,8 @@ public final class SyncGuardEndpoint {
      * @return {@code null} if nobody holds the key or waits for it
      */
     @ReadOperation
-    public @Nullable LockDescriptor lock(@Selector String key, @Nullable String manager) {
+    public @Nullable LockDescriptor lock(
+            @Selector String key, @org.springframework.lang.Nullable @Nullable String manager) {
         return lock(key, manager, showValues == Show.ALWAYS).orElse(null);
     }
 
@@ -90,7 +93,9 @@ public final class SyncGuardEndpoint {
      */
     @DeleteOperation
     public ForcedReleaseDescriptor forceRelease(
-            @Selector String key, @Nullable String manager, @Nullable String reason) {
+            @Selector String key,
+            @org.springframework.lang.Nullable @Nullable String manager,
+            @org.springframework.lang.Nullable @Nullable String reason) {
         return forceRelease(key, manager, reason, "somebody through JMX", showValues == Show.ALWAYS);
     }
 

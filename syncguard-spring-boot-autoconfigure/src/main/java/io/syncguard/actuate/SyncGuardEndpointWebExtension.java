@@ -13,6 +13,8 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
 
 /** The endpoint over HTTP: it knows the user, who may see keys or not. */
 @EndpointWebExtension(endpoint = SyncGuardEndpoint.class)
+// Spring Boot 3 reads the deprecated annotation of optional parameters, Spring Boot 4 the other one.
+@SuppressWarnings("deprecation")
 public final class SyncGuardEndpointWebExtension {
 
     private static final int CONFLICT = 409;
@@ -34,18 +36,18 @@ public final class SyncGuardEndpointWebExtension {
     @ReadOperation
     public LocksDescriptor locks(
             SecurityContext user,
-            @Nullable String prefix,
-            @Nullable String key,
-            @Nullable String after,
-            @Nullable Integer limit,
-            @Nullable Long since) {
+            @org.springframework.lang.Nullable @Nullable String prefix,
+            @org.springframework.lang.Nullable @Nullable String key,
+            @org.springframework.lang.Nullable @Nullable String after,
+            @org.springframework.lang.Nullable @Nullable Integer limit,
+            @org.springframework.lang.Nullable @Nullable Long since) {
         return endpoint.locks(new LocksQuestion(prefix, key, after, limit, since), showValues.isShown(user, roles));
     }
 
     /** 404 if nobody holds the key or waits for it. */
     @ReadOperation
     public WebEndpointResponse<LockDescriptor> lock(
-            SecurityContext user, @Selector String key, @Nullable String manager) {
+            SecurityContext user, @Selector String key, @org.springframework.lang.Nullable @Nullable String manager) {
         return endpoint.lock(key, manager, showValues.isShown(user, roles))
                 .map(WebEndpointResponse::new)
                 .orElseGet(() -> new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND));
@@ -54,7 +56,10 @@ public final class SyncGuardEndpointWebExtension {
     /** 404 if nobody held the key; 409 if a lease remains because a transaction commits under it. */
     @DeleteOperation
     public WebEndpointResponse<ForcedReleaseDescriptor> forceRelease(
-            SecurityContext user, @Selector String key, @Nullable String manager, @Nullable String reason) {
+            SecurityContext user,
+            @Selector String key,
+            @org.springframework.lang.Nullable @Nullable String manager,
+            @org.springframework.lang.Nullable @Nullable String reason) {
         Principal principal = user.getPrincipal();
         ForcedReleaseDescriptor done = endpoint.forceRelease(
                 key,
@@ -68,7 +73,10 @@ public final class SyncGuardEndpointWebExtension {
     /** The same for a key that cannot be in a path, such as one with a slash. */
     @DeleteOperation
     public WebEndpointResponse<ForcedReleaseDescriptor> forceReleaseByParameter(
-            SecurityContext user, String key, @Nullable String manager, @Nullable String reason) {
+            SecurityContext user,
+            String key,
+            @org.springframework.lang.Nullable @Nullable String manager,
+            @org.springframework.lang.Nullable @Nullable String reason) {
         return forceRelease(user, key, manager, reason);
     }
 

@@ -1,0 +1,130 @@
+package io.syncguard.compatibility;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.syncguard.LockOperations;
+import io.syncguard.LockRequest;
+import io.syncguard.core.LockObserver;
+import io.syncguard.embedded.OwnPostgres;
+import io.syncguard.micrometer.LockObservations;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** A whole application with Flyway, transactions, the web and the actuator. */
+class PostgresApplicationTests {
+
+    private static OwnPostgres postgres;
+    private static ConfigurableApplicationContext application;
+
+    private final OrderService orders = application.getBean(OrderService.class);
+    private final LockOperations locks = application.getBean(LockOperations.class);
+    private final JdbcTemplate jdbc = application.getBean(JdbcTemplate.class);
+
+    @BeforeAll
+    static void start() {
+        postgres = new OwnPostgres();
+        application = new SpringApplicationBuilder(Application.class)
+                .properties(
+                        "spring.datasource.url=" + postgres.url(),
+                        "server.port=0",
+                        "syncguard.leader.elections.settlement.ttl=5s",
+                        "syncguard.fencing.enabled=true",
+                        "syncguard.console.enabled=true",
+                        "management.endpoints.web.exposure.include=*",
+                        "management.endpoint.health.show-details=always",
+                        "management.endpoint.syncguard.access=unrestricted",
+                        "management.endpoint.syncguard.show-values=always")
+                .run();
+    }
+
+    @AfterAll
+    static void stop() throws IOException {
+        application.close();
+        postgres.close();
+    }
+
+    @Test
+    void flyway_runs_the_scripts_beside_the_migrations_of_the_application() {
+        assertThat(jdbc.queryForList("SELECT script FROM flyway_schema_history", String.class))
+                .contains("V1__orders.sql", "R__syncguard_schema.sql", "R__syncguard_fences.sql");
+    }
+
+    @Test
+    void an_annotated_method_runs_under_its_lock_and_in_a_guarded_transaction() {
+        long fence = orders.submit(new Order("1"));
+
+        assertThat(jdbc.queryForObject("SELECT fence FROM orders WHERE id = '1'", Long.class))
+                .isEqualTo(fence);
+        assertThat(jdbc.queryForObject("SELECT count(*) FROM syncguard_locks", Long.class))
+                .as("leases that are left over")
+                .isLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void a_request_is_refused_while_another_holds_the_lock() throws Exception {
+        HttpResponse<String> refused = locks.execute("order:2", lock -> send("POST", "/orders/2"));
+        HttpResponse<String> granted = send("POST", "/orders/2");
+
+        assertThat(refused.statusCode()).isEqualTo(409);
+        assertThat(refused.headers().firstValue("Content-Type")).contains("application/problem+json");
+        assertThat(granted.statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void one_instance_leads() {
+        await().atMost(Duration.ofSeconds(20)).until(orders::settle);
+
+        assertThat(application.getBean(MeterRegistry.class).get("syncguard.leader.active").gauge().value()).isOne();
+    }
+
+    @Test
+    void the_endpoint_shows_a_lock_and_releases_it() throws Exception {
+        locks.execute("report", lock -> {
+            assertThat(send("GET", "/actuator/syncguard/report").body()).contains("\"key\":\"report\"");
+            assertThat(send("GET", "/actuator/syncguard").body()).contains("\"report\"");
+            return null;
+        });
+
+        assertThat(send("GET", "/actuator/syncguard/report").statusCode()).isEqualTo(404);
+        assertThat(send("DELETE", "/actuator/syncguard/report").statusCode()).isEqualTo(404);
+        assertThat(send("GET", "/actuator/syncguardconsole").body()).contains("<html");
+    }
+
+    @Test
+    void the_health_of_the_locks_is_shown() throws Exception {
+        assertThat(send("GET", "/actuator/health/syncguard").body())
+                .contains("\"status\":\"UP\"", "\"lockManager\":{\"backend\":\"postgres\"");
+    }
+
+    @Test
+    void locks_are_measured_and_observed() {
+        locks.execute(LockRequest.of("measured", "1"), lock -> null);
+
+        MeterRegistry meters = application.getBean(MeterRegistry.class);
+        assertThat(meters.get("syncguard.lock.acquire").tag("name", "measured").timer().count())
+                .isEqualTo(1);
+                assertThat(application.getBean(LockObserver.class)).isInstanceOf(LockObservations.class);
+    }
+
+    private HttpResponse<String> send(String method, String path) throws IOException, InterruptedException {
+        String port = application.getEnvironment().getProperty("local.server.port");
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .method(method, BodyPublishers.noBody())
+                .build();
+        return HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+    }
+}
