@@ -9,6 +9,9 @@ import java.util.List;
 /** Another instance of the sample, in a process of its own. */
 final class OtherInstance implements AutoCloseable {
 
+    static final String CLASS_PATH =
+            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+
     private final Process process;
 
     private OtherInstance(Process process) {
@@ -16,14 +19,19 @@ final class OtherInstance implements AutoCloseable {
     }
 
     static OtherInstance start(List<String> arguments) throws IOException {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        List<String> command = new ArrayList<>(List.of(java, "-cp", classPath, SampleApplication.class.getName()));
+        List<String> command = new ArrayList<>(List.of("-cp", CLASS_PATH, SampleApplication.class.getName()));
         command.addAll(arguments);
-        return new OtherInstance(new ProcessBuilder(command)
+        return new OtherInstance(java(command, new File("target", "other-instance.log")));
+    }
+
+    /** Starts another JVM. */
+    static Process java(List<String> arguments, File log) throws IOException {
+        List<String> command = new ArrayList<>(arguments);
+        command.add(0, Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        return new ProcessBuilder(command)
                 .redirectErrorStream(true)
-                .redirectOutput(new File("target", "other-instance.log"))
-                .start());
+                .redirectOutput(log)
+                .start();
     }
 
     /** It has no time to release anything. */

@@ -66,6 +66,18 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
         return method == null ? null : new AnnotatedCall<>(method, invocation, targetClass);
     }
 
+    /** The parsed annotation of a method; {@code null} if it has none. */
+    public @Nullable M find(Method method, Class<?> targetClass) {
+        AnnotatedElementKey key = new AnnotatedElementKey(method, targetClass);
+        Optional<M> known = found.get(key);
+        if (known == null) {
+            // Not in computeIfAbsent: parsing may create a bean, and its proxy creator calls this method again.
+            known = Optional.ofNullable(parse(method, targetClass));
+            found.put(key, known);
+        }
+        return known.orElse(null);
+    }
+
     /** A pointcut of those methods whose parsed annotation meets the condition. */
     public Pointcut only(Predicate<M> condition) {
         return new ComposablePointcut(this, new StaticMethodMatcher() {
@@ -135,17 +147,6 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
 
     private boolean isAnnotated(AnnotatedElement element) {
         return AnnotatedElementUtils.hasAnnotation(element, annotation);
-    }
-
-    private @Nullable M find(Method method, Class<?> targetClass) {
-        AnnotatedElementKey key = new AnnotatedElementKey(method, targetClass);
-        Optional<M> known = found.get(key);
-        if (known == null) {
-            // Not in computeIfAbsent: parsing may create a bean, and its proxy creator calls this method again.
-            known = Optional.ofNullable(parse(method, targetClass));
-            found.put(key, known);
-        }
-        return known.orElse(null);
     }
 
     private @Nullable M parse(Method method, Class<?> targetClass) {

@@ -1,0 +1,65 @@
+package io.syncguard.aop;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.interception.AnnotatedMethodPointcut;
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
+import org.springframework.aot.hint.ExecutableMode;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.ReflectionHints;
+import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
+import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
+import org.springframework.beans.factory.support.RegisteredBean;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Keeps in a native image what methods under locks use by reflection: what expressions read of their arguments, and
+ * their fallbacks. The declared types count; what an expression reads of a subtype or of another bean, the application
+ * has to register.
+ */
+final class LockedMethodAotProcessor implements BeanRegistrationAotProcessor {
+
+    private final AnnotatedMethodPointcut<DistributedLock, DistributedLock> annotations = new AnnotatedMethodPointcut<>(
+            DistributedLock.class, "without a lock", (annotation, method, targetClass) -> annotation);
+
+    @Override
+    public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
+        Class<?> type = ClassUtils.getUserClass(bean.getBeanClass());
+        Map<Method, DistributedLock> locked = MethodIntrospector.selectMethods(
+                type, (MethodIntrospector.MetadataLookup<DistributedLock>) method -> annotations.find(method, type));
+        return locked.isEmpty()
+                ? null
+                : (generation, code) -> {
+                    ReflectionHints hints = generation.getRuntimeHints().reflection();
+                    locked.forEach((method, annotation) -> register(annotation, method, type, hints));
+                };
+    }
+
+    private static void register(
+            DistributedLock annotation, Method method, Class<?> targetClass, ReflectionHints hints) {
+        if (hasExpression(annotation)) {
+            hints.registerType(MethodCall.class, MemberCategory.INVOKE_PUBLIC_METHODS);
+            for (int i = 0; i < method.getParameterCount(); i++) {
+                Type parameter = ResolvableType.forMethodParameter(method, i, targetClass)
+                        .getType();
+                hints.registerType(method.getParameterTypes()[i], MemberCategory.INVOKE_PUBLIC_METHODS);
+                new BindingReflectionHintsRegistrar().registerReflectionHints(hints, parameter);
+            }
+        }
+        if (!annotation.fallback().isEmpty()) {
+            hints.registerMethod(
+                    FallbackMethod.find(annotation.fallback(), method, targetClass)
+                            .method(),
+                    ExecutableMode.INVOKE);
+        }
+    }
+
+    private static boolean hasExpression(DistributedLock annotation) {
+        return !(annotation.key() + annotation.condition() + annotation.fencedResource()).isEmpty();
+    }
+}

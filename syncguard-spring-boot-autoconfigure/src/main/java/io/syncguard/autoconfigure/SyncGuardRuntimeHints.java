@@ -1,0 +1,43 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.core.ProcessStatus;
+import io.syncguard.leader.LeaderOnly;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+
+/**
+ * What a native image has to contain, whatever the application does: the scripts, the page of the console, and what is
+ * made or read by reflection.
+ */
+final class SyncGuardRuntimeHints implements RuntimeHintsRegistrar {
+
+    @Override
+    public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+        Stream.of(
+                        "db/syncguard/postgresql/*.sql",
+                        "syncguard/fences/*/*.sql",
+                        "syncguard/redis/*.lua",
+                        "io/syncguard/actuate/console.html")
+                .forEach(hints.resources()::registerPattern);
+        // The driver makes it by its name.
+        hints.reflection()
+                .registerTypeIfPresent(
+                        classLoader,
+                        "io.syncguard.postgres.PromptSocketFactory",
+                        MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
+        hints.reflection()
+                .registerTypeIfPresent(
+                        classLoader,
+                        "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
+                        factory -> factory.withField("configuration"));
+        // A detail of the health is an object without a declared type.
+        new BindingReflectionHintsRegistrar().registerReflectionHints(hints.reflection(), ProcessStatus.class);
+        hints.proxies().registerJdkProxy(DistributedLock.class);
+        hints.proxies().registerJdkProxy(LeaderOnly.class);
+    }
+}
