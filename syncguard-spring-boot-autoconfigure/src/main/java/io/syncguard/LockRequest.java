@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param heartbeat whether the lease is extended while it is held
  * @param heartbeatInterval how often, at most a third of the ttl; {@code null} for every third of the ttl
  * @param onLost how a body that runs under the lock learns that it was lost
- * @param holdAtLeast the key stays locked for at least this long after the grant, even if it is released earlier
+ * @param holdAtLeast the key stays locked for at least this long after the grant, even if it is released earlier; for a
+ *     nested request after it joined, if that ends later
  * @param holdAtMost how long after the grant the lock is lost, however long its body runs; {@code null} for no limit
  * @param commitGuard whether transactions of the body commit only while the lock is held
  * @param owner the label that lookups show, for people; {@code null} for {@code syncguard.owner}

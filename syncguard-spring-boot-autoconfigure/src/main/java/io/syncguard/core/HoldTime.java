@@ -8,14 +8,18 @@ import java.time.Duration;
 final class HoldTime {
 
     private final Time time;
-    private final LockRequest request;
+    private final GrantedLease grant;
     private final long grantedAt;
 
+    /** Written under the monitor. Read by all. It never decreases. */
+    private volatile Duration atLeast;
+
     /** Begins with the grant. */
-    HoldTime(Time time, LockRequest request) {
+    HoldTime(Time time, GrantedLease grant) {
         this.time = time;
-        this.request = request;
+        this.grant = grant;
         this.grantedAt = time.nanoTime();
+        this.atLeast = grant.request().holdAtLeast();
     }
 
     long grantedAt() {
@@ -24,23 +28,37 @@ final class HoldTime {
 
     /** The time since the grant. */
     Duration passed() {
-        return Duration.ofNanos(time.nanoTime() - grantedAt);
+        return since(grantedAt);
     }
 
     /** How long the key stays taken after the grant, in whole milliseconds and never shorter than requested. */
     Duration atLeast() {
-        return Duration.ofMillis(request.holdAtLeast().plusNanos(999_999).toMillis());
+        return Duration.ofMillis(atLeast.plusNanos(999_999).toMillis());
     }
 
     /** Whether {@code holdAtLeast} is not over. */
     boolean isEarly() {
-        return passed().compareTo(request.holdAtLeast()) < 0;
+        return passed().compareTo(atLeast) < 0;
+    }
+
+    /**
+     * A nested request joins: its {@code holdAtLeast} counts from now on, if it ends later. The server counts from the
+     * grant, which came after its request was sent. So the time since then is long enough.
+     */
+    synchronized void join(LockRequest nested) {
+        Duration sinceGrant = since(grant.confirmation().sentAt()).plus(nested.holdAtLeast());
+        if (!nested.holdAtLeast().isZero() && sinceGrant.compareTo(atLeast) > 0) {
+            atLeast = sinceGrant;
+        }
     }
 
     /** When {@code holdAtMost} is over. */
     long limit() {
-        return request.holdAtMost() == null
-                ? Time.NEVER
-                : grantedAt + request.holdAtMost().toNanos();
+        Duration atMost = grant.request().holdAtMost();
+        return atMost == null ? Time.NEVER : grantedAt + atMost.toNanos();
+    }
+
+    private Duration since(long then) {
+        return Duration.ofNanos(time.nanoTime() - then);
     }
 }

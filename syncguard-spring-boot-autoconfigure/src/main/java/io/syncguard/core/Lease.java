@@ -67,7 +67,7 @@ final class Lease {
         this.time = time;
         this.grant = grant;
         this.observation = observation;
-        this.holdTime = new HoldTime(time, grant.request());
+        this.holdTime = new HoldTime(time, grant);
         this.hook = hook;
         this.fence = grant.fence();
         this.confirmed = grant.confirmation();

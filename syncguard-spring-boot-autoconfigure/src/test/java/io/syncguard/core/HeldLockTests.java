@@ -100,6 +100,39 @@ class HeldLockTests {
     }
 
     @Test
+    void a_nested_request_keeps_the_key_taken_for_its_own_time_from_when_it_joined() {
+        template.executeWithoutResult(REQUEST.holdAtLeast(Duration.ofSeconds(5)), outer -> {
+            fixture.time.advance(Duration.ofSeconds(3));
+            template.executeWithoutResult(REQUEST.holdAtLeast(Duration.ofSeconds(4)), inner -> {});
+            template.executeWithoutResult(REQUEST.holdAtLeast(Duration.ofSeconds(1)), inner -> {});
+            template.executeWithoutResult(REQUEST, inner -> {});
+        });
+
+        fixture.time.advance(Duration.ofMillis(3_999));
+        assertThat(locks.tryAcquire(REQUEST)).isNull();
+        fixture.time.advance(Duration.ofMillis(1));
+        assertThat(locks.tryAcquire(REQUEST)).isNotNull();
+    }
+
+    @Test
+    void the_time_of_a_nested_request_is_no_shorter_when_the_answer_to_the_outer_one_was_slow() {
+        fixture.backend.beforeAcquire = () -> fixture.time.advance(Duration.ofSeconds(1));
+        fixture.backend.afterAcquire = () -> fixture.time.advance(Duration.ofSeconds(2));
+        LockHandle outer = locks.acquire(REQUEST);
+        fixture.backend.beforeAcquire = () -> {};
+        fixture.backend.afterAcquire = () -> {};
+        outer.bind(() -> locks.acquire(REQUEST.holdAtLeast(Duration.ofSeconds(4)))
+                        .close())
+                .run();
+        outer.release();
+
+        fixture.time.advance(Duration.ofMillis(3_999));
+        assertThat(locks.tryAcquire(REQUEST)).isNull();
+        fixture.time.advance(Duration.ofMillis(1_001));
+        assertThat(locks.tryAcquire(REQUEST)).isNotNull();
+    }
+
+    @Test
     void an_outer_hold_that_is_lost_makes_the_join_throw() {
         assertThatThrownBy(() -> template.executeWithoutResult(REQUEST.onLost(OnLost.NOTIFY), outer -> {
                     fixture.store.expire("order:42");
