@@ -19,7 +19,9 @@ class PublicApiTests {
             "io.syncguard.fencing",
             "io.syncguard.web",
             "io.syncguard.micrometer",
-            "io.syncguard.reactive");
+            "io.syncguard.reactive",
+            "io.syncguard.shedlock",
+            "io.syncguard.integration");
 
     @Test
     void the_public_api_is_the_pinned_one() throws IOException {

@@ -3,7 +3,7 @@ package io.syncguard.autoconfigure;
 import io.syncguard.CommitGuard;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.fencing.FenceGuard;
-import io.syncguard.leader.LeaderSettings;
+import io.syncguard.integration.SyncGuardLockRegistry;
 import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresScript;
 import io.syncguard.postgres.PostgresTables;
@@ -48,6 +48,8 @@ import org.springframework.core.Ordered;
  * @param web Locks behind controllers.
  * @param console The page for operators.
  * @param leader Leadership.
+ * @param shedlock ShedLock on these locks.
+ * @param integration Spring Integration on these locks.
  */
 @ConfigurationProperties("syncguard")
 record SyncGuardProperties(
@@ -67,7 +69,9 @@ record SyncGuardProperties(
         @DefaultValue Fencing fencing,
         @DefaultValue Web web,
         @DefaultValue Console console,
-        @DefaultValue Leader leader) {
+        @DefaultValue Leader leader,
+        @DefaultValue Shedlock shedlock,
+        @DefaultValue Integration integration) {
 
     EngineSettings engineSettings(String defaultOwner) {
         return new EngineSettings(
@@ -197,37 +201,28 @@ record SyncGuardProperties(
     record Console(@DefaultValue("false") boolean enabled) {}
 
     /**
+     * {@code syncguard.shedlock.*}.
+     *
+     * @param enabled Whether there is a LockProvider for ShedLock on these locks.
+     */
+    record Shedlock(@DefaultValue("false") boolean enabled) {}
+
+    /**
+     * {@code syncguard.integration.*}.
+     *
+     * @param enabled Whether there is a LockRegistry for Spring Integration on these locks.
+     * @param name Name of the registry, in front of each of its keys. Registries with one name share their locks.
+     */
+    record Integration(
+            @DefaultValue("false") boolean enabled,
+
+            @DefaultValue(SyncGuardLockRegistry.DEFAULT_NAME)
+            String name) {}
+
+    /**
      * {@code syncguard.leader.*}.
      *
      * @param elections Elections in which this process may take part, by their names.
      */
-    record Leader(@DefaultValue Map<String, Election> elections) {}
-
-    /**
-     * {@code syncguard.leader.elections.<name>.*}.
-     *
-     * @param ttl How long a leader leads without an extension. From 3 ms to 365 days.
-     * @param heartbeat How often the lease of the leader is extended. At most every third of the ttl, which is the
-     *     default.
-     * @param fenceRotation How often an extension takes the next fence. At most every half of the ttl, a third of it if
-     *     not set; 0 turns it off.
-     * @param owner Label of this process as a member, for people only. If not set, that of its locks.
-     * @param autoStartup Whether this process joins the election at the start. Otherwise the application joins it.
-     * @param lockManager Name or qualifier of the lock manager, if there are two backends. The primary one if not set.
-     */
-    record Election(
-            @DefaultValue("15s") Duration ttl,
-            @Nullable Duration heartbeat,
-            @Nullable Duration fenceRotation,
-            @Nullable String owner,
-            @DefaultValue("true") boolean autoStartup,
-            @Nullable String lockManager) {
-
-        LeaderSettings settings() {
-            LeaderSettings settings = LeaderSettings.of(ttl);
-            settings = heartbeat == null ? settings : settings.heartbeat(heartbeat);
-            settings = fenceRotation == null ? settings : settings.fenceRotation(fenceRotation);
-            return owner == null ? settings : settings.owner(owner);
-        }
-    }
+    record Leader(@DefaultValue Map<String, ElectionProperties> elections) {}
 }

@@ -63,6 +63,9 @@ class PropertiesTests {
                         "syncguard.fencing.header=Bound-Fence",
                         "syncguard.web.problem-details=false",
                         "syncguard.console.enabled=true",
+                        "syncguard.shedlock.enabled=true",
+                        "syncguard.integration.enabled=true",
+                        "syncguard.integration.name=bound",
                         "syncguard.leader.elections.scheduler.ttl=21s",
                         "syncguard.leader.elections.scheduler.heartbeat=2200ms",
                         "syncguard.leader.elections.scheduler.fence-rotation=2300ms",
@@ -103,13 +106,15 @@ class PropertiesTests {
                                     new SyncGuardProperties.Console(true),
                                     new SyncGuardProperties.Leader(Map.of(
                                             "scheduler",
-                                            new SyncGuardProperties.Election(
+                                            new ElectionProperties(
                                                     Duration.ofSeconds(21),
                                                     Duration.ofMillis(2200),
                                                     Duration.ofMillis(2300),
                                                     "node-24",
                                                     false,
-                                                    "lockManager")))));
+                                                    "lockManager"))),
+                                    new SyncGuardProperties.Shedlock(true),
+                                    new SyncGuardProperties.Integration(true, "bound")));
                     assertThat(application.getBean(DistributedLockAdvisor.class).getOrder())
                             .isEqualTo(16);
                 });

@@ -1,0 +1,208 @@
+package io.syncguard.integration;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockLimits;
+import io.syncguard.LockLostException;
+import io.syncguard.LockManager;
+import io.syncguard.LockNotAcquiredException;
+import io.syncguard.LockRequest;
+import io.syncguard.integration.HeldLocks.HeldLock;
+import java.time.Duration;
+import java.util.ConcurrentModificationException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.integration.support.locks.DistributedLock;
+
+/**
+ * One key of a registry. Threads may share it. It has no state: what a thread holds is in {@link HeldLocks}.
+ *
+ * <p>The engine queues the threads, those of one process too. So there is no local lock in front of it.
+ */
+final class RegistryLock implements DistributedLock {
+
+    private final LockManager manager;
+    private final HeldLocks held;
+    private final LockRequest request;
+    private final Duration ttl;
+
+    /** @param ttl for the methods without one */
+    RegistryLock(LockManager manager, HeldLocks held, LockRequest request, Duration ttl) {
+        this.manager = manager;
+        this.held = held;
+        this.request = request;
+        this.ttl = ttl;
+    }
+
+    @Override
+    public void lock() {
+        lock(ttl);
+    }
+
+    @Override
+    public void lock(Duration ttl) {
+        LockRequest patient = patient(ttl);
+        if (!lockAgain()) {
+            held.add(uninterrupted(() -> manager.acquire(patient)));
+        }
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        requireNoInterrupt();
+        if (!lockAgain()) {
+            held.add(interruptibly(() -> manager.acquire(patient(ttl))));
+        }
+    }
+
+    @Override
+    public boolean tryLock() {
+        return lockAgain() || add(uninterrupted(() -> manager.tryAcquire(request.ttl(ttl))));
+    }
+
+    @Override
+    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+        return tryLock(Duration.ofNanos(unit.toNanos(time)), ttl);
+    }
+
+    @Override
+    public boolean tryLock(Duration waitTime, Duration ttl) throws InterruptedException {
+        LockRequest timed = request.ttl(ttl).waitTime(withinLimits(waitTime));
+        requireNoInterrupt();
+        return lockAgain() || add(interruptibly(() -> acquireInTime(timed)));
+    }
+
+    /**
+     * Unlocks it. The last time, it releases the lease.
+     *
+     * @throws IllegalMonitorStateException when the thread does not hold the lock
+     * @throws ConcurrentModificationException when the lock was lost before
+     */
+    @Override
+    public void unlock() {
+        HeldLock own = own();
+        if (!own.unlock()) {
+            return;
+        }
+        held.remove(own);
+        try {
+            own.handle().close();
+        } catch (LockLostException ex) {
+            throw new ConcurrentModificationException(ex.getMessage(), ex);
+        }
+    }
+
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException("A lock of several processes has no conditions");
+    }
+
+    /** Extends the lease of the running thread. Returns whether it is still held. */
+    boolean renew(Duration ttl) {
+        return own().handle().extend(ttl);
+    }
+
+    @Override
+    public String toString() {
+        return "lock '" + request.key() + "'";
+    }
+
+    private HeldLock own() {
+        HeldLock own = held.find(request.key());
+        if (own == null) {
+            throw new IllegalMonitorStateException("This thread does not hold " + this);
+        }
+        return own;
+    }
+
+    /**
+     * Locks once more what the thread holds, without asking the server.
+     *
+     * @return whether the thread holds it
+     * @throws LockLostException when it was lost. A thread that got it anew would have to unlock it as often as it
+     *     locked the old one
+     */
+    private boolean lockAgain() {
+        HeldLock own = held.find(request.key());
+        if (own == null) {
+            return false;
+        }
+        if (!own.handle().isHeld()) {
+            throw new LockLostException(
+                    request.key(),
+                    "Lock '" + request.key() + "' was lost while this thread had it: unlock it before you lock it"
+                            + " again");
+        }
+        own.lockAgain();
+        return true;
+    }
+
+    private boolean add(@Nullable LockHandle handle) {
+        if (handle != null) {
+            held.add(handle);
+        }
+        return handle != null;
+    }
+
+    private @Nullable LockHandle acquireInTime(LockRequest timed) {
+        try {
+            return manager.acquire(timed);
+        } catch (LockNotAcquiredException ex) {
+            return null;
+        }
+    }
+
+    private LockRequest patient(Duration ttl) {
+        return request.ttl(ttl).waitTime(LockLimits.MAX_DURATION);
+    }
+
+    private static Duration withinLimits(Duration waitTime) {
+        if (waitTime.isNegative()) {
+            return Duration.ZERO;
+        }
+        return waitTime.compareTo(LockLimits.MAX_DURATION) > 0 ? LockLimits.MAX_DURATION : waitTime;
+    }
+
+    private static void requireNoInterrupt() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+    }
+
+    private static <T extends @Nullable Object> T interruptibly(Supplier<T> acquisition) throws InterruptedException {
+        try {
+            return acquisition.get();
+        } catch (LockException ex) {
+            if (ex.code() == LockErrorCode.ABORTED && Thread.interrupted()) {
+                InterruptedException interrupted = new InterruptedException(ex.getMessage());
+                interrupted.initCause(ex);
+                throw interrupted;
+            }
+            throw ex;
+        }
+    }
+
+    /** An acquisition that an interrupt broke begins again, at the end of the queue. */
+    private static <T extends @Nullable Object> T uninterrupted(Supplier<T> acquisition) {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                interrupted |= Thread.interrupted();
+                try {
+                    return acquisition.get();
+                } catch (LockException ex) {
+                    if (!Thread.currentThread().isInterrupted()) {
+                        throw ex;
+                    }
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

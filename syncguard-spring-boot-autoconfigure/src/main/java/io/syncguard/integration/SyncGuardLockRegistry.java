@@ -1,0 +1,89 @@
+package io.syncguard.integration;
+
+import io.syncguard.LockLimits;
+import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import org.springframework.integration.support.locks.DistributedLock;
+import org.springframework.integration.support.locks.ExpirableLockRegistry;
+import org.springframework.integration.support.locks.RenewableLockRegistry;
+
+/**
+ * Spring Integration's lock registry on the locks of a {@link LockManager}. Threads may share it.
+ *
+ * <pre>{@code
+ * Lock lock = registry.obtain("42");
+ * lock.lock();
+ * try {
+ *     ...
+ * } finally {
+ *     lock.unlock();
+ * }
+ * }</pre>
+ *
+ * <p>A lock belongs to the thread that has it, which may lock it again. Heartbeats extend it until it is unlocked, so
+ * its ttl ends it only if the process died or was paused. Waiting threads of all processes are served in the order of
+ * their arrival.
+ */
+public final class SyncGuardLockRegistry
+        implements RenewableLockRegistry<DistributedLock>, ExpirableLockRegistry<DistributedLock> {
+
+    /** The name of the locks of a registry that was given none. */
+    public static final String DEFAULT_NAME = "integration";
+
+    private final LockManager manager;
+    private final String name;
+    private final Duration ttl;
+    private final HeldLocks held = new HeldLocks();
+
+    /**
+     * A registry whose keys are {@code name:lockKey}. Registries with one name share their locks, in all processes.
+     *
+     * @param ttl of locks that are given none
+     */
+    public SyncGuardLockRegistry(LockManager manager, String name, Duration ttl) {
+        this.manager = manager;
+        this.name = LockLimits.key(name);
+        this.ttl = LockLimits.ttl(ttl);
+    }
+
+    /**
+     * The lock of this key. Nothing is stored until it is locked.
+     *
+     * @param lockKey a text that is not blank
+     */
+    @Override
+    public DistributedLock obtain(Object lockKey) {
+        return lock(lockKey);
+    }
+
+    @Override
+    public void renewLock(Object lockKey) {
+        renewLock(lockKey, ttl);
+    }
+
+    /**
+     * Extends the lease of a lock that the thread holds. Heartbeats do that too, so there is seldom a need.
+     *
+     * @throws IllegalMonitorStateException when the thread does not hold the lock
+     * @throws IllegalStateException when the lock was lost
+     */
+    @Override
+    public void renewLock(Object lockKey, Duration ttl) {
+        RegistryLock lock = lock(lockKey);
+        if (!lock.renew(ttl)) {
+            throw new IllegalStateException("It was lost before, and cannot be renewed: " + lock);
+        }
+    }
+
+    /** Does nothing: the registry keeps no lock that is not held. */
+    @Override
+    public void expireUnusedOlderThan(long age) {}
+
+    private RegistryLock lock(Object lockKey) {
+        if (!(lockKey instanceof String key)) {
+            throw new IllegalArgumentException("A lock key is a text, not " + lockKey);
+        }
+        return new RegistryLock(manager, held, LockRequest.of(name, key), ttl);
+    }
+}

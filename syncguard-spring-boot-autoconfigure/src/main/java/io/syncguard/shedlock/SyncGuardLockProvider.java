@@ -1,0 +1,86 @@
+package io.syncguard.shedlock;
+
+import io.syncguard.LockHandle;
+import io.syncguard.LockLostException;
+import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import java.util.Optional;
+import net.javacrumbs.shedlock.core.AbstractSimpleLock;
+import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+
+/**
+ * Runs ShedLock's {@code @SchedulerLock} methods under the locks of a {@link LockManager}. Threads may share it.
+ *
+ * <p>The name is the key: {@code @SchedulerLock(name = "report")} and {@code @DistributedLock("report")} exclude each
+ * other. {@code lockAtMostFor} is the ttl. There is no heartbeat, so the lock ends then, also while its process lives,
+ * and is released for others at once; if its process died, others get the key a second later. {@code lockAtLeastFor} is
+ * {@code holdAtLeast}.
+ *
+ * <p>{@link #lock} makes one attempt. It throws {@link io.syncguard.LockBackendException} when the server cannot be
+ * asked, and {@link LockLostException} when {@code lockAtMostFor} was over before the answer arrived.
+ * {@link SimpleLock#unlock} does not fail for a lock that has ended; the log has the loss.
+ */
+public final class SyncGuardLockProvider implements ExtensibleLockProvider {
+
+    private final LockManager manager;
+
+    public SyncGuardLockProvider(LockManager manager) {
+        this.manager = manager;
+    }
+
+    @Override
+    public Optional<SimpleLock> lock(LockConfiguration configuration) {
+        LockHandle handle = manager.tryAcquire(request(configuration));
+        if (handle == null) {
+            return Optional.empty();
+        }
+        // Without this release, the key would be free when the tolerance of the store is over.
+        handle.onLost(handle::release);
+        return Optional.of(new HeldLock(configuration, handle));
+    }
+
+    private static LockRequest request(LockConfiguration configuration) {
+        return LockRequest.of(configuration.getName())
+                .meterName(configuration.getName())
+                .ttl(wholeMillis(configuration.getLockAtMostFor()))
+                .noHeartbeat()
+                .holdAtLeast(configuration.getLockAtLeastFor());
+    }
+
+    private static Duration wholeMillis(Duration duration) {
+        return Duration.ofMillis(duration.plusNanos(999_999).toMillis());
+    }
+
+    /** One grant, until it is extended or unlocked. */
+    private final class HeldLock extends AbstractSimpleLock {
+
+        private final LockHandle handle;
+
+        HeldLock(LockConfiguration configuration, LockHandle handle) {
+            super(configuration);
+            this.handle = handle;
+        }
+
+        @Override
+        protected void doUnlock() {
+            handle.release();
+        }
+
+        @Override
+        protected Optional<SimpleLock> doExtend(LockConfiguration next) {
+            LockRequest request = request(next);
+            try {
+                // A nested request joins the lease, with a holdAtLeast of its own.
+                handle.bind(() -> manager.acquire(request).close()).run();
+            } catch (LockLostException ex) {
+                return Optional.empty();
+            }
+            return handle.extend(wholeMillis(next.getLockAtMostFor()))
+                    ? Optional.of(new HeldLock(next, handle))
+                    : Optional.empty();
+        }
+    }
+}

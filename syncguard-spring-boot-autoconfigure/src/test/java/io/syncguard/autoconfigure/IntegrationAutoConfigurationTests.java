@@ -1,0 +1,83 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockManager;
+import io.syncguard.integration.SyncGuardLockRegistry;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.integration.support.locks.DefaultLockRegistry;
+import org.springframework.integration.support.locks.DistributedLock;
+import org.springframework.integration.support.locks.LockRegistry;
+import org.springframework.integration.support.locks.PassThruLockRegistry;
+
+/** Spring Integration's lock registry, in an application on a real server. */
+class IntegrationAutoConfigurationTests {
+
+    private static TestDatabase database;
+
+    @BeforeAll
+    static void makeDatabase() {
+        database = TestDatabase.withSchema();
+    }
+
+    @Test
+    void the_registry_locks_at_the_server_under_its_name() {
+        enabled().withPropertyValues("syncguard.integration.name=orders").run(application -> {
+            Lock lock = application.getBean(LockRegistry.class).obtain("42");
+
+            assertThat(lock.tryLock(1, TimeUnit.SECONDS)).isTrue();
+            assertThat(database.lockedKeys()).containsExactly("orders:42");
+            lock.unlock();
+            assertThat(database.lockedKeys()).isEmpty();
+        });
+    }
+
+    @Test
+    void it_has_the_ttl_of_the_application() {
+        enabled().withPropertyValues("syncguard.ttl=11s").run(application -> {
+            DistributedLock lock =
+                    application.getBean(SyncGuardLockRegistry.class).obtain("43");
+            lock.lock();
+
+            assertThat(application.getBean(LockManager.class).lookup("integration:43"))
+                    .hasValueSatisfying(info -> assertThat(info.expiresAt())
+                            .isEqualTo(info.acquiredAt().plusSeconds(11)));
+            lock.unlock();
+        });
+    }
+
+    @Test
+    void without_the_property_there_is_no_registry() {
+        Applications.on(database.url())
+                .run(application -> assertThat(application).doesNotHaveBean(LockRegistry.class));
+    }
+
+    @Test
+    void a_registry_of_the_application_stays_beside_ours() {
+        enabled()
+                .withBean("own", PassThruLockRegistry.class)
+                .run(application -> assertThat(application.getBeansOfType(LockRegistry.class))
+                        .containsOnlyKeys("own", "syncGuardLockRegistry"));
+    }
+
+    @Test
+    void without_locks_the_threads_of_the_process_still_exclude_each_other() {
+        enabled()
+                .withPropertyValues("syncguard.enabled=false")
+                .run(application ->
+                        assertThat(application).getBean(LockRegistry.class).isInstanceOf(DefaultLockRegistry.class));
+        enabled()
+                .withPropertyValues("syncguard.enabled=false")
+                .withBean("own", PassThruLockRegistry.class)
+                .run(application -> assertThat(application).hasSingleBean(LockRegistry.class));
+    }
+
+    private static ApplicationContextRunner enabled() {
+        return Applications.on(database.url())
+                .withPropertyValues("syncguard.integration.enabled=true", "syncguard.shutdown-timeout=0s");
+    }
+}
