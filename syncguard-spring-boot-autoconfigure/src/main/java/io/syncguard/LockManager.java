@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -116,6 +117,16 @@ public interface LockManager {
      * @return the new end of the lease on the server's clock; empty when the lease is not live any more
      */
     Optional<Instant> extend(String lockId, Duration ttl);
+
+    /**
+     * A manager that passes each call to another one: for applications whose tenants have stores of their own. Locks of
+     * one key in two stores have nothing to do with each other.
+     *
+     * @param current the manager for the running thread, asked at each call. What it throws is thrown by that call
+     */
+    static LockManager routing(Supplier<? extends LockManager> current) {
+        return new RoutingLockManager(current);
+    }
 
     /**
      * A manager without locks, for unit tests, and for applications with {@code syncguard.enabled=false}: each request

@@ -182,7 +182,8 @@ public final class SyncGuardEndpoint {
     }
 
     private LockEngine engine(@Nullable String manager) {
-        LockEngine engine = manager == null ? managers.values().iterator().next() : managers.get(manager);
+        LockEngine engine =
+                manager == null ? managers.values().stream().findFirst().orElse(null) : managers.get(manager);
         if (engine == null) {
             throw new InvalidEndpointRequestException(
                     "There is no lock manager '" + manager + "'. Use one of " + managers.keySet(),

@@ -4,6 +4,7 @@ import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.core.LockEngine;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -15,18 +16,19 @@ final class LockLifecycle implements SmartLifecycle {
     /** The lowest phases start first and stop last. Other components have phases from zero up. */
     private static final int PHASE = Integer.MIN_VALUE / 2;
 
-    private final List<LockEngine> engines;
+    private final Supplier<List<LockEngine>> engines;
 
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean running;
 
-    LockLifecycle(List<LockEngine> engines) {
+    /** @param engines those of the moment: tenants come and go */
+    LockLifecycle(Supplier<List<LockEngine>> engines) {
         this.engines = engines;
     }
 
     @Override
     public void start() {
-        engines.forEach(LockEngine::start);
+        engines.get().forEach(LockEngine::start);
         running = true;
     }
 
@@ -36,11 +38,12 @@ final class LockLifecycle implements SmartLifecycle {
      */
     @Override
     public void stop() {
-        List<CompletableFuture<Void>> others = engines.stream()
+        List<LockEngine> all = engines.get();
+        List<CompletableFuture<Void>> others = all.stream()
                 .skip(1)
                 .map(engine -> CompletableFuture.runAsync(engine::stop, LockLifecycle::runOnThreadOfItsOwn))
                 .toList();
-        engines.stream().findFirst().ifPresent(LockEngine::stop);
+        all.stream().findFirst().ifPresent(LockEngine::stop);
         others.forEach(CompletableFuture::join);
         running = false;
     }

@@ -2,16 +2,10 @@ package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.postgres.PostgresLockBackend;
-import io.syncguard.postgres.PostgresSchema;
 import io.syncguard.postgres.PostgresScript;
-import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.redis.RedisLockBackend;
-import io.syncguard.spi.FenceSettings;
-import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import javax.sql.DataSource;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.flywaydb.core.Flyway;
 import org.postgresql.Driver;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -28,6 +22,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 
 /**
@@ -49,8 +44,6 @@ import org.springframework.core.env.Environment;
 @Import(DatabaseInitializationDependencyConfigurer.class)
 public final class PostgresLockAutoConfiguration {
 
-    private static final Log log = LogFactory.getLog(PostgresLockAutoConfiguration.class);
-
     @Bean
     static PostgresScriptWriter syncGuardPostgresScriptWriter(Environment environment) {
         return new PostgresScriptWriter(environment);
@@ -61,50 +54,35 @@ public final class PostgresLockAutoConfiguration {
         return properties.postgresScript();
     }
 
-    /** Made after the application's migrations. The schema exists when the bean does. */
+    @Bean
+    PostgresBackendFactory syncGuardPostgresBackendFactory(SyncGuardProperties properties, PostgresScript script) {
+        return new PostgresBackendFactory(properties, script);
+    }
+
+    /** Made after the application's migrations, and only for a lock manager that uses it: tenants have their own. */
+    @Lazy
     @Bean(Backend.POSTGRES_BEAN)
     @DependsOnDatabaseInitialization
     PostgresLockBackend syncGuardPostgresLockBackend(
             SyncGuardProperties properties,
-            PostgresScript script,
+            PostgresBackendFactory stores,
             @SyncGuardDataSource ObjectProvider<DataSource> lockDataSource,
             ObjectProvider<DataSource> dataSource,
             ListableBeanFactory beans) {
-        SyncGuardProperties.Postgres postgres = properties.postgres();
-        FenceSettings fences = properties.fencesOr(FenceSource.COUNTER);
         DataSource application = LockStores.choose(
                 lockDataSource, dataSource, SyncGuardDataSource.class, () -> LockStores.none("there is no DataSource"));
-        PostgresPools pools =
-                new PostgresPools(application, postgres.poolSize(), postgres.wakeUps(), postgres.networkTimeout());
-        try {
-            PostgresSettings settings = new PostgresSettings(
-                    script.tables(),
-                    pools.timeout(),
-                    PostgresSettings.WAITER_TTL,
-                    postgres.cleanupInterval(),
-                    postgres.cleanupInIsLocked(),
-                    postgres.batching(),
-                    fences);
-            SchemaManagement management = postgres.schemaManagement();
-            boolean leftToFlyway = management.isLeftToFlyway(
-                    FlywayLocations.areUsedIn(beans), lockDataSource.getIfAvailable() != null);
-            prepare(new PostgresSchema(pools.operations(), script.tables(), script.fences()), management, leftToFlyway);
-            log.info(
-                    "SyncGuard keeps its locks in the table '" + script.tables().locks() + "' of PostgreSQL, on up to "
-                            + pools.maximumConnections() + " connections of its own");
-            return new PostgresLockBackend(pools.operations(), pools.engine(), pools.wakeUps(), settings, pools::close);
-        } catch (RuntimeException ex) {
-            pools.close();
-            throw LockStores.explain(ex, application);
-        }
+        boolean dedicated = lockDataSource.getIfAvailable() != null;
+        boolean leftToFlyway =
+                properties.postgres().schemaManagement().isLeftToFlyway(FlywayLocations.areUsedIn(beans), dedicated);
+        return stores.backendOn(application, dedicated, leftToFlyway);
     }
 
-    private static void prepare(PostgresSchema schema, SchemaManagement management, boolean leftToFlyway) {
-        if (leftToFlyway || management == SchemaManagement.NONE) {
-            schema.check();
-        } else {
-            schema.initialize();
-        }
+    /** No Flyway of the library runs in the databases of tenants. */
+    @Bean
+    PostgresLockManagers syncGuardPostgresLockManagers(
+            SyncGuardProperties properties, PostgresBackendFactory stores, LockEngineFactory engines) {
+        boolean leftToFlyway = properties.postgres().schemaManagement() == SchemaManagement.FLYWAY;
+        return new PostgresLockManagers(tenant -> engines.engineOn(stores.backendOn(tenant, false, leftToFlyway)));
     }
 
     /** Matches if PostgreSQL is chosen, or if no backend is chosen and no other backend was configured before. */

@@ -1,19 +1,12 @@
 package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariConfigMXBean;
-import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockSetupException;
 import io.syncguard.postgres.PromptSocketFactory;
 import java.time.Duration;
 import javax.sql.DataSource;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.Driver;
-import org.springframework.boot.jdbc.DataSourceBuilder;
-import org.springframework.boot.jdbc.DataSourceUnwrapper;
-import org.springframework.boot.jdbc.UnsupportedDataSourcePropertyException;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -22,8 +15,6 @@ import org.springframework.util.ClassUtils;
  * application that has used up its pool cannot starve them, and callers cannot starve the heartbeat.
  */
 final class PostgresPools implements AutoCloseable {
-
-    private static final Log log = LogFactory.getLog(PostgresPools.class);
 
     /** The pool accepts no shorter time to wait for a connection, in milliseconds. */
     private static final long SHORTEST_WAIT_MILLIS = 250;
@@ -39,10 +30,6 @@ final class PostgresPools implements AutoCloseable {
      */
     private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(10);
 
-    /** HikariCP 6, which Spring Boot 3.5 brings, has none. */
-    private static final boolean HAS_CREDENTIALS_PROVIDERS =
-            ClassUtils.isPresent("com.zaxxer.hikari.HikariCredentialsProvider", HikariConfig.class.getClassLoader());
-
     private final Duration timeout;
     private final int maximumConnections;
     private final LockPool operations;
@@ -50,9 +37,10 @@ final class PostgresPools implements AutoCloseable {
     private final @Nullable LockPool wakeUps;
 
     /**
+     * @param dedicated whether the application has this DataSource for locks alone
      * @param networkTimeout is divided into two halves: one for the wait for a connection, one for the server's answer
      */
-    PostgresPools(DataSource application, int size, boolean wakeUps, Duration networkTimeout) {
+    PostgresPools(DataSource application, boolean dedicated, int size, boolean wakeUps, Duration networkTimeout) {
         if (size < 1) {
             throw LockSetupException.invalid(
                     "syncguard.postgres.pool-size is " + size + ", but has to be at least 1",
@@ -67,7 +55,7 @@ final class PostgresPools implements AutoCloseable {
         }
         this.timeout = networkTimeout.dividedBy(2);
         this.maximumConnections = size + ENGINE_THREADS + (wakeUps ? 1 : 0);
-        HikariConfig details = detailsOf(application, maximumConnections);
+        HikariConfig details = ConnectionDetails.of(application, dedicated, maximumConnections);
         this.operations = pool(details, "syncguard", size);
         this.engine = pool(details, "syncguard-engine", ENGINE_THREADS);
         this.wakeUps = wakeUps ? wakeUpPool(details) : null;
@@ -106,58 +94,6 @@ final class PostgresPools implements AutoCloseable {
         }
     }
 
-    private static HikariConfig detailsOf(DataSource application, int connections) {
-        HikariDataSource hikari =
-                DataSourceUnwrapper.unwrap(application, HikariConfigMXBean.class, HikariDataSource.class);
-        HikariConfig details = copyOf(hikari == null ? derivedFrom(application) : hikari);
-        if (hikari == null && details.getJdbcUrl() == null) {
-            log.warn(
-                    "The connection details of " + application.getClass().getName() + " cannot be read: SyncGuard takes"
-                            + " its connections, up to " + connections
-                            + ", out of that DataSource for good. If that is a pool, give SyncGuard a DataSource of"
-                            + " its own with @SyncGuardDataSource");
-            details.setDataSource(application);
-        }
-        return details;
-    }
-
-    private static HikariConfig derivedFrom(DataSource application) {
-        try {
-            return DataSourceBuilder.derivedFrom(application)
-                    .type(HikariDataSource.class)
-                    .build();
-        } catch (UnsupportedDataSourcePropertyException ex) {
-            // It has no URL, or does not reveal it.
-            return new HikariConfig();
-        }
-    }
-
-    /**
-     * How to connect, and how long a connection may live. Not {@link HikariConfig#copyStateTo}, which shares the
-     * driver's properties between the pools: our time limits would become those of the application.
-     */
-    private static HikariConfig copyOf(HikariConfig pool) {
-        HikariConfig details = new HikariConfig();
-        details.setDataSource(pool.getDataSource());
-        details.setDataSourceClassName(pool.getDataSourceClassName());
-        details.setDataSourceJNDI(pool.getDataSourceJNDI());
-        details.setDataSourceProperties(pool.getDataSourceProperties());
-        details.setJdbcUrl(pool.getJdbcUrl());
-        if (pool.getDriverClassName() != null) {
-            details.setDriverClassName(pool.getDriverClassName());
-        }
-        details.setCredentials(pool.getCredentials());
-        if (HAS_CREDENTIALS_PROVIDERS) {
-            details.setCredentialsProvider(pool.getCredentialsProvider());
-        }
-        details.setSchema(pool.getSchema());
-        details.setConnectionInitSql(pool.getConnectionInitSql());
-        details.setMaxLifetime(pool.getMaxLifetime());
-        details.setIdleTimeout(pool.getIdleTimeout());
-        details.setKeepaliveTime(pool.getKeepaliveTime());
-        return details;
-    }
-
     private LockPool pool(HikariConfig details, String name, int size) {
         return new LockPool(config(details, name, size));
     }
@@ -180,7 +116,7 @@ final class PostgresPools implements AutoCloseable {
     }
 
     private HikariConfig config(HikariConfig details, String name, int size) {
-        HikariConfig config = copyOf(details);
+        HikariConfig config = ConnectionDetails.copyOf(details);
         config.setPoolName(name);
         config.setMaximumPoolSize(size);
         config.setMinimumIdle(1);

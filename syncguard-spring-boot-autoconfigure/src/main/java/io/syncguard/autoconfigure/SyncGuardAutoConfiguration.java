@@ -4,6 +4,7 @@ import io.syncguard.LockListener;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
 import io.syncguard.LockTemplate;
+import io.syncguard.actuate.LockHealth;
 import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.aop.FenceCheckAdvisor;
 import io.syncguard.concurrent.Time;
@@ -11,14 +12,13 @@ import io.syncguard.core.LockEngine;
 import io.syncguard.core.LockObserver;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.fencing.FenceGuard;
-import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.spi.LockBackend;
-import io.syncguard.transaction.SpringTransactions;
 import io.syncguard.transaction.TransactionManagerPostProcessor;
-import java.lang.management.ManagementFactory;
 import java.util.List;
+import java.util.stream.Stream;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -65,14 +65,18 @@ public final class SyncGuardAutoConfiguration {
     static final String SECOND_TEMPLATE = "secondLockTemplate";
 
     @Bean
-    @ConditionalOnMissingBean(LockManager.class)
-    LockEngine lockManager(
-            ObjectProvider<LockBackend> backend,
+    LockEngineFactory syncGuardLockEngineFactory(
             SyncGuardProperties properties,
             ObjectProvider<LockListener> listeners,
             ObjectProvider<LockObserver> observer,
             ObjectProvider<TransactionBoundary> transactions,
             Environment environment) {
+        return new LockEngineFactory(properties, listeners, observer, transactions, environment);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(LockManager.class)
+    LockEngine lockManager(ObjectProvider<LockBackend> backend, LockEngineFactory engines, Environment environment) {
         LockBackend store = backend.getIfAvailable(() -> {
             List<Backend> named = Backend.namedIn(environment);
             throw named.isEmpty()
@@ -80,7 +84,7 @@ public final class SyncGuardAutoConfiguration {
                             + " on the class path")
                     : named.get(0).missing();
         });
-        return engine(store, properties, listeners, observer, transactions, environment);
+        return engines.engineOn(store);
     }
 
     @Bean
@@ -91,21 +95,9 @@ public final class SyncGuardAutoConfiguration {
 
     @Bean(name = SECOND_MANAGER, defaultCandidate = false)
     @ConditionalOnBean(name = {Backend.POSTGRES_BEAN, Backend.REDIS_BEAN})
-    LockEngine secondLockManager(
-            BeanFactory beans,
-            SyncGuardProperties properties,
-            ObjectProvider<LockListener> listeners,
-            ObjectProvider<LockObserver> observer,
-            ObjectProvider<TransactionBoundary> transactions,
-            Environment environment) {
+    LockEngine secondLockManager(BeanFactory beans, LockEngineFactory engines, Environment environment) {
         Backend second = Backend.namedIn(environment).get(1);
-        return engine(
-                beans.getBean(second.bean(), LockBackend.class),
-                properties,
-                listeners,
-                observer,
-                transactions,
-                environment);
+        return engines.engineOn(beans.getBean(second.bean(), LockBackend.class));
     }
 
     @Bean(name = SECOND_TEMPLATE, defaultCandidate = false)
@@ -115,13 +107,22 @@ public final class SyncGuardAutoConfiguration {
     }
 
     @Bean
+    LockHealth syncGuardLockHealth(ListableBeanFactory beans) {
+        return new LockHealth(LockEngines.of(beans));
+    }
+
+    @Bean
     static BackendQualifierPostProcessor syncGuardBackendQualifiers(Environment environment) {
         return new BackendQualifierPostProcessor(Backend.namedIn(environment));
     }
 
     @Bean
-    LockLifecycle syncGuardLockLifecycle(ObjectProvider<LockEngine> engines) {
-        return new LockLifecycle(engines.stream(ObjectProvider.UNFILTERED).toList());
+    LockLifecycle syncGuardLockLifecycle(
+            ObjectProvider<LockEngine> engines, ObjectProvider<PostgresLockManagers> managers) {
+        return new LockLifecycle(() -> Stream.concat(
+                        engines.stream(ObjectProvider.UNFILTERED),
+                        managers.stream().flatMap(each -> each.engines().values().stream()))
+                .toList());
     }
 
     /** Created before all other beans: it must not create any of them, not even the properties. */
@@ -159,29 +160,6 @@ public final class SyncGuardAutoConfiguration {
     @ConditionalOnClass(ConfigurableTransactionManager.class)
     static TransactionManagerPostProcessor syncGuardTransactionManagerPostProcessor() {
         return new TransactionManagerPostProcessor();
-    }
-
-    private static LockEngine engine(
-            LockBackend store,
-            SyncGuardProperties properties,
-            ObjectProvider<LockListener> listeners,
-            ObjectProvider<LockObserver> observer,
-            ObjectProvider<TransactionBoundary> transactions,
-            Environment environment) {
-        return new LockEngine(
-                store,
-                properties.engineSettings(defaultOwner(environment)),
-                transactions.getIfAvailable(() -> new SpringTransactions(
-                        store.name(),
-                        store instanceof PostgresLockBackend postgres ? postgres.pins() : null,
-                        properties.commitGuard())),
-                listeners.orderedStream().toList(),
-                observer.getIfAvailable(() -> LockObserver.NONE));
-    }
-
-    static String defaultOwner(Environment environment) {
-        return environment.getProperty("spring.application.name", "application") + "@"
-                + ManagementFactory.getRuntimeMXBean().getName();
     }
 
     /** Proxies annotated beans also if {@code spring.aop.auto} is off: a lock must not vanish silently. */

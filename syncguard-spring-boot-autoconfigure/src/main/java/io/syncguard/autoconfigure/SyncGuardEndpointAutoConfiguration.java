@@ -3,10 +3,7 @@ package io.syncguard.autoconfigure;
 import io.syncguard.actuate.EventJournal;
 import io.syncguard.actuate.SyncGuardEndpoint;
 import io.syncguard.actuate.SyncGuardEndpointWebExtension;
-import io.syncguard.core.LockEngine;
 import io.syncguard.leader.LeaderElection;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -21,7 +18,7 @@ import org.springframework.context.annotation.Bean;
 /** The actuator endpoint {@code syncguard}. */
 @AutoConfiguration(after = {SyncGuardAutoConfiguration.class, SyncGuardLeaderAutoConfiguration.class})
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
-@ConditionalOnBean(LockEngine.class)
+@ConditionalOnBean(LockEngineFactory.class)
 @EnableConfigurationProperties(SyncGuardEndpointProperties.class)
 public final class SyncGuardEndpointAutoConfiguration {
 
@@ -40,7 +37,7 @@ public final class SyncGuardEndpointAutoConfiguration {
             ObjectProvider<LeaderElection> election,
             EventJournal journal,
             SyncGuardEndpointProperties properties) {
-        return new SyncGuardEndpoint(managers(beans), election::getIfAvailable, journal, properties.showValues());
+        return new SyncGuardEndpoint(LockEngines.of(beans), election::getIfAvailable, journal, properties.showValues());
     }
 
     @Bean
@@ -50,15 +47,5 @@ public final class SyncGuardEndpointAutoConfiguration {
     SyncGuardEndpointWebExtension syncGuardEndpointWebExtension(
             SyncGuardEndpoint endpoint, SyncGuardEndpointProperties properties) {
         return new SyncGuardEndpointWebExtension(endpoint, properties.showValues(), properties.roles());
-    }
-
-    /** The primary one first. */
-    static Map<String, LockEngine> managers(ListableBeanFactory beans) {
-        Map<String, LockEngine> managers = new LinkedHashMap<>(beans.getBeansOfType(LockEngine.class));
-        LockEngine second = managers.remove(SyncGuardAutoConfiguration.SECOND_MANAGER);
-        if (second != null) {
-            managers.put(SyncGuardAutoConfiguration.SECOND_MANAGER, second);
-        }
-        return managers;
     }
 }

@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import org.flywaydb.core.Flyway;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.flyway.autoconfigure.FlywayConfigurationCustomizer;
 import org.springframework.context.annotation.Bean;
@@ -10,8 +11,9 @@ import org.springframework.context.annotation.Bean;
 /**
  * Has the application's Flyway run the scripts of the library, in Spring Boot 4.
  */
-@AutoConfiguration
+@AutoConfiguration(after = {PostgresLockAutoConfiguration.class, SyncGuardFencingAutoConfiguration.class})
 @ConditionalOnClass({Flyway.class, FlywayConfigurationCustomizer.class})
+@ConditionalOnBean(FlywayScript.class)
 public final class SyncGuardFlywayAutoConfiguration {
 
     @Bean(FlywayScript.CUSTOMIZER_BEAN)

@@ -2,8 +2,6 @@ package io.syncguard.autoconfigure;
 
 import io.syncguard.actuate.LockHealth;
 import io.syncguard.actuate.LockHealthIndicator;
-import io.syncguard.core.LockEngine;
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -18,13 +16,13 @@ import org.springframework.context.annotation.Bean;
  */
 @AutoConfiguration(after = SyncGuardAutoConfiguration.class)
 @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
-@ConditionalOnBean(LockEngine.class)
+@ConditionalOnBean(LockHealth.class)
 public final class SyncGuardHealthAutoConfiguration {
 
     @Bean
     @ConditionalOnEnabledHealthIndicator("syncguard")
     @ConditionalOnMissingBean(name = "syncguardHealthIndicator")
-    LockHealthIndicator syncguardHealthIndicator(ListableBeanFactory beans) {
-        return new LockHealthIndicator(new LockHealth(SyncGuardEndpointAutoConfiguration.managers(beans)));
+    LockHealthIndicator syncguardHealthIndicator(LockHealth locks) {
+        return new LockHealthIndicator(locks);
     }
 }

@@ -1,6 +1,5 @@
 package io.syncguard.autoconfigure;
 
-import io.syncguard.core.LockEngine;
 import io.syncguard.leader.LeaderElection;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.actuate.autoconfigure.info.ConditionalOnEnabledInfoContributor;
@@ -17,14 +16,14 @@ import org.springframework.context.annotation.Bean;
  */
 @AutoConfiguration(after = SyncGuardLeaderAutoConfiguration.class)
 @ConditionalOnClass({InfoContributor.class, ConditionalOnEnabledInfoContributor.class})
-@ConditionalOnBean(LockEngine.class)
+@ConditionalOnBean(LockEngineFactory.class)
 public final class SyncGuardInfoAutoConfiguration {
 
     @Bean
     @ConditionalOnEnabledInfoContributor("syncguard")
     @ConditionalOnMissingBean
     StoreInfo syncGuardStoreInfo(ListableBeanFactory beans) {
-        return new StoreInfo(SyncGuardEndpointAutoConfiguration.managers(beans));
+        return new StoreInfo(LockEngines.of(beans));
     }
 
     @Bean

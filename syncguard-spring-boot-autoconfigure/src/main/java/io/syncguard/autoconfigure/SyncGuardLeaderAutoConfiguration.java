@@ -38,7 +38,7 @@ public final class SyncGuardLeaderAutoConfiguration {
         String owner = properties.owner();
         LeaderElection election = new LeaderElection(
                 locks,
-                owner == null ? SyncGuardAutoConfiguration.defaultOwner(environment) : owner,
+                owner == null ? LockEngineFactory.defaultOwner(environment) : owner,
                 properties.shutdownTimeout());
         LockManagerResolver resolver = new LockManagerResolver(beans);
         properties.leader().elections().forEach((name, leader) -> {

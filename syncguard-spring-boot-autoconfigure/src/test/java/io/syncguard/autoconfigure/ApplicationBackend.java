@@ -119,7 +119,7 @@ public final class ApplicationBackend {
         HikariDataSource application = new HikariDataSource();
         application.setJdbcUrl(url);
         FenceSource fences = value(properties, "syncguard.fences", FenceSource.COUNTER);
-        PostgresPools pools = new PostgresPools(application, poolSize, true, networkTimeout);
+        PostgresPools pools = new PostgresPools(application, false, poolSize, true, networkTimeout);
         new PostgresSchema(pools.operations(), PostgresTables.DEFAULT, fences).initialize();
         return new PostgresLockBackend(
                 pools.operations(),

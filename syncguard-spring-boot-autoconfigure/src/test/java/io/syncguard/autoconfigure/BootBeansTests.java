@@ -8,6 +8,7 @@ import io.syncguard.LockTemplate;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
+import io.syncguard.reactive.ReactiveLockTemplate;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.BugOf;
 import java.util.Arrays;
@@ -61,7 +62,7 @@ class BootBeansTests {
     }
 
     @Test
-    void only_a_manager_and_a_template_without_locks_are_there_when_the_library_is_switched_off() {
+    void only_a_manager_and_templates_without_locks_are_there_when_the_library_is_switched_off() {
         runner().withPropertyValues("syncguard.enabled=false").run(application -> {
             assertThat(application).hasNotFailed();
             assertThat(application).doesNotHaveBean(LockBackend.class);
@@ -73,6 +74,8 @@ class BootBeansTests {
                             application.getType("bootBeansTests.OwnBeans"),
                             Annotated.class,
                             SyncGuardDisabledAutoConfiguration.class,
+                            SyncGuardReactiveAutoConfiguration.class,
+                            ReactiveLockTemplate.class,
                             LockManager.withoutLocks().getClass(),
                             LockTemplate.class);
             assertThat(application.getBean(Annotated.class).run()).isEqualTo("ran");

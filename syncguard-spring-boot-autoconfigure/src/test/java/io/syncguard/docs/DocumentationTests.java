@@ -27,6 +27,7 @@ class DocumentationTests {
                     "java/io/syncguard/docs/ScheduledJobRecipeTests.java",
                     "java/io/syncguard/docs/WebhookRecipeTests.java",
                     "java/io/syncguard/docs/PaymentRecipeTests.java",
+                    "java/io/syncguard/autoconfigure/TenantLocksTests.java",
                     "java/io/syncguard/docs/CounterGrowthRecipeTests.java",
                     "resources/io/syncguard/docs/counter-growth.sql",
                     "resources/io/syncguard/docs/counter-growth.redis",

@@ -12,8 +12,12 @@ public final class ScarceThreads implements ThreadFactory {
         return new InternalError("unable to create native thread: as the test wants it");
     }
 
+    /** The pools of JDK 25 start a thread without its {@link Thread#start}, so it is not even made. */
     @Override
     public Thread newThread(Runnable work) {
+        if (exhausted) {
+            throw shortage();
+        }
         return new Thread(work) {
             @Override
             public void start() {

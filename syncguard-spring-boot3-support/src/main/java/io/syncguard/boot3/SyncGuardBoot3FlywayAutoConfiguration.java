@@ -1,9 +1,12 @@
 package io.syncguard.boot3;
 
 import io.syncguard.autoconfigure.FlywayScript;
+import io.syncguard.autoconfigure.PostgresLockAutoConfiguration;
+import io.syncguard.autoconfigure.SyncGuardFencingAutoConfiguration;
 import org.flywaydb.core.Flyway;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.flyway.FlywayConfigurationCustomizer;
 import org.springframework.context.annotation.Bean;
@@ -11,8 +14,9 @@ import org.springframework.context.annotation.Bean;
 /**
  * Has the application's Flyway run the scripts of the library, in Spring Boot 3.
  */
-@AutoConfiguration
+@AutoConfiguration(after = {PostgresLockAutoConfiguration.class, SyncGuardFencingAutoConfiguration.class})
 @ConditionalOnClass({Flyway.class, FlywayConfigurationCustomizer.class})
+@ConditionalOnBean(FlywayScript.class)
 public final class SyncGuardBoot3FlywayAutoConfiguration {
 
     @Bean(FlywayScript.CUSTOMIZER_BEAN)

@@ -2,8 +2,6 @@ package io.syncguard.boot3;
 
 import io.syncguard.actuate.LockHealth;
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
-import io.syncguard.core.LockEngine;
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -18,13 +16,13 @@ import org.springframework.context.annotation.Bean;
  */
 @AutoConfiguration(after = SyncGuardAutoConfiguration.class)
 @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
-@ConditionalOnBean(LockEngine.class)
+@ConditionalOnBean(LockHealth.class)
 public final class SyncGuardBoot3HealthAutoConfiguration {
 
     @Bean
     @ConditionalOnEnabledHealthIndicator("syncguard")
     @ConditionalOnMissingBean(name = "syncguardHealthIndicator")
-    Boot3LockHealthIndicator syncguardHealthIndicator(ListableBeanFactory beans) {
-        return new Boot3LockHealthIndicator(new LockHealth(beans.getBeansOfType(LockEngine.class)));
+    Boot3LockHealthIndicator syncguardHealthIndicator(LockHealth locks) {
+        return new Boot3LockHealthIndicator(locks);
     }
 }

@@ -1,0 +1,181 @@
+package io.syncguard.autoconfigure;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariConfigMXBean;
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.util.Credentials;
+import io.syncguard.LockSetupException;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.boot.jdbc.DataSourceBuilder;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.boot.jdbc.UnsupportedDataSourcePropertyException;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Reads from a {@link DataSource} how to connect, so that the library has connections of its own.
+ */
+final class ConnectionDetails {
+
+    private static final Log log = LogFactory.getLog(PostgresPools.class);
+
+    /** HikariCP 6, which Spring Boot 3.5 brings, has none. */
+    private static final boolean HAS_CREDENTIALS_PROVIDERS =
+            ClassUtils.isPresent("com.zaxxer.hikari.HikariCredentialsProvider", HikariConfig.class.getClassLoader());
+
+    private ConnectionDetails() {}
+
+    /**
+     * How to connect, like the pool of the application.
+     *
+     * @param dedicated whether the application has this DataSource for locks alone
+     * @param connections how many there will be at most
+     */
+    static HikariConfig of(DataSource application, boolean dedicated, int connections) {
+        Object inner = withoutSpring(application);
+        if (inner instanceof AbstractRoutingDataSource routing) {
+            return of(onlyTarget(routing), dedicated, connections);
+        }
+        HikariDataSource pool =
+                DataSourceUnwrapper.unwrap(application, HikariConfigMXBean.class, HikariDataSource.class);
+        if (pool == null) {
+            return withoutPool(application, connections);
+        }
+        if (inner == pool && !changesConnections(pool)) {
+            return copyOf(pool);
+        }
+        return dedicated ? through(application, pool, connections) : past(inner.getClass(), pool);
+    }
+
+    /** Locks of one key in two databases would have nothing to do with each other. */
+    private static DataSource onlyTarget(AbstractRoutingDataSource routing) {
+        Set<DataSource> targets = Collections.newSetFromMap(new IdentityHashMap<>());
+        targets.addAll(routing.getResolvedDataSources().values());
+        if (routing.getResolvedDefaultDataSource() != null) {
+            targets.add(routing.getResolvedDefaultDataSource());
+        }
+        if (targets.size() == 1) {
+            return targets.iterator().next();
+        }
+        throw LockSetupException.invalid(
+                "The DataSource " + ClassUtils.getShortName(routing.getClass()) + " routes to " + targets.size()
+                        + " databases, and a lock manager keeps its locks in one",
+                "Keep all locks in one of them: mark its DataSource bean with @SyncGuardDataSource",
+                "Keep the locks of each tenant in its database: declare a LockManager bean with PostgresLockManagers");
+    }
+
+    /**
+     * Without the wrappers of Spring, which defer connections or take part in transactions: that is nothing for locks.
+     * Other wrappers may change what a connection is.
+     */
+    private static Object withoutSpring(DataSource application) {
+        Object inner = application;
+        while (true) {
+            Object next = AopProxyUtils.getSingletonTarget(inner);
+            if (next == null
+                    && inner instanceof DelegatingDataSource delegating
+                    && delegating.getClass().getPackage() == DelegatingDataSource.class.getPackage()) {
+                next = delegating.getTargetDataSource();
+            }
+            if (next == null) {
+                return inner;
+            }
+            inner = next;
+        }
+    }
+
+    private static boolean changesConnections(HikariDataSource pool) {
+        return ClassUtils.getMethod(pool.getClass(), "getConnection").getDeclaringClass() != HikariDataSource.class;
+    }
+
+    private static HikariConfig past(Class<?> wrapper, HikariDataSource pool) {
+        log.warn("Connections for locks bypass " + wrapper.getName() + ", because they do not come from the pool of the"
+                + " application: what it adds to a connection, such as traces or tokens, is missing for them. To keep"
+                + " it, wrap a second DataSource, and mark that with @SyncGuardDataSource");
+        return copyOf(pool);
+    }
+
+    private static HikariConfig through(DataSource application, HikariDataSource pool, int connections) {
+        if (pool.getMaximumPoolSize() < connections) {
+            throw LockSetupException.invalid(
+                    "The DataSource that is marked with @SyncGuardDataSource has a pool of " + pool.getMaximumPoolSize()
+                            + " connections, and locks need " + connections,
+                    "Set its maximum-pool-size to " + connections,
+                    "Set a smaller syncguard.postgres.pool-size");
+        }
+        HikariConfig details = new HikariConfig();
+        details.setDataSource(application);
+        return details;
+    }
+
+    private static HikariConfig withoutPool(DataSource application, int connections) {
+        HikariConfig details = copyOf(derivedFrom(application));
+        if (details.getJdbcUrl() == null) {
+            log.warn(
+                    "The connection details of " + application.getClass().getName() + " cannot be read: SyncGuard takes"
+                            + " its connections, up to " + connections
+                            + ", out of that DataSource for good. If that is a pool, give SyncGuard a DataSource of"
+                            + " its own with @SyncGuardDataSource");
+            details.setDataSource(application);
+        }
+        return details;
+    }
+
+    private static HikariConfig derivedFrom(DataSource application) {
+        try {
+            return DataSourceBuilder.derivedFrom(application)
+                    .type(HikariDataSource.class)
+                    .build();
+        } catch (UnsupportedDataSourcePropertyException ex) {
+            // It has no URL, or does not reveal it.
+            return new HikariConfig();
+        }
+    }
+
+    /**
+     * How to connect, and how long a connection may live. Not {@link HikariConfig#copyStateTo}, which shares the
+     * driver's properties between the pools: our time limits would become those of the application.
+     */
+    static HikariConfig copyOf(HikariConfig pool) {
+        HikariConfig details = new FollowingConfig(pool);
+        details.setDataSource(pool.getDataSource());
+        details.setDataSourceClassName(pool.getDataSourceClassName());
+        details.setDataSourceJNDI(pool.getDataSourceJNDI());
+        details.setDataSourceProperties(pool.getDataSourceProperties());
+        details.setJdbcUrl(pool.getJdbcUrl());
+        if (pool.getDriverClassName() != null) {
+            details.setDriverClassName(pool.getDriverClassName());
+        }
+        if (HAS_CREDENTIALS_PROVIDERS) {
+            details.setCredentialsProvider(pool.getCredentialsProvider());
+        }
+        details.setSchema(pool.getSchema());
+        details.setConnectionInitSql(pool.getConnectionInitSql());
+        details.setMaxLifetime(pool.getMaxLifetime());
+        details.setIdleTimeout(pool.getIdleTimeout());
+        details.setKeepaliveTime(pool.getKeepaliveTime());
+        return details;
+    }
+
+    /** Each new connection has the user and the password that the pool of the application has then. */
+    private static final class FollowingConfig extends HikariConfig {
+
+        private final HikariConfig pool;
+
+        FollowingConfig(HikariConfig pool) {
+            this.pool = pool;
+        }
+
+        @Override
+        public Credentials getCredentials() {
+            return pool.getCredentials();
+        }
+    }
+}

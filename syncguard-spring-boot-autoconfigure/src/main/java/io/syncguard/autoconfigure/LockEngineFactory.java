@@ -1,0 +1,43 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.LockListener;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.LockObserver;
+import io.syncguard.core.TransactionBoundary;
+import io.syncguard.postgres.PostgresLockBackend;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.transaction.SpringTransactions;
+import java.lang.management.ManagementFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.core.env.Environment;
+
+/**
+ * Makes the engines of an application, which differ in their stores alone.
+ *
+ * @param properties the settings of all engines
+ */
+record LockEngineFactory(
+        SyncGuardProperties properties,
+        ObjectProvider<LockListener> listeners,
+        ObjectProvider<LockObserver> observer,
+        ObjectProvider<TransactionBoundary> transactions,
+        Environment environment) {
+
+    /** The engine closes the store. */
+    LockEngine engineOn(LockBackend store) {
+        return new LockEngine(
+                store,
+                properties.engineSettings(defaultOwner(environment)),
+                transactions.getIfAvailable(() -> new SpringTransactions(
+                        store.name(),
+                        store instanceof PostgresLockBackend postgres ? postgres.pins() : null,
+                        properties.commitGuard())),
+                listeners.orderedStream().toList(),
+                observer.getIfAvailable(() -> LockObserver.NONE));
+    }
+
+    static String defaultOwner(Environment environment) {
+        return environment.getProperty("spring.application.name", "application") + "@"
+                + ManagementFactory.getRuntimeMXBean().getName();
+    }
+}

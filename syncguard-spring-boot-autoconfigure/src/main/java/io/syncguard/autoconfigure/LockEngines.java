@@ -1,0 +1,44 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.core.LockEngine;
+import java.util.AbstractMap;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.springframework.beans.factory.ListableBeanFactory;
+
+/**
+ * The engines of an application by the names of their managers, for operators: the primary one first, then those of
+ * tenants, which come and go.
+ */
+final class LockEngines extends AbstractMap<String, LockEngine> {
+
+    private final Map<String, LockEngine> beans;
+    private final Map<String, LockEngine> tenants;
+
+    private LockEngines(Map<String, LockEngine> beans, Map<String, LockEngine> tenants) {
+        this.beans = beans;
+        this.tenants = tenants;
+    }
+
+    static Map<String, LockEngine> of(ListableBeanFactory beans) {
+        Map<String, LockEngine> engines = new LinkedHashMap<>(beans.getBeansOfType(LockEngine.class));
+        LockEngine second = engines.remove(SyncGuardAutoConfiguration.SECOND_MANAGER);
+        if (second != null) {
+            engines.put(SyncGuardAutoConfiguration.SECOND_MANAGER, second);
+        }
+        PostgresLockManagers tenants =
+                beans.getBeanProvider(PostgresLockManagers.class).getIfAvailable();
+        return new LockEngines(engines, tenants == null ? Map.of() : tenants.engines());
+    }
+
+    /** Those of the moment. */
+    @Override
+    public Set<Entry<String, LockEngine>> entrySet() {
+        Map<String, LockEngine> all = new LinkedHashMap<>(beans);
+        all.putAll(new TreeMap<>(tenants));
+        return Collections.unmodifiableMap(all).entrySet();
+    }
+}

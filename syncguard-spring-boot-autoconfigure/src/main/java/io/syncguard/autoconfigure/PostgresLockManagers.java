@@ -1,0 +1,98 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockManager;
+import io.syncguard.LockSetupException;
+import io.syncguard.core.LockEngine;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import javax.sql.DataSource;
+
+/**
+ * Lock managers on several PostgreSQL databases, for applications whose tenants have databases of their own. All have
+ * the settings {@code syncguard.*}, and stop with the application. Threads may share it.
+ *
+ * <pre>{@code
+ * @Bean
+ * LockManager lockManager(PostgresLockManagers managers, Map<String, DataSource> tenants) {
+ *     tenants.forEach(managers::create);
+ *     return LockManager.routing(() -> managers.get(Tenant.current()));
+ * }
+ * }</pre>
+ *
+ * <p>Each manager has threads and a pool of connections of its own, as if it were the only one.
+ */
+public final class PostgresLockManagers implements AutoCloseable {
+
+    private final Function<DataSource, LockEngine> factory;
+    private final Map<String, LockEngine> engines = new ConcurrentHashMap<>();
+
+    PostgresLockManagers(Function<DataSource, LockEngine> factory) {
+        this.factory = factory;
+    }
+
+    /**
+     * Makes a manager that stores its locks in this database, and sets up the schema there as
+     * {@code syncguard.postgres.schema-management} says; {@code auto} creates it.
+     *
+     * @param name of the tenant, for {@link #get} and for operators
+     * @throws LockSetupException if there is a manager of this name, or the database cannot be used
+     */
+    public LockManager create(String name, DataSource dataSource) {
+        requireUnused(name);
+        LockEngine engine = factory.apply(dataSource);
+        if (engines.putIfAbsent(name, engine) != null) {
+            engine.close();
+            requireUnused(name);
+        }
+        return engine;
+    }
+
+    /**
+     * The manager of this name.
+     *
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} if there is none
+     */
+    public LockManager get(String name) {
+        LockEngine engine = engines.get(name);
+        if (engine == null) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "There is no lock manager '" + name + "', only " + new TreeSet<>(engines.keySet()));
+        }
+        return engine;
+    }
+
+    /** Ends the manager of this name: waits for its bodies, releases its locks, and closes its connections. */
+    public void remove(String name) {
+        LockEngine engine = engines.remove(name);
+        if (engine != null) {
+            engine.stop();
+            engine.close();
+        }
+    }
+
+    /** All of them, by their names; changes with them. */
+    Map<String, LockEngine> engines() {
+        return engines;
+    }
+
+    /** Called after the application has stopped them. */
+    @Override
+    public void close() {
+        engines.values().forEach(LockEngine::close);
+        engines.clear();
+    }
+
+    private void requireUnused(String name) {
+        if (engines.containsKey(name)) {
+            throw LockSetupException.invalid(
+                    "there is a lock manager '" + name + "' already",
+                    "Create it once, and get it by its name",
+                    "Remove it first");
+        }
+    }
+}

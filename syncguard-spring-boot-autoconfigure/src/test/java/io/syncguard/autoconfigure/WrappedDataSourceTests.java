@@ -1,0 +1,205 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.util.Credentials;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockTemplate;
+import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.PostgresServer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+
+/** A DataSource that adds something to its connections, such as traces or tokens. */
+@Timeout(60)
+class WrappedDataSourceTests {
+
+    private static final String URL = PostgresServer.newDatabaseUrl();
+
+    @Test
+    void locks_that_bypass_a_wrapper_say_so_at_the_start() {
+        CountingWrapper wrapper = new CountingWrapper(pool(10));
+
+        assertWarned(new LazyConnectionDataSourceProxy(wrapper), CountingWrapper.class);
+        assertThat(wrapper.connections).hasValue(0);
+    }
+
+    @Test
+    void so_do_those_that_bypass_a_pool_with_a_way_of_its_own_to_connect() {
+        assertWarned(new CountingPool(), CountingPool.class);
+    }
+
+    @Test
+    void a_pool_behind_wrappers_of_spring_says_nothing() {
+        try (CapturedLog log = new CapturedLog()) {
+            with(new LazyConnectionDataSourceProxy(new DelegatingDataSource(pool(10))))
+                    .run(context -> assertLocks(context.getBean(LockTemplate.class)));
+
+            assertThat(log.messages()).noneMatch(message -> message.contains("bypass"));
+        }
+    }
+
+    @Test
+    void a_marked_data_source_keeps_its_wrapper() {
+        try (CapturedLog log = new CapturedLog()) {
+            Applications.on(URL)
+                    .withPropertyValues("syncguard.postgres.pool-size=1")
+                    .withUserConfiguration(MarkedWrapper.class)
+                    .run(context -> {
+                        assertLocks(context.getBean(LockTemplate.class));
+                        assertThat(context.getBean(CountingWrapper.class).connections)
+                                .hasValueGreaterThan(0);
+                    });
+
+            assertThat(log.messages()).noneMatch(message -> message.contains("bypass"));
+        }
+    }
+
+    @Test
+    void a_marked_data_source_whose_pool_is_too_small_fails_the_start() {
+        Applications.on(URL)
+                .withPropertyValues("syncguard.postgres.pool-size=7")
+                .withUserConfiguration(MarkedWrapper.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("has a pool of 8 connections, and locks need 12")
+                        .hasMessageContaining("maximum-pool-size to 12"));
+    }
+
+    /** The test server asks for no password, so the user shows whose credentials a connection has. */
+    @Test
+    void new_connections_have_the_credentials_that_the_pool_of_the_application_has_then() {
+        TestDatabase database = TestDatabase.withSchema();
+        String first = database.newRole();
+        String second = first + "_rotated";
+        database.jdbc().execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO " + first);
+        database.jdbc().execute("CREATE ROLE " + second + " LOGIN IN ROLE " + first);
+        Applications.on(database.url())
+                .withPropertyValues(database.loginOf(first))
+                .withPropertyValues("syncguard.postgres.schema-management=none")
+                .run(context -> {
+                    LockTemplate locks = context.getBean(LockTemplate.class);
+                    assertLocks(locks);
+
+                    context.getBean(HikariDataSource.class).setCredentials(Credentials.of(second, "rotated"));
+                    database.jdbc()
+                            .queryForList(
+                                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = ?", first);
+
+                    await().atMost(Duration.ofSeconds(10))
+                            .ignoreExceptionsInstanceOf(LockBackendException.class)
+                            .untilAsserted(() -> assertLocks(locks));
+                    assertThat(database.jdbc()
+                                    .queryForList(
+                                            "SELECT DISTINCT usename FROM pg_stat_activity WHERE usename IN (?, ?)",
+                                            String.class,
+                                            first,
+                                            second))
+                            .containsExactly(second);
+                });
+    }
+
+    @Test
+    void a_data_source_that_routes_to_several_databases_fails_the_start() {
+        AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
+            @Override
+            protected Object determineCurrentLookupKey() {
+                return "one";
+            }
+        };
+        routing.setTargetDataSources(Map.of(
+                "one",
+                PostgresServer.dataSource(URL),
+                "two",
+                PostgresServer.dataSource(PostgresServer.newDatabaseUrl())));
+        routing.afterPropertiesSet();
+
+        with(routing)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("routes to 2 databases")
+                        .hasMessageContaining("PostgresLockManagers"));
+    }
+
+    private static void assertWarned(DataSource dataSource, Class<?> bypassed) {
+        try (CapturedLog log = new CapturedLog()) {
+            with(dataSource).run(context -> assertLocks(context.getBean(LockTemplate.class)));
+
+            assertThat(log.messages())
+                    .filteredOn(message -> message.contains("bypass"))
+                    .singleElement()
+                    .asString()
+                    .startsWith("Connections for locks bypass " + bypassed.getName());
+        }
+    }
+
+    private static void assertLocks(LockTemplate locks) {
+        assertThat(locks.<Boolean, RuntimeException>execute("order:42", lock -> lock.isHeld()))
+                .isTrue();
+    }
+
+    private static ApplicationContextRunner with(DataSource dataSource) {
+        return Applications.withoutDatabase().withBean(DataSource.class, () -> dataSource);
+    }
+
+    private static HikariDataSource pool(int size) {
+        HikariDataSource pool = new HikariDataSource();
+        pool.setJdbcUrl(URL);
+        pool.setMaximumPoolSize(size);
+        return pool;
+    }
+
+    /** As those of p6spy and OpenTelemetry do, it wraps each connection. */
+    static final class CountingWrapper extends DelegatingDataSource {
+
+        final AtomicInteger connections = new AtomicInteger();
+
+        CountingWrapper(DataSource target) {
+            super(target);
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            connections.incrementAndGet();
+            return super.getConnection();
+        }
+    }
+
+    static final class CountingPool extends HikariDataSource {
+
+        CountingPool() {
+            setJdbcUrl(URL);
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            return super.getConnection();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MarkedWrapper {
+
+        @SyncGuardDataSource
+        @Bean(defaultCandidate = false)
+        CountingWrapper lockDataSource() {
+            return new CountingWrapper(pool(8));
+        }
+    }
+}
