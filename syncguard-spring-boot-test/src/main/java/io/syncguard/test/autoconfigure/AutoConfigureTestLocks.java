@@ -7,7 +7,6 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
-import org.springframework.boot.test.context.PropertyMapping;
 
 /**
  * Replaces the store of the locks with one in memory, in a {@code @SpringBootTest} or in a slice: no PostgreSQL and no
@@ -38,6 +37,5 @@ public @interface AutoConfigureTestLocks {
      * Whether there are locks in this test, whatever {@code syncguard.enabled} says elsewhere. Without them, annotated
      * methods and {@code LockTemplate} run their bodies without a lock.
      */
-    @PropertyMapping("syncguard.enabled")
     boolean enabled() default true;
 }

@@ -1,0 +1,35 @@
+package io.syncguard.test.autoconfigure;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.test.context.ContextConfigurationAttributes;
+import org.springframework.test.context.ContextCustomizer;
+import org.springframework.test.context.ContextCustomizerFactory;
+import org.springframework.test.context.MergedContextConfiguration;
+import org.springframework.test.context.TestContextAnnotationUtils;
+
+/**
+ * Sets {@code syncguard.enabled} as {@link AutoConfigureTestLocks} says. Not by {@code @PropertyMapping}, which has
+ * another package in each generation of Spring Boot and would be ignored silently in one of them.
+ */
+final class TestLocksCustomizerFactory implements ContextCustomizerFactory {
+
+    @Override
+    public @Nullable ContextCustomizer createContextCustomizer(
+            Class<?> testClass, List<ContextConfigurationAttributes> configuration) {
+        AutoConfigureTestLocks locks =
+                TestContextAnnotationUtils.findMergedAnnotation(testClass, AutoConfigureTestLocks.class);
+        return locks == null ? null : new Customizer(locks.enabled());
+    }
+
+    /** A record, because equal customizers share an application context. */
+    private record Customizer(boolean enabled) implements ContextCustomizer {
+
+        @Override
+        public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration configuration) {
+            TestPropertyValues.of("syncguard.enabled=" + enabled).applyTo(context);
+        }
+    }
+}
