@@ -29,6 +29,7 @@ class DocumentationTests {
                     "java/io/syncguard/docs/PaymentRecipeTests.java",
                     "java/io/syncguard/autoconfigure/TenantLocksTests.java",
                     "java/io/syncguard/docs/CounterGrowthRecipeTests.java",
+                    "java/io/syncguard/docs/MigrationSampleTests.java",
                     "resources/io/syncguard/docs/counter-growth.sql",
                     "resources/io/syncguard/docs/counter-growth.redis",
                     "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/TestingSampleTests.java",

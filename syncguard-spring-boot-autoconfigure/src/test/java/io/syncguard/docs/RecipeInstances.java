@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.autoconfigure.PostgresLockAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardFencingAutoConfiguration;
+import io.syncguard.autoconfigure.SyncGuardIntegrationAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardMetricsAutoConfiguration;
+import io.syncguard.autoconfigure.SyncGuardShedLockAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardWebAutoConfiguration;
 import io.syncguard.testing.PostgresServer;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -43,7 +45,9 @@ final class RecipeInstances {
                         PostgresLockAutoConfiguration.class,
                         SyncGuardAutoConfiguration.class,
                         SyncGuardFencingAutoConfiguration.class,
+                        SyncGuardIntegrationAutoConfiguration.class,
                         SyncGuardMetricsAutoConfiguration.class,
+                        SyncGuardShedLockAutoConfiguration.class,
                         SyncGuardWebAutoConfiguration.class))
                 .withPropertyValues("spring.datasource.hikari.maximum-pool-size=2", "syncguard.shutdown-timeout=100ms")
                 .withPropertyValues(properties)

@@ -26,6 +26,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.integration.support.locks.DistributedLock;
 
 /** The contract of Spring Integration's registries, on a clock that the test moves. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // an interrupt does not end a plain lock
 class SyncGuardLockRegistryTests {
 
     private static final Duration TTL = Duration.ofSeconds(30);
@@ -114,6 +116,8 @@ class SyncGuardLockRegistryTests {
         lock.lock();
         FutureTask<Boolean> waiter = startWaiting(() -> way.on(lock));
 
+        fixture.advanceSlowly(Duration.ofMinutes(1), Duration.ofSeconds(5));
+        assertThat(waiter.isDone()).isFalse();
         lock.unlock();
 
         assertThat(got(waiter)).isTrue();

@@ -185,7 +185,12 @@ class SyncGuardLockProviderTests {
 
     @Test
     void fractions_of_a_millisecond_are_rounded_up() {
-        lock(Duration.ofNanos(2_000_001), Duration.ofNanos(1)).unlock();
+        SimpleLock lock = lock(Duration.ofNanos(2_000_001), Duration.ofNanos(1));
+        assertThat(locks.lookup("report"))
+                .hasValueSatisfying(info ->
+                        assertThat(info.expiresAt()).isEqualTo(info.acquiredAt().plusMillis(3)));
+
+        lock.unlock();
 
         assertTakenFor(Duration.ofMillis(1));
     }
