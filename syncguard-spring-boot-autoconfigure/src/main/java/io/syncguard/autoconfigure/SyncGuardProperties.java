@@ -3,7 +3,6 @@ package io.syncguard.autoconfigure;
 import io.syncguard.CommitGuard;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.fencing.FenceGuard;
-import io.syncguard.integration.SyncGuardLockRegistry;
 import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.postgres.PostgresScript;
 import io.syncguard.postgres.PostgresTables;
@@ -216,8 +215,7 @@ record SyncGuardProperties(
     record Integration(
             @DefaultValue("false") boolean enabled,
 
-            @DefaultValue(SyncGuardLockRegistry.DEFAULT_NAME)
-            String name) {}
+            @DefaultValue("integration") String name) {}
 
     /**
      * {@code syncguard.leader.*}.

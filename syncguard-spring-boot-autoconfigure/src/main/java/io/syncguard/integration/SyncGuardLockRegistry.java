@@ -22,14 +22,11 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
  * }</pre>
  *
  * <p>A lock belongs to the thread that has it, which may lock it again. Heartbeats extend it until it is unlocked, so
- * its ttl ends it only if the process died or was paused. Waiting threads of all processes are served in the order of
- * their arrival.
+ * its ttl ends it only if the process died, was paused or could not reach the server. Waiting threads of all processes
+ * are served in the order of their arrival.
  */
 public final class SyncGuardLockRegistry
         implements RenewableLockRegistry<DistributedLock>, ExpirableLockRegistry<DistributedLock> {
-
-    /** The name of the locks of a registry that was given none. */
-    public static final String DEFAULT_NAME = "integration";
 
     private final LockManager manager;
     private final String name;

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.integration.support.locks.DistributedLock;
 
 /** The contract of Spring Integration's registries, on a clock that the test moves. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // an interrupt does not end a plain lock
+@Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // an interrupt does not end a plain lock
 class SyncGuardLockRegistryTests {
 
     private static final Duration TTL = Duration.ofSeconds(30);
