@@ -3,7 +3,9 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
+import io.syncguard.spi.FenceSource;
 import java.net.URISyntaxException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -41,6 +43,7 @@ class ConfigurationMetadataTests {
                 .extracting(property -> property.get("name"))
                 .containsExactlyInAnyOrderElementsOf(Stream.of(
                                 names("syncguard", SyncGuardProperties.class),
+                                names("syncguard.leader.elections.*", ElectionProperties.class),
                                 names("management.endpoint.syncguard", SyncGuardEndpointProperties.class),
                                 OF_EVERY_ENDPOINT.stream())
                         .flatMap(Function.identity())
@@ -71,6 +74,10 @@ class ConfigurationMetadataTests {
                         "syncguard.backend",
                         "syncguard.fences",
                         "syncguard.leader.elections",
+                        "syncguard.leader.elections.*.fence-rotation",
+                        "syncguard.leader.elections.*.heartbeat",
+                        "syncguard.leader.elections.*.lock-manager",
+                        "syncguard.leader.elections.*.owner",
                         "syncguard.owner",
                         "management.endpoint.syncguard.roles",
                         "syncguard.postgres.schema-script");
@@ -86,7 +93,51 @@ class ConfigurationMetadataTests {
         assertThat(defaults)
                 .containsEntry("syncguard.ttl", "30s")
                 .containsEntry("syncguard.wait-time", "5s")
+                .containsEntry("syncguard.leader.elections.*.ttl", "15s")
+                .containsEntry("syncguard.leader.elections.*.auto-startup", "true")
                 .containsEntry("syncguard.postgres.schema-management", "auto");
+    }
+
+    /** The annotation processor does not look into maps, so those are written by hand. */
+    @Test
+    void the_properties_of_an_election_are_described_as_in_the_code() throws Exception {
+        String source = Files.readString(
+                Path.of("src/main/java/io/syncguard/autoconfigure/ElectionProperties.java"));
+        String comments = source.replaceAll("\\s*\\R \\*\\s+", " ");
+        assertThat(properties)
+                .filteredOn(property -> property.get("name").toString().startsWith("syncguard.leader.elections.*."))
+                .hasSize(6)
+                .allSatisfy(property -> assertThat(comments).contains(String.valueOf(property.get("description"))));
+    }
+
+    @Test
+    void hints_name_properties_and_all_their_values() throws Exception {
+        List<Map<String, Object>> hints = JsonPath.parse(classes()
+                        .resolve("META-INF/spring-configuration-metadata.json")
+                        .toFile())
+                .read("$.hints");
+        assertThat(hints).hasSize(6).allSatisfy(hint -> {
+            String name = hint.get("name").toString().replace(".keys", "");
+            assertThat(properties).extracting(property -> property.get("name")).contains(name);
+        });
+        assertThat(valuesOf(hints, "syncguard.postgres.schema-management")).isEqualTo(lowerCase(SchemaManagement.values()));
+        assertThat(valuesOf(hints, "syncguard.fencing.schema-management")).isEqualTo(lowerCase(SchemaManagement.values()));
+        assertThat(valuesOf(hints, "syncguard.fences")).isEqualTo(lowerCase(FenceSource.values()));
+        assertThat(valuesOf(hints, "syncguard.backend")).isEqualTo(lowerCase(Backend.values()));
+    }
+
+    private static List<?> valuesOf(List<Map<String, Object>> hints, String name) {
+        return hints.stream()
+                .filter(hint -> name.equals(hint.get("name")))
+                .flatMap(hint -> ((List<?>) hint.get("values")).stream())
+                .map(value -> ((Map<?, ?>) value).get("value"))
+                .toList();
+    }
+
+    private static List<?> lowerCase(Enum<?>[] values) {
+        return Arrays.stream(values)
+                .map(value -> value.name().toLowerCase(Locale.ROOT))
+                .toList();
     }
 
     private static Stream<String> names(String prefix, Class<?> type) {

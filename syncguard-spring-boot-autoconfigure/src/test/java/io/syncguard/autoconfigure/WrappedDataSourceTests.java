@@ -3,6 +3,13 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.p6spy.engine.common.StatementInformation;
+import com.p6spy.engine.event.JdbcEventListener;
+import com.p6spy.engine.event.SimpleJdbcEventListener;
+import com.p6spy.engine.logging.P6LogOptions;
+import com.p6spy.engine.spy.P6Factory;
+import com.p6spy.engine.spy.P6LoadableOptions;
+import com.p6spy.engine.spy.option.P6OptionsRepository;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
 import io.syncguard.LockBackendException;
@@ -12,7 +19,9 @@ import io.syncguard.testing.PostgresServer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -51,6 +60,16 @@ class WrappedDataSourceTests {
 
             assertThat(log.messages()).noneMatch(message -> message.contains("bypass"));
         }
+    }
+
+    @Test
+    void a_tracing_driver_in_the_url_sees_the_statements_of_locks() {
+        System.setProperty("p6spy.config.modulelist", TracedStatements.class.getName());
+        Applications.on(URL.replace("jdbc:", "jdbc:p6spy:")).run(context -> {
+            assertLocks(context.getBean(LockTemplate.class));
+
+            assertThat(TracedStatements.SEEN).anyMatch(sql -> sql.contains("syncguard_locks_acquire"));
+        });
     }
 
     @Test
@@ -163,6 +182,27 @@ class WrappedDataSourceTests {
         pool.setJdbcUrl(URL);
         pool.setMaximumPoolSize(size);
         return pool;
+    }
+
+    /** A module of p6spy, which makes it by its name. */
+    public static final class TracedStatements implements P6Factory {
+
+        static final List<String> SEEN = new CopyOnWriteArrayList<>();
+
+        @Override
+        public P6LoadableOptions getOptions(P6OptionsRepository repository) {
+            return new P6LogOptions(repository);
+        }
+
+        @Override
+        public JdbcEventListener getJdbcEventListener() {
+            return new SimpleJdbcEventListener() {
+                @Override
+                public void onBeforeAnyExecute(StatementInformation statement) {
+                    SEEN.add(statement.getSql());
+                }
+            };
+        }
     }
 
     /** As those of p6spy and OpenTelemetry do, it wraps each connection. */

@@ -46,9 +46,9 @@ class DaemonThreadFactoryTests {
     @Test
     void a_maker_without_threads_fails_at_the_start_of_one() {
         ScarceThreads scarce = new ScarceThreads();
-        scarce.exhausted = true;
-
         Thread thread = DaemonThreadFactory.named("syncguard-test", scarce).newThread(() -> {});
+
+        scarce.exhausted = true;
 
         assertThat(thread.getName()).isEqualTo("syncguard-test");
         assertThatThrownBy(thread::start).hasMessageContaining("unable to create native thread");

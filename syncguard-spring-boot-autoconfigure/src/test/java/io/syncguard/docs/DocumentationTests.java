@@ -101,6 +101,14 @@ class DocumentationTests {
         assertThat(name.matcher(metadata).results().map(property -> property.group(1)))
                 .hasSizeGreaterThan(10)
                 .allSatisfy(property -> assertThat(configuration).contains("`" + property + "`"));
+
+        String elections = configuration.substring(configuration.indexOf("\n## Elections"));
+        assertThat(Pattern.compile("\"name\": \"syncguard\\.leader\\.elections\\.\\*\\.([a-z-]+)\",\\s+\"type\"")
+                        .matcher(metadata)
+                        .results()
+                        .map(property -> property.group(1)))
+                .hasSize(6)
+                .allSatisfy(property -> assertThat(elections).contains("\n| `" + property + "` |"));
     }
 
     private static long bars(String row) {
