@@ -27,7 +27,9 @@ class ActuatorAutoConfigurationTests {
                     SyncGuardEndpointAutoConfiguration.class,
                     SyncGuardHealthAutoConfiguration.class,
                     SyncGuardInfoAutoConfiguration.class))
-            .withBean(LockBackend.class, InMemoryLockBackend::new);
+            .withBean(LockBackend.class, InMemoryLockBackend::new)
+            // Some tests leave a lock behind.
+            .withPropertyValues("syncguard.shutdown-timeout=0s");
 
     @Test
     void an_endpoint_that_is_not_exposed_is_not_there() {

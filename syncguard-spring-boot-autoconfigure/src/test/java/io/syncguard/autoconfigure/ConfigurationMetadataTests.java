@@ -101,8 +101,7 @@ class ConfigurationMetadataTests {
     /** The annotation processor does not look into maps, so those are written by hand. */
     @Test
     void the_properties_of_an_election_are_described_as_in_the_code() throws Exception {
-        String source = Files.readString(
-                Path.of("src/main/java/io/syncguard/autoconfigure/ElectionProperties.java"));
+        String source = Files.readString(Path.of("src/main/java/io/syncguard/autoconfigure/ElectionProperties.java"));
         String comments = source.replaceAll("\\s*\\R \\*\\s+", " ");
         assertThat(properties)
                 .filteredOn(property -> property.get("name").toString().startsWith("syncguard.leader.elections.*."))
@@ -120,8 +119,10 @@ class ConfigurationMetadataTests {
             String name = hint.get("name").toString().replace(".keys", "");
             assertThat(properties).extracting(property -> property.get("name")).contains(name);
         });
-        assertThat(valuesOf(hints, "syncguard.postgres.schema-management")).isEqualTo(lowerCase(SchemaManagement.values()));
-        assertThat(valuesOf(hints, "syncguard.fencing.schema-management")).isEqualTo(lowerCase(SchemaManagement.values()));
+        assertThat(valuesOf(hints, "syncguard.postgres.schema-management"))
+                .isEqualTo(lowerCase(SchemaManagement.values()));
+        assertThat(valuesOf(hints, "syncguard.fencing.schema-management"))
+                .isEqualTo(lowerCase(SchemaManagement.values()));
         assertThat(valuesOf(hints, "syncguard.fences")).isEqualTo(lowerCase(FenceSource.values()));
         assertThat(valuesOf(hints, "syncguard.backend")).isEqualTo(lowerCase(Backend.values()));
     }

@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.lettuce.core.RedisClient;
 import io.syncguard.embedded.OwnPostgres;
 import io.syncguard.spi.FenceSource;
@@ -8,6 +9,7 @@ import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.Map;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,6 +21,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 /** What a person reads if an application with locks in PostgreSQL does not start. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -74,6 +77,16 @@ class PostgresFailedStartTests {
     @Test
     void with_two_marked_data_sources() {
         start.with(TwoMarkedDataSources.class).reads("two-marked-data-sources");
+    }
+
+    @Test
+    void with_a_data_source_that_routes_to_several() {
+        start.with(RoutingDataSource.class).reads("routing-data-source");
+    }
+
+    @Test
+    void with_a_wrapper_around_a_marked_pool_that_is_too_small() {
+        start.with(SmallPool.class).reads("small-marked-pool");
     }
 
     @ParameterizedTest
@@ -206,6 +219,40 @@ class PostgresFailedStartTests {
         @Bean
         DataSource customers() {
             return PostgresServer.dataSource("jdbc:postgresql://127.0.0.1/customers");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class RoutingDataSource {
+
+        @Bean
+        DataSource tenants() {
+            TenantDataSource tenants = new TenantDataSource();
+            tenants.setTargetDataSources(Map.of(
+                    "north", PostgresServer.dataSource("jdbc:postgresql://127.0.0.1/north"),
+                    "south", PostgresServer.dataSource("jdbc:postgresql://127.0.0.1/south")));
+            return tenants;
+        }
+    }
+
+    private static final class TenantDataSource extends AbstractRoutingDataSource {
+
+        @Override
+        protected Object determineCurrentLookupKey() {
+            return "north";
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class SmallPool {
+
+        @Bean
+        @SyncGuardDataSource
+        DataSource locks() {
+            HikariDataSource pool = new HikariDataSource();
+            pool.setJdbcUrl("jdbc:postgresql://127.0.0.1/locks");
+            pool.setMaximumPoolSize(10);
+            return new WrappedDataSourceTests.CountingWrapper(pool);
         }
     }
 

@@ -9,6 +9,7 @@ import com.p6spy.engine.event.SimpleJdbcEventListener;
 import com.p6spy.engine.logging.P6LogOptions;
 import com.p6spy.engine.spy.P6Factory;
 import com.p6spy.engine.spy.P6LoadableOptions;
+import com.p6spy.engine.spy.P6SpyDriver;
 import com.p6spy.engine.spy.option.P6OptionsRepository;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
@@ -65,11 +66,13 @@ class WrappedDataSourceTests {
     @Test
     void a_tracing_driver_in_the_url_sees_the_statements_of_locks() {
         System.setProperty("p6spy.config.modulelist", TracedStatements.class.getName());
-        Applications.on(URL.replace("jdbc:", "jdbc:p6spy:")).run(context -> {
-            assertLocks(context.getBean(LockTemplate.class));
+        Applications.on(URL.replace("jdbc:", "jdbc:p6spy:"))
+                .withPropertyValues("spring.datasource.driver-class-name=" + P6SpyDriver.class.getName())
+                .run(context -> {
+                    assertLocks(context.getBean(LockTemplate.class));
 
-            assertThat(TracedStatements.SEEN).anyMatch(sql -> sql.contains("syncguard_locks_acquire"));
-        });
+                    assertThat(TracedStatements.SEEN).anyMatch(sql -> sql.contains("syncguard_locks_acquire"));
+                });
     }
 
     @Test
