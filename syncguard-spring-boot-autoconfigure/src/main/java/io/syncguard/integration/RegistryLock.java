@@ -79,19 +79,14 @@ final class RegistryLock implements DistributedLock {
      * Unlocks it. The last time, it releases the lease.
      *
      * @throws IllegalMonitorStateException when the thread does not hold the lock
-     * @throws ConcurrentModificationException when the lock was lost before
+     * @throws ConcurrentModificationException when the lock was lost before, or released by other code
      */
     @Override
     public void unlock() {
         HeldLock own = own();
-        if (!own.unlock()) {
-            return;
-        }
-        held.remove(own);
-        try {
-            own.handle().close();
-        } catch (LockLostException ex) {
-            throw new ConcurrentModificationException(ex.getMessage(), ex);
+        if (own.unlock()) {
+            held.remove(own);
+            release(own.handle());
         }
     }
 
@@ -108,6 +103,18 @@ final class RegistryLock implements DistributedLock {
     @Override
     public String toString() {
         return "lock '" + request.key() + "'";
+    }
+
+    private void release(LockHandle handle) {
+        if (handle.state() == LockHandle.State.RELEASED) {
+            throw new ConcurrentModificationException("It was released before this thread unlocked it, by its lock id"
+                    + " or at the end of a transaction in which it had been unlocked once: " + this);
+        }
+        try {
+            handle.close();
+        } catch (LockLostException ex) {
+            throw new ConcurrentModificationException(ex.getMessage(), ex);
+        }
     }
 
     private HeldLock own() {
@@ -133,8 +140,8 @@ final class RegistryLock implements DistributedLock {
         if (!own.handle().isHeld()) {
             throw new LockLostException(
                     request.key(),
-                    "Lock '" + request.key() + "' was lost while this thread had it: unlock it before you lock it"
-                            + " again");
+                    "Lock '" + request.key() + "' is not held any more, and this thread has not unlocked it: unlock it"
+                            + " before you lock it again");
         }
         own.lockAgain();
         return true;

@@ -1,18 +1,23 @@
 package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockManager;
 import io.syncguard.integration.SyncGuardLockRegistry;
+import java.util.ConcurrentModificationException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.integration.support.locks.DefaultLockRegistry;
 import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.integration.support.locks.PassThruLockRegistry;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** Spring Integration's lock registry, in an application on a real server. */
 class IntegrationAutoConfigurationTests {
@@ -51,6 +56,37 @@ class IntegrationAutoConfigurationTests {
     }
 
     @Test
+    void an_unlock_inside_a_transaction_waits_for_its_end() {
+        enabled().run(application -> {
+            Lock lock = application.getBean(LockRegistry.class).obtain("44");
+            inTransaction(application, () -> {
+                lock.lock();
+                lock.unlock();
+                assertThat(database.lockedKeys()).containsExactly("integration:44");
+                lock.lock();
+                lock.unlock();
+                assertThat(database.lockedKeys()).containsExactly("integration:44");
+            });
+
+            assertThat(database.lockedKeys()).isEmpty();
+        });
+    }
+
+    @Test
+    void a_lock_that_ended_with_a_transaction_is_not_unlocked_silently() {
+        enabled().run(application -> {
+            Lock lock = application.getBean(LockRegistry.class).obtain("45");
+            inTransaction(application, () -> {
+                lock.lock();
+                lock.unlock();
+                lock.lock();
+            });
+
+            assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock);
+        });
+    }
+
+    @Test
     void without_the_property_there_is_no_registry() {
         Applications.on(database.url())
                 .run(application -> assertThat(application).doesNotHaveBean(LockRegistry.class));
@@ -79,5 +115,10 @@ class IntegrationAutoConfigurationTests {
     private static ApplicationContextRunner enabled() {
         return Applications.on(database.url())
                 .withPropertyValues("syncguard.integration.enabled=true", "syncguard.shutdown-timeout=0s");
+    }
+
+    private static void inTransaction(ApplicationContext application, Runnable work) {
+        new TransactionTemplate(application.getBean(PlatformTransactionManager.class))
+                .executeWithoutResult(transaction -> work.run());
     }
 }

@@ -21,6 +21,8 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** Methods with ShedLock's annotation, in an application on a real server. */
 class ShedLockAutoConfigurationTests {
@@ -62,6 +64,20 @@ class ShedLockAutoConfigurationTests {
                     .hasValueSatisfying(kept -> assertThat(Duration.between(kept.acquiredAt(), kept.expiresAt()))
                             .as("after its end")
                             .isBetween(Duration.ofMinutes(9), Duration.ofMinutes(11)));
+        });
+    }
+
+    @Test
+    void inside_a_transaction_the_lock_ends_with_it() {
+        enabled().run(application -> {
+            TransactionTemplate transactions =
+                    new TransactionTemplate(application.getBean(PlatformTransactionManager.class));
+            transactions.executeWithoutResult(transaction -> {
+                application.getBean(Jobs.class).report();
+                assertThat(database.lockedKeys()).contains("report");
+            });
+
+            assertThat(database.lockedKeys()).doesNotContain("report");
         });
     }
 

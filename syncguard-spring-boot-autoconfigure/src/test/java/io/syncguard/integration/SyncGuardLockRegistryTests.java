@@ -269,6 +269,17 @@ class SyncGuardLockRegistryTests {
         assertThat(locks.isLocked(KEY)).isFalse();
     }
 
+    @Test
+    void the_unlock_of_a_lock_that_was_released_by_its_lock_id_fails() {
+        lock.lock();
+        locks.release(locks.debugLookup(KEY).get(0).lockId());
+
+        assertThatExceptionOfType(ConcurrentModificationException.class)
+                .isThrownBy(lock::unlock)
+                .withMessageContaining(KEY);
+        assertThat(lock.tryLock()).isTrue();
+    }
+
     @ParameterizedTest
     @MethodSource("everyWay")
     void a_thread_cannot_lock_again_what_it_has_lost(Locking way) {
