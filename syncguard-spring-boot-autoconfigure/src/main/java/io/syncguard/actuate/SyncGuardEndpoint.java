@@ -28,7 +28,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
  * <p>A release by force needs {@code management.endpoint.syncguard.access=unrestricted}.
  */
 @Endpoint(id = "syncguard", defaultAccess = Access.READ_ONLY)
-// Spring Boot 3 reads the deprecated annotation of optional parameters, Spring Boot 4 the other one.
+// Spring Boot 3 knows optional parameters by the deprecated annotation alone.
 @SuppressWarnings("deprecation")
 public final class SyncGuardEndpoint {
 

@@ -13,7 +13,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
 
 /** The endpoint over HTTP: it knows the user, who may see keys or not. */
 @EndpointWebExtension(endpoint = SyncGuardEndpoint.class)
-// Spring Boot 3 reads the deprecated annotation of optional parameters, Spring Boot 4 the other one.
+// Spring Boot 3 knows optional parameters by the deprecated annotation alone.
 @SuppressWarnings("deprecation")
 public final class SyncGuardEndpointWebExtension {
 

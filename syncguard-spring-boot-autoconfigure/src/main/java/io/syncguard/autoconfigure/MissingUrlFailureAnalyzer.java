@@ -16,6 +16,13 @@ final class MissingUrlFailureAnalyzer implements FailureAnalyzer {
     /** The exception is not visible outside of its package, whose name depends on the version of Spring Boot. */
     private static final String NO_DATA_SOURCE = ".DataSourceProperties$DataSourceBeanCreationException";
 
+    private static final String ACTION = """
+            Do one of these:
+            - Use PostgreSQL: set spring.datasource.url, or activate the profile that sets it.
+            - Use Redis and no database: add spring-boot-starter-data-redis, and set
+              spring.autoconfigure.exclude=%s.DataSourceAutoConfiguration.
+            - Use neither: set syncguard.enabled=false, and exclude the same auto-configuration.""";
+
     private final Environment environment;
 
     MissingUrlFailureAnalyzer(Environment environment) {
@@ -42,12 +49,7 @@ final class MissingUrlFailureAnalyzer implements FailureAnalyzer {
                 "The application has no database: spring.datasource.url is not set (active profiles: "
                         + (profiles.isEmpty() ? "none" : profiles)
                         + "). SyncGuard stores its locks in PostgreSQL or in Redis.",
-                """
-                Do one of these:
-                - Use PostgreSQL: set spring.datasource.url, or activate the profile that sets it.
-                - Use Redis and no database: add spring-boot-starter-data-redis, and set
-                  spring.autoconfigure.exclude=%s.DataSourceAutoConfiguration.
-                - Use neither: set syncguard.enabled=false, and exclude the same auto-configuration.""".formatted(cause.getClass().getPackageName()),
+                ACTION.formatted(cause.getClass().getPackageName()),
                 cause);
     }
 }

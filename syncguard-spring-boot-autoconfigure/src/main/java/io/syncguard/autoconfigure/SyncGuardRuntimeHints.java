@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import io.syncguard.DistributedLock;
 import io.syncguard.core.ProcessStatus;
 import io.syncguard.leader.LeaderOnly;
+import io.syncguard.postgres.PromptSocketFactory;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
@@ -25,11 +26,7 @@ final class SyncGuardRuntimeHints implements RuntimeHintsRegistrar {
                         "io/syncguard/actuate/console.html")
                 .forEach(hints.resources()::registerPattern);
         // The driver makes it by its name.
-        hints.reflection()
-                .registerTypeIfPresent(
-                        classLoader,
-                        "io.syncguard.postgres.PromptSocketFactory",
-                        MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
+        hints.reflection().registerType(PromptSocketFactory.class, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
         hints.reflection()
                 .registerTypeIfPresent(
                         classLoader,

@@ -12,6 +12,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.flyway.autoconfigure.FlywayConfigurationCustomizer;
 import org.springframework.boot.flyway.autoconfigure.FlywayMigrationStrategy;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -191,6 +192,20 @@ class FlywaySchemaTests {
         onDatabase()
                 .withUserConfiguration(OwnFlywayWithoutLocation.class)
                 .run(application -> assertSchemaMissing(application.getStartupFailure()));
+    }
+
+    /** As in Spring Boot 3.5 without the module that supports it. */
+    @Test
+    void where_nothing_adds_the_script_to_flyway_the_library_runs_it() {
+        onDatabase()
+                .withInitializer(context -> context.addBeanFactoryPostProcessor(
+                        beans -> ((BeanDefinitionRegistry) beans).removeBeanDefinition(FlywayScript.CUSTOMIZER_BEAN)))
+                .run(application -> {
+                    assertThat(application).hasNotFailed();
+                    assertThat(migrations()).containsExactly("V1__orders.sql");
+                    assertThat(locksAnything(application.getBean(LockTemplate.class)))
+                            .isTrue();
+                });
     }
 
     @Test
