@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -33,7 +34,8 @@ final class StockDatabase implements BeforeEachCallback {
     @Override
     public void beforeEach(ExtensionContext context) {
         // The server may still run a statement of an application that was stopped.
-        await().atMost(Duration.ofSeconds(10)).until(() -> database.sessions() == 0);
+        await().atMost(Duration.ofSeconds(10))
+                .untilAsserted(() -> assertThat(database.describedSessions()).isEmpty());
         jdbc().execute("TRUNCATE lock_audit, stock, syncguard_locks, syncguard_locks_shared, syncguard_fence_counters");
         jdbc().execute("INSERT INTO stock VALUES ('apple', 0)");
     }

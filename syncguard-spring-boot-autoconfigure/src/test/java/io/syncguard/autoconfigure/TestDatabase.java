@@ -98,9 +98,16 @@ final class TestDatabase {
 
     /** The sessions of all others. */
     int sessions() {
-        return jdbc.queryForObject(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
-                Integer.class);
+        return describedSessions().size();
+    }
+
+    /** The same, each with its state and its last statement. An autovacuum worker is none of them. */
+    List<String> describedSessions() {
+        return jdbc.queryForList(
+                "SELECT concat_ws(' ', pid, state, wait_event, application_name, query_start, query)"
+                        + " FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                        + " AND backend_type = 'client backend'",
+                String.class);
     }
 
     /** The transactions that an error or a rollback ended, in sessions that have ended. */
