@@ -11,8 +11,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Shows in the actuator where locks are stored, and which elections this process leads. {@code management.info.syncguard.enabled=false} turns it
- * off.
+ * Shows in the actuator where locks are stored, and which elections this process leads.
+ * {@code management.info.syncguard.enabled=false} turns it off.
  */
 @AutoConfiguration(after = SyncGuardLeaderAutoConfiguration.class)
 @ConditionalOnClass({InfoContributor.class, ConditionalOnEnabledInfoContributor.class})

@@ -35,8 +35,8 @@ import reactor.core.publisher.Mono;
 /**
  * The return type of a method. It decides when a call ends, and what a skipped call returns.
  *
- * <p>A method that returns a publisher, or that Kotlin suspends, has a {@link #reactive() reactive} result: its body runs
- * once for each subscription.
+ * <p>A method that returns a publisher, or that Kotlin suspends, has a {@link #reactive() reactive} result: its body
+ * runs once for each subscription.
  */
 public final class ResultType {
 

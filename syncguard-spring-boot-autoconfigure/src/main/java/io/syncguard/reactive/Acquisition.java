@@ -53,8 +53,12 @@ final class Acquisition implements Runnable {
             return;
         }
         Grant grant = new Grant(lock);
-        if (!isCancelledAtEnd()) {
-            sink.success(grant);
+        try {
+            if (!isCancelledAtEnd()) {
+                sink.success(grant);
+            }
+        } finally {
+            grant.handedOver();
         }
         if (!grant.isTaken()) {
             lock.release();

@@ -1,11 +1,16 @@
 package io.syncguard.reactive;
 
 import io.syncguard.LockHandle;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
-/** A lock on its way from the thread that acquired it to the subscription. Only that thread reads and writes it. */
+/** A lock on its way from the thread that acquired it to the subscription. */
 final class Grant {
 
     private final LockHandle lock;
+    private final CompletableFuture<@Nullable Void> handedOver = new CompletableFuture<>();
+
+    /** Read and written by the thread that acquired the lock. */
     private boolean taken;
 
     Grant(LockHandle lock) {
@@ -24,5 +29,15 @@ final class Grant {
 
     boolean isTaken() {
         return taken;
+    }
+
+    /** The thread that acquired the lock has left the body. */
+    void handedOver() {
+        handedOver.complete(null);
+    }
+
+    /** Until then, a body that was cancelled still runs on that thread. */
+    CompletableFuture<@Nullable Void> whenHandedOver() {
+        return handedOver;
     }
 }

@@ -25,9 +25,9 @@ import reactor.core.scheduler.Schedulers;
  * <p>A subscriber that sees the end finds the key free; one that cancels does not wait for the release. Cancelling a
  * subscription that waits for its lock ends the wait.
  *
- * <p>The Reactor context of the body has the {@link LockHandle}: {@code context.get(LockHandle.class)}. A nested request
- * for the same key joins it. {@link LockHandle#current()} works while the body makes its publisher, and not in the
- * operators of that, which run on any thread.
+ * <p>The Reactor context of the body has the {@link LockHandle}: {@code context.get(LockHandle.class)}. A nested
+ * request for the same key joins it. {@link LockHandle#current()} works while the body makes its publisher, and not in
+ * the operators of that, which run on any thread.
  *
  * <p>The error of a subscription is what {@link LockManager#acquire} throws, what the body fails with, or a
  * {@link LockLostException}. A loss cancels the body and is reported at once; with {@link OnLost#NOTIFY} the body runs
@@ -70,7 +70,9 @@ public final class ReactiveLockTemplate {
                     grant -> run(outer.and(grant.take()), body),
                     grant -> Mono.empty(),
                     (grant, failure) -> Mono.empty(),
-                    grant -> release(grant.lock()).onErrorComplete());
+                    grant -> Mono.fromFuture(grant.whenHandedOver(), true)
+                            .then(release(grant.lock()))
+                            .onErrorComplete());
         });
     }
 

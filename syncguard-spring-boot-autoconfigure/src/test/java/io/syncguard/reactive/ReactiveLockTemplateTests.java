@@ -129,6 +129,31 @@ class ReactiveLockTemplateTests {
     }
 
     @Test
+    void a_lock_is_not_released_while_a_cancelled_body_still_runs_on_the_thread_that_acquired_it() {
+        CountDownLatch runs = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        Disposable subscription = locks.mono(
+                        ORDER,
+                        lock -> Mono.fromRunnable(() -> {
+                            runs.countDown();
+                            eventually().until(() -> mayEnd.getCount() == 0);
+                        }))
+                .subscribe();
+        eventually().until(() -> runs.getCount() == 0);
+
+        subscription.dispose();
+        AtomicInteger others = new AtomicInteger();
+        Disposable other = locks.mono(ORDER, lock -> Mono.fromCallable(others::incrementAndGet))
+                .subscribe();
+        eventually().until(() -> fixture.store.queue("order:42").size() == 1);
+        assertThat(others).hasValue(0);
+        assertThat(isTaken()).isTrue();
+        mayEnd.countDown();
+
+        eventually().until(() -> others.get() == 1 && other.isDisposed());
+    }
+
+    @Test
     void a_subscription_that_is_cancelled_while_it_waits_leaves_the_queue() {
         AcquireRequest other = fixture.holdElsewhere("order:42", EngineFixture.TTL);
         AtomicInteger bodies = new AtomicInteger();
