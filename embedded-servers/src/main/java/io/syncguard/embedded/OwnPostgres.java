@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -21,15 +23,23 @@ import org.springframework.util.FileSystemUtils;
 public final class OwnPostgres implements AutoCloseable {
 
     private final Path data;
+    private final Map<String, String> settings;
     private int port;
     private EmbeddedPostgres server;
 
+    /** One that is fast, and may lose its data with the machine. */
     public OwnPostgres() {
-        this(newDirectory());
+        this(Map.of("fsync", "off"));
     }
 
-    private OwnPostgres(Path data) {
+    /** @param settings as in its configuration file */
+    public OwnPostgres(Map<String, String> settings) {
+        this(newDirectory(), settings);
+    }
+
+    private OwnPostgres(Path data, Map<String, String> settings) {
         this.data = data;
+        this.settings = settings;
         start();
     }
 
@@ -48,7 +58,11 @@ public final class OwnPostgres implements AutoCloseable {
             throw new UncheckedIOException(ex);
         }
         start();
-        return new OwnPostgres(copy);
+        return new OwnPostgres(copy, settings);
+    }
+
+    public int port() {
+        return port;
     }
 
     /** The JDBC URL of its only database, for a superuser. */
@@ -73,13 +87,11 @@ public final class OwnPostgres implements AutoCloseable {
     }
 
     public void start() {
+        EmbeddedPostgres.Builder builder =
+                PostgresBinaries.builder().setPort(port).setDataDirectory(data).setCleanDataDirectory(false);
+        settings.forEach(builder::setServerConfig);
         try {
-            server = PostgresBinaries.builder()
-                    .setPort(port)
-                    .setDataDirectory(data)
-                    .setCleanDataDirectory(false)
-                    .setServerConfig("fsync", "off")
-                    .start();
+            server = builder.start();
             port = server.getPort();
         } catch (IOException ex) {
             throw new UncheckedIOException("The embedded PostgreSQL did not start", ex);
@@ -93,6 +105,27 @@ public final class OwnPostgres implements AutoCloseable {
         } catch (IOException ex) {
             throw new UncheckedIOException("The embedded PostgreSQL did not stop", ex);
         }
+    }
+
+    /** Ends all its processes at once, like a machine that loses its power. */
+    public void kill() {
+        ProcessHandle postmaster = postmaster().orElseThrow();
+        List<ProcessHandle> all =
+                Stream.concat(Stream.of(postmaster), postmaster.descendants()).toList();
+        all.forEach(ProcessHandle::destroyForcibly);
+        all.forEach(each -> Patience.awaitOrFail(() -> !each.isAlive()));
+        // Releases the directory.
+        stop();
+    }
+
+    /** Stops all its processes: connections stay open and nothing is answered, until the returned action runs. */
+    public Runnable freeze() {
+        ProcessHandle postmaster = postmaster().orElseThrow();
+        List<Long> all = Stream.concat(Stream.of(postmaster), postmaster.descendants())
+                .map(ProcessHandle::pid)
+                .toList();
+        Signals.send("STOP", all);
+        return () -> Signals.send("CONT", all);
     }
 
     /** Asks the server to stop when its last session has ended; it takes no new ones until then. */

@@ -100,8 +100,8 @@ public final class OwnRedis implements AutoCloseable {
     /** Stops the process: requests arrive and are not read, until the returned action runs. */
     public Runnable freeze() {
         long pid = pid();
-        signal("-STOP", pid);
-        return () -> signal("-CONT", pid);
+        Signals.send("STOP", List.of(pid));
+        return () -> Signals.send("CONT", List.of(pid));
     }
 
     private long pid() {
@@ -111,14 +111,6 @@ public final class OwnRedis implements AutoCloseable {
                 .mapToLong(line -> Long.parseLong(line.substring("process_id:".length())))
                 .findFirst()
                 .orElseThrow();
-    }
-
-    private static void signal(String signal, long pid) {
-        try {
-            new ProcessBuilder("kill", signal, Long.toString(pid)).start().waitFor();
-        } catch (IOException | InterruptedException ex) {
-            throw new IllegalStateException(ex);
-        }
     }
 
     public void start() {

@@ -63,18 +63,26 @@ final class HandleRecorder {
     }
 
     boolean isHeld(LockHandle lock) {
-        HistoryEvent asked = begin(Kind.HELD, lock);
+        return isHeld(lock, recorder);
+    }
+
+    static boolean isHeld(LockHandle lock, HistoryRecorder recorder) {
+        HistoryEvent asked = begin(Kind.HELD, lock, recorder);
         long left = lock.remaining().toNanos();
         if (left > 0) {
             recorder.write(asked.answered(System.nanoTime(), Outcome.OK).with(left));
         } else if (lock.state() == LockHandle.State.LOST) {
-            HistoryEvent seen = begin(Kind.LOSS_SEEN, lock);
+            HistoryEvent seen = begin(Kind.LOSS_SEEN, lock, recorder);
             recorder.write(seen.answered(System.nanoTime(), Outcome.OK));
         }
         return left > 0;
     }
 
     private HistoryEvent begin(Kind kind, LockHandle lock) {
+        return begin(kind, lock, recorder);
+    }
+
+    private static HistoryEvent begin(Kind kind, LockHandle lock, HistoryRecorder recorder) {
         return recorder.begin(kind, client(), lock.key(), HistoryRecorder.hash(lock.lockId()));
     }
 

@@ -2,20 +2,14 @@ package io.syncguard.verification;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.testing.PostgresServer;
-import io.syncguard.verification.HistoryEvent.Kind;
-import io.syncguard.verification.HistoryEvent.Lease;
-import io.syncguard.verification.HistoryEvent.Outcome;
 import io.syncguard.verification.StressServer.Surroundings;
-import io.syncguard.verification.StressStore.Live;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -58,35 +52,9 @@ final class StressRun {
         fleet.workUntil(end);
         disturber.disturbUntil(end);
         boolean peaceful = fleet.awaitEnd();
-        recordWhatIsLeft();
+        LastLook.record(server.store(), recorder);
         recorder.close();
         return judge(peaceful, System.nanoTime() - began);
-    }
-
-    /** The end of the history: the counters, and what is live. */
-    private void recordWhatIsLeft() {
-        HistoryEvent looked = recorder.begin(Kind.LOOKUP, "end", "", "");
-        Map<String, List<Live>> live = server.store().liveLeases().stream()
-                .collect(Collectors.groupingBy(lease -> lease.lock().key()));
-        long now = System.nanoTime();
-        server.store().counters().forEach((key, fence) -> {
-            recorder.write(recorder.begin(Kind.COUNTER, "end", key, "")
-                    .answered(now, Outcome.OK)
-                    .with(Lease.ofFence(fence)));
-            if (!live.containsKey(key)) {
-                recorder.write(lookupOf(key, looked).answered(now, Outcome.NOT_HELD));
-            }
-            live.getOrDefault(key, List.of())
-                    .forEach(lease -> recorder.write(lookupOf(key, looked)
-                            .answered(now, Outcome.OK)
-                            .ofLock(HistoryRecorder.hash(lease.lock().lockId()))
-                            .with(lease.lease())));
-        });
-    }
-
-    private HistoryEvent lookupOf(String key, HistoryEvent looked) {
-        HistoryEvent lookup = recorder.begin(Kind.LOOKUP, "end", key, "");
-        return HistoryEvent.of(Kind.LOOKUP, lookup.source(), key, "", looked.start());
     }
 
     private StressReport judge(boolean peaceful, long elapsed) {

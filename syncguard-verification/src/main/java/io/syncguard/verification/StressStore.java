@@ -10,7 +10,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The stored locks, read without the library. */
-interface StressStore {
+public interface StressStore {
 
     /** The store at this URL, through the connections of the application. */
     static StressStore at(String url, BeanFactory application) {
@@ -20,6 +20,16 @@ interface StressStore {
         return url.startsWith("redis:")
                 ? new RedisStressStore(application.getBean(StringRedisTemplate.class), RedisStressStore.ONE_SHARD)
                 : new PostgresStressStore(application.getBean(JdbcTemplate.class));
+    }
+
+    /** The tables. */
+    static StressStore of(JdbcTemplate jdbc) {
+        return new PostgresStressStore(jdbc);
+    }
+
+    /** The keys under the usual prefix, with one shard. */
+    static StressStore of(StringRedisTemplate redis) {
+        return new RedisStressStore(redis, RedisStressStore.ONE_SHARD);
     }
 
     /** The key and the lock id of a lease or a queue entry. */

@@ -2,15 +2,12 @@ package io.syncguard.verification;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import io.syncguard.LockEvent;
-import io.syncguard.LockListener;
 import io.syncguard.LockTemplate;
 import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.ThreadShortage;
 import io.syncguard.verification.HistoryEvent.Kind;
-import io.syncguard.verification.HistoryEvent.Lease;
 import io.syncguard.verification.HistoryEvent.Outcome;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -37,8 +34,6 @@ import org.springframework.transaction.support.TransactionTemplate;
  * work at random, and one thread that interrupts them.
  */
 final class StressWorker {
-
-    static final String READY = "ready at ";
 
     static final String SHORT_OF_THREADS = "short of threads";
 
@@ -79,7 +74,7 @@ final class StressWorker {
         ConfigurableApplicationContext application = start(arguments[1], properties, waiterTtl, recorder, known);
         // Initialises the classes of the driver: one that fails for lack of a thread could never be used again.
         application.getBean(JdbcTemplate.class).execute("SELECT 1");
-        System.out.println(READY + System.nanoTime());
+        System.out.println(WorkerProcess.READY + System.nanoTime());
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in, US_ASCII));
         long end = Long.parseLong(input.readLine());
         Thread reader = new Thread(() -> obey(input), "reader");
@@ -201,20 +196,9 @@ final class StressWorker {
                                                 context.getEnvironment()::getProperty));
                     }
                     context.getBeanFactory().addBeanPostProcessor(new RecordedBackend(recorder, known));
-                    context.getBeanFactory().registerSingleton("lossRecorder", lossRecorder(recorder));
+                    context.getBeanFactory().registerSingleton("lossRecorder", Recording.losses(recorder));
                 })
                 .run();
-    }
-
-    private static LockListener lossRecorder(HistoryRecorder recorder) {
-        return new LockListener() {
-            @Override
-            public void lost(LockEvent event) {
-                HistoryEvent lost = recorder.begin(Kind.LOST, "listener", event.key(), "");
-                recorder.write(lost.answered(lost.start(), Outcome.OK)
-                        .with(Lease.ofFence(event.fence().value())));
-            }
-        };
     }
 
     /** Only the auto-configuration of Spring Boot and the library. */

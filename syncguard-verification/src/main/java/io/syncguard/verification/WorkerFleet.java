@@ -3,12 +3,14 @@ package io.syncguard.verification;
 import static java.util.function.Predicate.not;
 
 import io.syncguard.postgres.PostgresSettings;
+import io.syncguard.verification.WorkerProcess.Launch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
 
@@ -45,14 +47,17 @@ final class WorkerFleet {
     }
 
     private WorkerProcess start(int index, int incarnation) {
-        WorkerProcess worker = new WorkerProcess(
-                "w" + index + "." + incarnation,
+        String name = "w" + index + "." + incarnation;
+        List<String> arguments = new ArrayList<>(List.of(
+                name,
                 server.url(index),
-                server.properties(index),
-                directory,
-                random.nextLong(),
-                clients,
-                WAITER_TTLS.get(index % WAITER_TTLS.size()));
+                directory.resolve(name + ".history").toString(),
+                Long.toString(random.nextLong()),
+                Integer.toString(clients),
+                Long.toString(WAITER_TTLS.get(index % WAITER_TTLS.size()).toMillis())));
+        arguments.addAll(server.properties(index));
+        WorkerProcess worker =
+                new WorkerProcess(name, directory, new Launch(StressWorker.class, "", Map.of(), arguments));
         all.add(worker);
         return worker;
     }
@@ -110,7 +115,7 @@ final class WorkerFleet {
                         return Stream.of(ex.toString());
                     }
                 })
-                .filter(not(line -> line.startsWith(StressWorker.READY)))
+                .filter(not(line -> line.startsWith(WorkerProcess.READY)))
                 .filter(line -> line.contains("ERROR") || line.contains(StressClient.UNEXPECTED))
                 .toList();
     }

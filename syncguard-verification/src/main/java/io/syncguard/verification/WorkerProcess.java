@@ -2,6 +2,7 @@ package io.syncguard.verification;
 
 import io.syncguard.testing.ThreadShortage;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
@@ -9,16 +10,19 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A child JVM that runs {@link StressWorker}, seen from the test.
+ * A child JVM that works until it is told to end, seen from the test.
  */
-final class WorkerProcess {
+public final class WorkerProcess {
+
+    /** With a {@link System#nanoTime} behind it, this line of its output says that it works. */
+    public static final String READY = "ready at ";
 
     private static final long START_SECONDS = 60;
     private static final long STOP_SECONDS = 60;
@@ -32,38 +36,38 @@ final class WorkerProcess {
     private final long launchedAt = System.nanoTime();
 
     /**
-     * @param url the server of its locks
-     * @param properties further properties of its application
+     * How a process is started.
+     *
+     * @param main its class
+     * @param classPath before the usual one; may be empty
+     * @param environment variables to add
+     * @param arguments of its main method
      */
-    WorkerProcess(
-            String name,
-            String url,
-            List<String> properties,
-            Path directory,
-            long seed,
-            int clients,
-            Duration waiterTtl) {
+    public record Launch(Class<?> main, String classPath, Map<String, String> environment, List<String> arguments) {}
+
+    /**
+     * Starts it.
+     *
+     * @param directory for its files: the log, and a history that the process may write
+     */
+    public WorkerProcess(String name, Path directory, Launch launch) {
         this.name = name;
         this.history = directory.resolve(name + ".history");
         this.log = directory.resolve(name + ".log");
+        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
-                System.getProperty("java.class.path"),
-                StressWorker.class.getName(),
-                name,
-                url,
-                history.toString(),
-                Long.toString(seed),
-                Integer.toString(clients),
-                Long.toString(waiterTtl.toMillis())));
-        command.addAll(properties);
+                launch.classPath.isEmpty() ? classPath : launch.classPath + File.pathSeparator + classPath,
+                launch.main.getName()));
+        command.addAll(launch.arguments);
+        ProcessBuilder builder = ThreadShortage.newProcess(command).redirectErrorStream(true);
+        builder.environment().putAll(launch.environment);
         try {
-            this.process =
-                    ThreadShortage.newProcess(command).redirectErrorStream(true).start();
+            this.process = builder.start();
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
@@ -73,20 +77,20 @@ final class WorkerProcess {
         reader.start();
     }
 
-    String name() {
+    public String name() {
         return name;
     }
 
-    Path history() {
+    public Path history() {
         return history;
     }
 
     /** What it printed. Complete when it has ended. */
-    Path log() {
+    public Path log() {
         return log;
     }
 
-    void awaitReady() throws Exception {
+    public void awaitReady() throws Exception {
         long readyAt = ready.get(START_SECONDS, TimeUnit.SECONDS);
         // The checker relies on this: CLOCK_MONOTONIC is one clock for the whole machine, and the JVM returns it
         // unchanged.
@@ -111,25 +115,42 @@ final class WorkerProcess {
         deliver(StressWorker.ENOUGH_THREADS);
     }
 
-    private void deliver(String line) throws IOException {
+    /** Writes a line to its input. */
+    public void deliver(String line) throws IOException {
         input.write(line + "\n");
         input.flush();
     }
 
-    void pause() throws Exception {
+    public void pause() throws Exception {
         signal("-STOP");
     }
 
-    void resume() throws Exception {
+    public void resume() throws Exception {
         signal("-CONT");
     }
 
-    void kill() throws InterruptedException {
+    public void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }
 
+    /** Asks it to end, as a platform does. */
+    public void terminate() {
+        process.destroy();
+    }
+
+    public long pid() {
+        return process.pid();
+    }
+
+    /** Waits for its end, of whatever kind. */
+    public void awaitExit() throws InterruptedException {
+        if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+            throw new IllegalStateException(name + " did not end within " + STOP_SECONDS + " s, see " + log);
+        }
+    }
+
     /** @return whether it ended by itself, without an error */
-    boolean awaitEnd() throws InterruptedException {
+    public boolean awaitEnd() throws InterruptedException {
         return process.waitFor(STOP_SECONDS, TimeUnit.SECONDS) && process.exitValue() == 0;
     }
 
@@ -141,8 +162,8 @@ final class WorkerProcess {
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(process.getInputStream()));
                 Writer writer = Files.newBufferedWriter(log)) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                if (line.startsWith(StressWorker.READY)) {
-                    ready.complete(Long.valueOf(line.substring(StressWorker.READY.length())));
+                if (line.startsWith(READY)) {
+                    ready.complete(Long.valueOf(line.substring(READY.length())));
                 }
                 writer.write(line + "\n");
                 writer.flush();

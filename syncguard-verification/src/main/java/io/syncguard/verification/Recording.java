@@ -1,0 +1,71 @@
+package io.syncguard.verification;
+
+import io.syncguard.LockEvent;
+import io.syncguard.LockHandle;
+import io.syncguard.LockListener;
+import io.syncguard.verification.HistoryEvent.Kind;
+import io.syncguard.verification.HistoryEvent.Lease;
+import io.syncguard.verification.HistoryEvent.Outcome;
+import io.syncguard.verification.HistoryEvent.Source;
+import java.nio.file.Path;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+
+/** The history of one process, for an application that has nothing else of this package. */
+public final class Recording implements AutoCloseable {
+
+    private final HistoryRecorder recorder;
+
+    /**
+     * @param process its name and incarnation
+     * @param file of its history
+     */
+    public Recording(String process, Path file) {
+        this.recorder = new HistoryRecorder(process, file);
+    }
+
+    /** Records the requests of the application's backend. */
+    public BeanPostProcessor backend() {
+        return new RecordedBackend(recorder, new KnownLockIds());
+    }
+
+    /** Records the losses. */
+    public LockListener losses() {
+        return losses(recorder);
+    }
+
+    static LockListener losses(HistoryRecorder recorder) {
+        return new LockListener() {
+            @Override
+            public void lost(LockEvent event) {
+                HistoryEvent lost = recorder.begin(Kind.LOST, "listener", event.key(), "");
+                recorder.write(lost.answered(lost.start(), Outcome.OK)
+                        .with(Lease.ofFence(event.fence().value())));
+            }
+        };
+    }
+
+    /**
+     * Asks the handle, and records its answer.
+     *
+     * @return whether it is held
+     */
+    public boolean isHeld(LockHandle lock) {
+        return HandleRecorder.isHeld(lock, recorder);
+    }
+
+    /** Of another process: it was killed, and did nothing after this time. */
+    public void killed(String process, long at) {
+        recorder.write(HistoryEvent.of(Kind.PROCESS_ENDED, new Source(process, "killed", 0), "", "", at)
+                .answered(at, Outcome.OK));
+    }
+
+    /** The end of all histories: the counters, and what is live. */
+    public void store(StressStore store) {
+        LastLook.record(store, recorder);
+    }
+
+    @Override
+    public void close() {
+        recorder.close();
+    }
+}

@@ -1,0 +1,107 @@
+package io.syncguard.verification.matrix;
+
+/**
+ * One call of a client for one key. Times are {@link System#nanoTime}, which all processes of a machine share; zero
+ * means never.
+ *
+ * @param process name and incarnation
+ * @param number of the call in its process
+ * @param kind how it used the lock
+ * @param start before the lock was asked for
+ * @param granted the body began
+ * @param held the last time in the body before which the handle answered that it is held
+ * @param end the lock was released, or the call failed
+ * @param waitMillis its wait time
+ * @param fence of the grant
+ * @param outcome {@code OK}, {@code OPEN} while it runs, the code of a lock's error, or {@code DATABASE} for another
+ *     error of the body
+ */
+record Call(
+        String process,
+        long number,
+        Kind kind,
+        String key,
+        long start,
+        long granted,
+        long held,
+        long end,
+        long waitMillis,
+        long fence,
+        String outcome) {
+
+    static final String OK = "OK";
+    static final String OPEN = "OPEN";
+    static final String DATABASE = "DATABASE";
+
+    enum Kind {
+        /** Writes in a transaction that the lock's own database guards. */
+        GUARDED,
+        /** Writes in a transaction that a {@code FenceGuard} checks. */
+        FENCED,
+        /** Writes without a guard. */
+        PLAIN,
+        /** One attempt without a wait; writes nothing. */
+        TRY,
+        /** Two keys at once; writes nothing. */
+        PAIR,
+        /** A shared lock. */
+        READ;
+
+        boolean isShared() {
+            return this == READ;
+        }
+    }
+
+    static Call begin(String process, long number, Kind kind, String key, long waitMillis) {
+        return new Call(process, number, kind, key, System.nanoTime(), 0, 0, 0, waitMillis, 0, OPEN);
+    }
+
+    Call granted(long fence) {
+        return new Call(process, number, kind, key, start, System.nanoTime(), 0, 0, waitMillis, fence, OPEN);
+    }
+
+    Call held(long at) {
+        return new Call(process, number, kind, key, start, granted, at, 0, waitMillis, fence, OPEN);
+    }
+
+    Call ended(String outcome) {
+        return new Call(
+                process, number, kind, key, start, granted, held, System.nanoTime(), waitMillis, fence, outcome);
+    }
+
+    boolean isGranted() {
+        return granted != 0;
+    }
+
+    String toLine() {
+        return String.join(
+                "\t",
+                process,
+                Long.toString(number),
+                kind.name(),
+                key,
+                Long.toString(start),
+                Long.toString(granted),
+                Long.toString(held),
+                Long.toString(end),
+                Long.toString(waitMillis),
+                Long.toString(fence),
+                outcome);
+    }
+
+    static Call ofLine(String line) {
+        String[] words = line.split("\t");
+        return new Call(
+                words[0],
+                Long.parseLong(words[1]),
+                Kind.valueOf(words[2]),
+                words[3],
+                Long.parseLong(words[4]),
+                Long.parseLong(words[5]),
+                Long.parseLong(words[6]),
+                Long.parseLong(words[7]),
+                Long.parseLong(words[8]),
+                Long.parseLong(words[9]),
+                words[10]);
+    }
+}

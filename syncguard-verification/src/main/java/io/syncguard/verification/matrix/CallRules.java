@@ -1,0 +1,104 @@
+package io.syncguard.verification.matrix;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Judges the calls of all clients by what the clients saw alone: a fenced lock for readers and writers. It shares
+ * nothing with the checker of the histories, which knows the requests to the server.
+ */
+final class CallRules {
+
+    /** How late a call may end beyond its wait time and one network timeout, for the pauses of a busy machine. */
+    private static final long SLACK_NANOS = 1_000_000_000;
+
+    private static final long MILLI = 1_000_000;
+
+    private final List<String> violations = new ArrayList<>();
+
+    /** The violations of the rules that hold at each time, whatever happens. */
+    static List<String> check(List<Call> calls) {
+        CallRules rules = new CallRules();
+        calls.stream().collect(Collectors.groupingBy(Call::key)).values().forEach(rules::checkKey);
+        return rules.violations;
+    }
+
+    private void checkKey(List<Call> ofKey) {
+        List<Call> grants = ofKey.stream()
+                .filter(Call::isGranted)
+                .sorted(Comparator.comparingLong(Call::fence))
+                .toList();
+        fencesAreUnique(grants);
+        fencesGrow(grants);
+        holdersAreAlone(grants);
+    }
+
+    private void fencesAreUnique(List<Call> grants) {
+        Set<Long> seen = new HashSet<>();
+        grants.stream()
+                .filter(grant -> !seen.add(grant.fence()))
+                .forEach(grant ->
+                        violations.add("FENCES: fence " + grant.fence() + " was granted twice\n    " + grant.toLine()));
+    }
+
+    /** A call that began after the grant of another had been seen has a larger fence. */
+    private void fencesGrow(List<Call> byFence) {
+        long latestStart = Long.MIN_VALUE;
+        Call latest = null;
+        for (Call grant : byFence) {
+            if (latest != null && grant.granted() < latestStart) {
+                violations.add("FENCES: a later grant has a smaller fence\n    " + latest.toLine() + "\n    "
+                        + grant.toLine());
+            }
+            if (grant.start() > latestStart) {
+                latestStart = grant.start();
+                latest = grant;
+            }
+        }
+    }
+
+    /** While a handle says that it is held, no other one does, unless both are shared. */
+    private void holdersAreAlone(List<Call> grants) {
+        List<Call> byTime = grants.stream()
+                .filter(grant -> grant.held() > grant.granted())
+                .sorted(Comparator.comparingLong(Call::granted))
+                .toList();
+        Call longest = null;
+        Call longestWriter = null;
+        for (Call grant : byTime) {
+            Call before = grant.kind().isShared() ? longestWriter : longest;
+            if (before != null && before.held() > grant.granted()) {
+                violations.add("ONE HOLDER: two conflicting handles were held at one time\n    " + before.toLine()
+                        + "\n    " + grant.toLine());
+            }
+            longest = later(longest, grant);
+            if (!grant.kind().isShared()) {
+                longestWriter = later(longestWriter, grant);
+            }
+        }
+    }
+
+    private static Call later(Call one, Call other) {
+        return one == null || other.held() > one.held() ? other : one;
+    }
+
+    /**
+     * Calls that took longer to be answered than their wait time and one network timeout. Time in which the process, or
+     * the whole machine, stood still does not count.
+     */
+    static List<String> hangs(List<Call> calls, long networkTimeoutMillis, Absences absences) {
+        return calls.stream()
+                .filter(call -> call.isGranted() || call.end() != 0)
+                .filter(call -> {
+                    long answered = call.isGranted() ? call.granted() : call.end();
+                    long took = answered - call.start() - absences.within(call.process(), call.start(), answered);
+                    return took > (call.waitMillis() + networkTimeoutMillis) * MILLI + SLACK_NANOS;
+                })
+                .map(call -> "NO CALL HANGS: a call was answered too late\n    " + call.toLine())
+                .toList();
+    }
+}

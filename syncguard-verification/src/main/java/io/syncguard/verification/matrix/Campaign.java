@@ -1,0 +1,211 @@
+package io.syncguard.verification.matrix;
+
+import io.syncguard.verification.HistoryJudge;
+import io.syncguard.verification.HistoryJudge.Judgement;
+import io.syncguard.verification.Recording;
+import io.syncguard.verification.matrix.Fleet.Load;
+import io.syncguard.verification.matrix.Gaps.Gap;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.springframework.dao.DataAccessException;
+
+/**
+ * Applications at work on one site while faults are injected, one after the other, at random moments.
+ *
+ * <p>After each fault every key has to be used again before the next round: what hangs for good does not go unnoticed.
+ */
+final class Campaign {
+
+    /** How long the keys may take to be used again after a fault. */
+    private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+    private static final long TOLERANCE_MILLIS = 1000;
+    private static final long WAITER_TTL_MILLIS = 5000;
+    private static final long RECOVERY_MILLIS = 500;
+    private static final long MILLI = 1_000_000;
+    private static final int MOST_MILLIS_BEFORE_FAULT = 150;
+
+    private static final String OUT_OF_ORDER = """
+            SELECT count(*) FROM (
+                SELECT kind, fence, max(fence) OVER (PARTITION BY key, kind ORDER BY version) AS largest FROM effects
+            ) AS effects WHERE fence < largest AND (kind = 'PLAIN') = ?
+            """;
+
+    private final String name;
+    private final Site site;
+    private final List<Fault> faults;
+    private final Load load;
+    private final Set<String> notPromised;
+    private final Random random;
+    private final Path directory;
+    private final Recording recording;
+    private final Fleet fleet;
+    private final Absences absences = new Absences();
+    private final List<Round> rounds = new ArrayList<>();
+
+    /** One fault, from its begin until it is healed, and until each key was used again. */
+    private record Round(Fault fault, long from, long healed, long recovered) {}
+
+    /**
+     * @param faults in this order
+     * @param notPromised the rules of the history that the faults may break, by name
+     */
+    Campaign(String name, Site site, List<Fault> faults, Load load, Set<String> notPromised, long seed)
+            throws Exception {
+        this.name = name;
+        this.site = site;
+        this.faults = faults;
+        this.load = load;
+        this.notPromised = notPromised;
+        this.random = new Random(seed);
+        this.directory = Files.createTempDirectory(Files.createDirectories(Path.of("target", "matrix")), name + "-");
+        this.recording = new Recording("test", directory.resolve("test.history"));
+        this.fleet = new Fleet(site, directory, recording, load, random);
+    }
+
+    Fleet fleet() {
+        return fleet;
+    }
+
+    /** @param roundsOfEach fault */
+    CampaignReport run(int roundsOfEach) throws Exception {
+        try {
+            fleet.start();
+            awaitUse("before the first fault");
+            for (Fault fault : faults) {
+                for (int i = fault.rounds(roundsOfEach); i > 0; i--) {
+                    round(fault);
+                }
+            }
+            fleet.end();
+        } finally {
+            fleet.kill();
+            absences.close();
+        }
+        absences.add(fleet.absences());
+        return judge();
+    }
+
+    private void round(Fault fault) throws Exception {
+        LockSupport.parkNanos(random.nextLong(MOST_MILLIS_BEFORE_FAULT * MILLI));
+        long from = System.nanoTime();
+        fault.injection().inject(random);
+        long healed = System.nanoTime();
+        awaitUse("after: " + fault.name());
+        rounds.add(new Round(fault, from, healed, System.nanoTime()));
+    }
+
+    /** Waits until an effect of each key has been committed from now on. */
+    private void awaitUse(String when) {
+        Map<String, Long> before = new HashMap<>();
+        Awaitility.await("use of every key " + when)
+                .pollInterval(Duration.ofMillis(5))
+                .atMost(PATIENCE)
+                .until(() -> {
+                    Map<String, Long> now = versions();
+                    now.forEach(before::putIfAbsent);
+                    return ShopClient.keys().stream()
+                            .allMatch(key -> now.containsKey(key) && now.get(key) > before.get(key));
+                });
+    }
+
+    private Map<String, Long> versions() {
+        Map<String, Long> versions = new HashMap<>();
+        try {
+            site.applications().query("SELECT key, sum(version) AS version FROM heads GROUP BY key", row -> {
+                versions.put(row.getString("key"), row.getLong("version"));
+            });
+        } catch (DataAccessException ex) {
+            // The database is starting.
+            return Map.of();
+        }
+        return versions;
+    }
+
+    private CampaignReport judge() {
+        List<Call> calls = CallLog.read(fleet.calls());
+        recording.store(site.store());
+        recording.close();
+        Judgement judgement = HistoryJudge.judge(
+                Stream.concat(fleet.histories().stream(), Stream.of(directory.resolve("test.history")))
+                        .toList(),
+                directory,
+                notPromised);
+        List<String> violations = new ArrayList<>(judgement.violations());
+        violations.addAll(CallRules.check(calls));
+        violations.addAll(CallRules.hangs(calls, Site.NETWORK_TIMEOUT_MILLIS, absences));
+        List<Gap> gaps = Gaps.of(calls, absences);
+        gaps.stream()
+                .filter(this::isTooLong)
+                .forEach(gap -> violations.add("NO HOLDER: the key " + gap.key() + " had no holder for "
+                        + gap.nanos() / MILLI + " ms although somebody waited, from " + gap.from()));
+        long late = outOfOrder(false);
+        if (late > 0) {
+            violations.add("EFFECTS: " + late + " guarded effects were committed after one with a larger fence");
+        }
+        fleet.complaints().forEach(complaint -> violations.add("COMPLAINT: " + complaint));
+        if (site.connections() > 0) {
+            violations.add("NOTHING LEAKS: " + site.connections() + " connections of ended processes");
+        }
+        return new CampaignReport(
+                name,
+                site.description(),
+                faults.stream().map(fault -> report(fault, calls, gaps)).toList(),
+                judgement.operations(),
+                calls.size(),
+                outOfOrder(true),
+                violations,
+                directory);
+    }
+
+    private long outOfOrder(boolean plain) {
+        return site.applications().queryForObject(OUT_OF_ORDER, Long.class, plain);
+    }
+
+    /** Longer than a dead holder and a dead waiter explain; the time of a fault, and of a stalled machine, is extra. */
+    private boolean isTooLong(Gap gap) {
+        long faulty = rounds.stream()
+                .mapToLong(round -> overlap(gap, round.from, round.healed))
+                .sum();
+        long allowed = Math.max(load.ttlMillis() + TOLERANCE_MILLIS, WAITER_TTL_MILLIS) + RECOVERY_MILLIS;
+        return gap.nanos() - faulty - absences.ofMachine(gap.from(), gap.to()) > allowed * MILLI;
+    }
+
+    private static long overlap(Gap gap, long from, long to) {
+        return Math.max(0, Math.min(gap.to(), to) - Math.max(gap.from(), from));
+    }
+
+    private FaultReport report(Fault fault, List<Call> calls, List<Gap> gaps) {
+        List<Round> own = rounds.stream().filter(round -> round.fault == fault).toList();
+        Map<String, Long> outcomes = new HashMap<>();
+        long used = 0;
+        for (Call call : calls) {
+            if (own.stream().anyMatch(round -> call.start() < round.recovered && call.start() >= round.from)) {
+                outcomes.merge(call.outcome(), 1L, Long::sum);
+                used++;
+            }
+        }
+        long longest = own.stream()
+                .flatMapToLong(round -> gaps.stream()
+                        .filter(gap -> overlap(gap, round.from, round.recovered) > 0)
+                        .mapToLong(Gap::nanos))
+                .max()
+                .orElse(0);
+        long recovery = own.stream()
+                .mapToLong(round -> round.recovered - round.healed)
+                .max()
+                .orElse(0);
+        return new FaultReport(
+                fault.row(), fault.name(), own.size(), used, outcomes, longest / MILLI, recovery / MILLI);
+    }
+}

@@ -1,0 +1,34 @@
+package io.syncguard.verification.matrix;
+
+import java.util.Random;
+
+/**
+ * A fault of the matrix, as one site has it.
+ *
+ * @param row of the matrix
+ * @param name what happens, in the words of the report
+ * @param injection injects it once, and heals it
+ * @param share of the rounds: 1 is all of them, 4 is a quarter, for a fault that takes long
+ */
+record Fault(int row, String name, Injection injection, int share) {
+
+    @FunctionalInterface
+    interface Injection {
+
+        /** Returns when the fault is over. */
+        void inject(Random random) throws Exception;
+    }
+
+    static Fault of(int row, String name, Injection injection) {
+        return new Fault(row, name, injection, 1);
+    }
+
+    /** One that takes long: fewer rounds. */
+    Fault everyNth(int share) {
+        return new Fault(row, name, injection, share);
+    }
+
+    int rounds(int all) {
+        return Math.max(1, all / share);
+    }
+}

@@ -1,0 +1,205 @@
+package io.syncguard.verification.matrix;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The network between one process and its server, byte by byte. It knows no protocol: it drops what passes in one
+ * direction or in both, delays it, limits its rate, resets connections, and loses answers.
+ */
+final class FaultyLink implements AutoCloseable {
+
+    /** A direction. */
+    enum Way {
+        REQUESTS,
+        ANSWERS
+    }
+
+    private static final int BUFFER = 16_384;
+    private static final long SECOND = 1_000_000_000;
+
+    private final ServerSocket listener;
+    private final int target;
+    private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean losesNextAnswer = new AtomicBoolean();
+    private volatile Set<Way> dropped = Set.of();
+    private volatile boolean refuses;
+    private volatile long delayNanos;
+    private volatile long bytesPerSecond = Long.MAX_VALUE;
+
+    /** @param target port of the server, on this machine */
+    FaultyLink(int target) {
+        this.target = target;
+        try {
+            this.listener = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+        start(this::accept);
+    }
+
+    int port() {
+        return listener.getLocalPort();
+    }
+
+    /** Neither side learns that its bytes do not arrive. */
+    void drop(Way... ways) {
+        Set<Way> all = EnumSet.noneOf(Way.class);
+        all.addAll(Set.of(ways));
+        dropped = all;
+    }
+
+    /** Takes no new connections and resets the others. */
+    void refuse() {
+        refuses = true;
+        reset();
+    }
+
+    void delay(long nanos) {
+        delayNanos = nanos;
+    }
+
+    void limit(long bytesPerSecond) {
+        this.bytesPerSecond = bytesPerSecond;
+    }
+
+    /** The next request reaches the server; its answer is lost, and the connection is reset. */
+    void loseNextAnswer() {
+        losesNextAnswer.set(true);
+    }
+
+    /** Whether that has happened since. */
+    boolean hasLostAnswer() {
+        return !losesNextAnswer.get();
+    }
+
+    void reset() {
+        connections.forEach(Connection::reset);
+    }
+
+    /** Ends all faults. A connection on which bytes were dropped is reset: it could not be used. */
+    void heal() {
+        boolean lostBytes = !dropped.isEmpty();
+        losesNextAnswer.set(false);
+        delayNanos = 0;
+        bytesPerSecond = Long.MAX_VALUE;
+        dropped = Set.of();
+        if (lostBytes) {
+            reset();
+        }
+        refuses = false;
+    }
+
+    @Override
+    public void close() {
+        try {
+            listener.close();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+        reset();
+    }
+
+    private void accept() throws IOException {
+        while (true) {
+            Socket client = listener.accept();
+            if (refuses) {
+                client.setSoLinger(true, 0);
+                client.close();
+                continue;
+            }
+            try {
+                connect(client);
+            } catch (IOException ex) {
+                // The server is down.
+                client.close();
+            }
+        }
+    }
+
+    private void connect(Socket client) throws IOException {
+        Connection connection = new Connection(client, new Socket(InetAddress.getLoopbackAddress(), target));
+        client.setTcpNoDelay(true);
+        connection.server.setTcpNoDelay(true);
+        connections.add(connection);
+        start(() -> connection.forward(Way.REQUESTS));
+        start(() -> connection.forward(Way.ANSWERS));
+    }
+
+    private interface Task {
+        void run() throws IOException;
+    }
+
+    private static void start(Task task) {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        task.run();
+                    } catch (IOException ex) {
+                        // The connection, or the link, was closed: so ends each of these threads.
+                        Thread.currentThread().interrupt();
+                    }
+                },
+                "link");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private final class Connection {
+
+        private final Socket client;
+        private final Socket server;
+        private volatile boolean losesAnswer;
+
+        Connection(Socket client, Socket server) {
+            this.client = client;
+            this.server = server;
+        }
+
+        void forward(Way way) throws IOException {
+            InputStream in = (way == Way.REQUESTS ? client : server).getInputStream();
+            OutputStream out = (way == Way.REQUESTS ? server : client).getOutputStream();
+            byte[] buffer = new byte[BUFFER];
+            try {
+                for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+                    LockSupport.parkNanos(delayNanos);
+                    LockSupport.parkNanos((long) ((double) read / bytesPerSecond * SECOND));
+                    if (way == Way.REQUESTS && losesNextAnswer.compareAndSet(true, false)) {
+                        losesAnswer = true;
+                    }
+                    if (way == Way.ANSWERS && losesAnswer) {
+                        return;
+                    }
+                    if (!dropped.contains(way)) {
+                        out.write(buffer, 0, read);
+                    }
+                }
+            } finally {
+                reset();
+            }
+        }
+
+        void reset() {
+            connections.remove(this);
+            for (Socket socket : new Socket[] {client, server}) {
+                try {
+                    socket.setSoLinger(true, 0);
+                    socket.close();
+                } catch (IOException ex) {
+                    // It is closed already.
+                    Thread.onSpinWait();
+                }
+            }
+        }
+    }
+}

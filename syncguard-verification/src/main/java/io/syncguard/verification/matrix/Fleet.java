@@ -1,0 +1,196 @@
+package io.syncguard.verification.matrix;
+
+import io.syncguard.verification.Recording;
+import io.syncguard.verification.WorkerProcess;
+import io.syncguard.verification.WorkerProcess.Launch;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** The processes of a run, and their successors. */
+final class Fleet {
+
+    /** A time in which a process could not act, or after which it was gone. */
+    record Absence(String process, long from, long to) {}
+
+    private final Site site;
+    private final Path directory;
+    private final Recording recording;
+    private final Load load;
+    private final Random random;
+    private final List<WorkerProcess> current = new ArrayList<>();
+    private final List<WorkerProcess> all = new ArrayList<>();
+    private final List<Absence> absences = new ArrayList<>();
+
+    /** @param random seeds the processes */
+    Fleet(Site site, Path directory, Recording recording, Load load, Random random) {
+        this.site = site;
+        this.directory = directory;
+        this.recording = recording;
+        this.load = load;
+        this.random = random;
+    }
+
+    void start() throws Exception {
+        for (int i = 0; i < load.processes(); i++) {
+            current.add(start(i, 1));
+        }
+        for (WorkerProcess each : current) {
+            each.awaitReady();
+        }
+    }
+
+    private synchronized WorkerProcess start(int index, int incarnation) {
+        String name = "p" + index + "." + incarnation;
+        List<String> arguments = new ArrayList<>(List.of(
+                name,
+                directory.resolve(name + ".history").toString(),
+                directory.resolve(name + ".calls").toString(),
+                Long.toString(random.nextLong()),
+                "shop.clients=" + load.clients(),
+                "shop.kinds=" + site.kinds().stream().map(Enum::name).collect(Collectors.joining(",")),
+                "shop.wait-millis=" + load.waitMillis(),
+                "syncguard.wait-time=" + load.waitMillis() + "ms",
+                "syncguard.ttl=" + load.ttlMillis() + "ms",
+                "syncguard.shutdown-timeout=3s"));
+        arguments.addAll(site.properties(index));
+        WorkerProcess process = new WorkerProcess(
+                name, directory, new Launch(Shop.class, load.classPath(), load.environment(), arguments));
+        all.add(process);
+        return process;
+    }
+
+    int size() {
+        return load.processes();
+    }
+
+    synchronized WorkerProcess get(int index) {
+        return current.get(index);
+    }
+
+    /** Kills it like a crash, and starts a successor. */
+    void killAndReplace(int index) throws Exception {
+        WorkerProcess victim = get(index);
+        long at = System.nanoTime();
+        victim.kill();
+        recording.killed(victim.name(), at);
+        gone(victim, at);
+        replace(index);
+    }
+
+    /** Asks it to end, waits for the end, and starts a successor. */
+    void terminateAndReplace(int index) throws Exception {
+        WorkerProcess victim = get(index);
+        victim.terminate();
+        victim.awaitExit();
+        gone(victim, System.nanoTime());
+        replace(index);
+    }
+
+    private synchronized void gone(WorkerProcess victim, long at) {
+        absences.add(new Absence(victim.name(), at, Long.MAX_VALUE));
+    }
+
+    private void replace(int index) throws Exception {
+        String victim = get(index).name();
+        WorkerProcess successor = start(index, Integer.parseInt(victim.substring(victim.indexOf('.') + 1)) + 1);
+        synchronized (this) {
+            current.set(index, successor);
+        }
+        successor.awaitReady();
+    }
+
+    /** The process stands still for this action. */
+    void paused(int index, Runnable meanwhile) throws Exception {
+        WorkerProcess victim = get(index);
+        long from = System.nanoTime();
+        victim.pause();
+        meanwhile.run();
+        victim.resume();
+        synchronized (this) {
+            absences.add(new Absence(victim.name(), from, System.nanoTime()));
+        }
+    }
+
+    /** Lets all processes end. */
+    void end() throws Exception {
+        for (WorkerProcess each : current) {
+            each.deliver(Shop.END);
+        }
+        for (WorkerProcess each : current) {
+            if (!each.awaitEnd()) {
+                throw new IllegalStateException(each.name() + " did not end, see " + each.log());
+            }
+        }
+    }
+
+    /** Ends those that still run. */
+    void kill() throws InterruptedException {
+        for (WorkerProcess each : all) {
+            each.kill();
+        }
+    }
+
+    List<Absence> absences() {
+        return absences;
+    }
+
+    List<Path> histories() {
+        return files(".history");
+    }
+
+    List<Path> calls() {
+        return files(".calls");
+    }
+
+    private List<Path> files(String suffix) {
+        return all.stream()
+                .map(each -> directory.resolve(each.name() + suffix))
+                .filter(Files::exists)
+                .toList();
+    }
+
+    /** What the processes printed beside being ready. */
+    List<String> complaints() {
+        return all.stream().flatMap(Fleet::complaints).toList();
+    }
+
+    private static Stream<String> complaints(WorkerProcess process) {
+        try {
+            return Files.readAllLines(process.log()).stream()
+                    .filter(line ->
+                            line.contains("ERROR") || line.contains(ShopClient.UNEXPECTED) || line.contains(Shop.LEFT))
+                    .map(line -> process.name() + ": " + line);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    /**
+     * The work of the processes.
+     *
+     * @param processes how many there are
+     * @param clients threads of each
+     * @param ttlMillis of the locks
+     * @param waitMillis how long a client waits for a lock
+     * @param classPath of changed classes, before the library's; usually empty
+     * @param environment variables of the processes
+     */
+    record Load(
+            int processes,
+            int clients,
+            long ttlMillis,
+            long waitMillis,
+            String classPath,
+            Map<String, String> environment) {
+
+        static final Load USUAL = new Load(3, 4, 1000, 2000, "", Map.of());
+    }
+}

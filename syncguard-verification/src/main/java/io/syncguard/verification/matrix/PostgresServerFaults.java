@@ -1,0 +1,113 @@
+package io.syncguard.verification.matrix;
+
+import io.syncguard.embedded.OwnPostgres;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Random;
+import org.awaitility.Awaitility;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Faults of a PostgreSQL server, and of those who work on it. */
+final class PostgresServerFaults {
+
+    private static final String SESSIONS = "SELECT pid FROM pg_stat_activity WHERE usename = '" + PostgresSite.USER
+            + "' AND backend_type = 'client backend'";
+
+    private final PostgresSite site;
+    private final OwnPostgres server;
+    private final JdbcTemplate jdbc;
+
+    PostgresServerFaults(PostgresSite site) {
+        this.site = site;
+        this.server = site.server();
+        this.jdbc = site.applications();
+    }
+
+    List<Fault> all() {
+        return List.of(
+                Fault.of(3, "the server is killed and started again", this::restart)
+                        .everyNth(4),
+                Fault.of(3, "the server stands still", this::freeze).everyNth(2),
+                Fault.of(13, "statements are cancelled", random -> onSomeSessions("pg_cancel_backend")),
+                Fault.of(14, "sessions are terminated", random -> onSomeSessions("pg_terminate_backend")),
+                Fault.of(14, "the session for wake-ups is terminated", random -> terminateListeners()),
+                Fault.of(18, "the schema script runs again", random -> runScript()),
+                Fault.of(
+                        18,
+                        "VACUUM FULL of a table of the locks",
+                        random -> jdbc.execute("VACUUM FULL " + any(random))),
+                Fault.of(18, "a table of the locks is locked by a change of its schema", this::lockTable)
+                        .everyNth(2),
+                Fault.of(19, "the server is in recovery, and read-only", this::recover)
+                        .everyNth(10));
+    }
+
+    private void restart(Random random) {
+        server.kill();
+        LinkFaults.pause(random, 1, 300);
+        server.start();
+        awaitServer();
+    }
+
+    private void freeze(Random random) {
+        Runnable goOn = server.freeze();
+        LinkFaults.pause(random, 100, 1800);
+        goOn.run();
+    }
+
+    private void recover(Random random) {
+        server.stop();
+        server.startAsStandby();
+        LinkFaults.pause(random, 300, 1500);
+        server.promote();
+        awaitServer();
+    }
+
+    private void awaitServer() {
+        Awaitility.await("the server")
+                .ignoreExceptions()
+                .until(() -> Boolean.FALSE.equals(jdbc.queryForObject("SELECT pg_is_in_recovery()", Boolean.class)));
+    }
+
+    /** Each with a chance of a third. */
+    private void onSomeSessions(String function) {
+        jdbc.queryForList("SELECT " + function + "(pid) FROM (" + SESSIONS + ") AS sessions WHERE random() < 0.34");
+    }
+
+    private void terminateListeners() {
+        jdbc.queryForList("SELECT pg_terminate_backend(pid) FROM (" + SESSIONS
+                + " AND query ILIKE 'LISTEN%') AS sessions WHERE random() < 0.5");
+    }
+
+    /** As an administrator does: the file that the library has written, in one transaction. */
+    private void runScript() throws IOException {
+        jdbc.execute(
+                "BEGIN; SET LOCAL ROLE " + PostgresSite.USER + ";\n" + Files.readString(site.script()) + "\nCOMMIT");
+    }
+
+    private void lockTable(Random random) {
+        jdbc.execute((ConnectionCallback<Void>) connection -> {
+            connection.setAutoCommit(false);
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("LOCK TABLE " + any(random) + " IN ACCESS EXCLUSIVE MODE");
+                LinkFaults.pause(random, 50, 1500);
+            } finally {
+                connection.rollback();
+                connection.setAutoCommit(true);
+            }
+            return null;
+        });
+    }
+
+    private static String any(Random random) {
+        return List.of(
+                        "syncguard_locks",
+                        "syncguard_locks_shared",
+                        "syncguard_locks_waiters",
+                        "syncguard_fence_counters")
+                .get(random.nextInt(4));
+    }
+}

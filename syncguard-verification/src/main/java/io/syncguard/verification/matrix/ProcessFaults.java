@@ -1,0 +1,48 @@
+package io.syncguard.verification.matrix;
+
+import java.util.List;
+import java.util.Random;
+
+/** Faults of the processes. */
+final class ProcessFaults {
+
+    private static final long TOLERANCE_MILLIS = 1000;
+
+    private final Fleet fleet;
+    private final long ttlMillis;
+
+    ProcessFaults(Fleet fleet, long ttlMillis) {
+        this.fleet = fleet;
+        this.ttlMillis = ttlMillis;
+    }
+
+    List<Fault> all() {
+        return List.of(
+                Fault.of(1, "a process is killed", random -> fleet.killAndReplace(random.nextInt(fleet.size())))
+                        .everyNth(2),
+                Fault.of(2, "a process is paused for longer than its leases", this::pause),
+                Fault.of(7, "the application's connections are all in use", random -> tell(random, Shop.EXHAUST, 1500))
+                        .everyNth(2),
+                Fault.of(15, "clients are interrupted, wherever they are", random -> tell(random, Shop.INTERRUPT, 300)),
+                Fault.of(
+                                16,
+                                "a process is asked to end while it holds locks",
+                                random -> fleet.terminateAndReplace(random.nextInt(fleet.size())))
+                        .everyNth(4),
+                Fault.of(20, "all processors are busy", random -> tell(random, Shop.SPIN, 1000))
+                        .everyNth(2));
+    }
+
+    /** Longer than the ttl and the tolerance, so that another process holds the lock before it goes on. */
+    private void pause(Random random) throws Exception {
+        fleet.paused(
+                random.nextInt(fleet.size()),
+                () -> LinkFaults.pause(random, ttlMillis, ttlMillis + 2 * TOLERANCE_MILLIS));
+    }
+
+    private void tell(Random random, String command, long mostMillis) throws Exception {
+        long millis = mostMillis / 3 + random.nextLong(mostMillis * 2 / 3);
+        fleet.get(random.nextInt(fleet.size())).deliver(command + " " + millis);
+        LinkFaults.pause(random, millis, millis + 10);
+    }
+}

@@ -1,0 +1,194 @@
+package io.syncguard.verification.matrix;
+
+import io.syncguard.LockTemplate;
+import io.syncguard.verification.Recording;
+import io.syncguard.verification.WorkerProcess;
+import io.syncguard.verification.matrix.Call.Kind;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.core.env.Environment;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** A process of the matrix: an ordinary application, whose clients work until it ends. Its input has commands. */
+public final class Shop {
+
+    /** Interrupts clients for so many milliseconds. */
+    static final String INTERRUPT = "interrupt";
+
+    /** Uses all connections of the application's pool for so many milliseconds. */
+    static final String EXHAUST = "exhaust";
+
+    /** Keeps all processors busy for so many milliseconds. */
+    static final String SPIN = "spin";
+
+    /** Ends the clients, then the application. */
+    static final String END = "end";
+
+    /** In the output: threads of the library after the end of the application. */
+    static final String LEFT = "left behind: ";
+
+    private static final long MILLI = 1_000_000;
+    private static final int SPINNERS = 8;
+
+    private final ConfigurableApplicationContext application;
+    private final List<Thread> clients = new ArrayList<>();
+    private volatile boolean ended;
+
+    private Shop(ConfigurableApplicationContext application, Recording recording, CallLog log, Random random) {
+        this.application = application;
+        Environment environment = application.getEnvironment();
+        List<Kind> kinds = Stream.of(
+                        environment.getRequiredProperty("shop.kinds").split(","))
+                .map(Kind::valueOf)
+                .toList();
+        application.addApplicationListener((ApplicationListener<ContextClosedEvent>) event -> ended = true);
+        for (int i = 0; i < environment.getRequiredProperty("shop.clients", Integer.class); i++) {
+            clients.add(new Thread(
+                    new ShopClient(
+                            application.getBean(Orders.class),
+                            application.getBean(LockTemplate.class),
+                            recording,
+                            log,
+                            kinds,
+                            environment.getRequiredProperty("shop.wait-millis", Long.class),
+                            new Random(random.nextLong()),
+                            () -> !ended),
+                    "client-" + i));
+        }
+    }
+
+    /** @param arguments name, files of the history and of the calls, seed, and properties of the application */
+    public static void main(String[] arguments) throws Exception {
+        Recording recording = new Recording(arguments[0], Path.of(arguments[1]));
+        CallLog log = new CallLog(arguments[0], Path.of(arguments[2]));
+        Random random = new Random(Long.parseLong(arguments[3]));
+        ConfigurableApplicationContext application = new SpringApplicationBuilder(Application.class)
+                .properties(
+                        "spring.main.web-application-type=none",
+                        "spring.main.banner-mode=off",
+                        // All other output is a complaint.
+                        "logging.level.root=off",
+                        "logging.level.org.springframework.boot=error",
+                        "logging.level.io.syncguard=error",
+                        "spring.flyway.enabled=false",
+                        "spring.datasource.hikari.maximum-pool-size=8",
+                        "spring.datasource.hikari.connection-timeout=2000",
+                        "spring.datasource.hikari.initialization-fail-timeout=30000",
+                        "spring.datasource.hikari.data-source-properties.socketTimeout=4",
+                        "syncguard.fencing.enabled=true",
+                        "spring.application.name=" + arguments[0])
+                .properties(List.of(arguments).subList(4, arguments.length).toArray(String[]::new))
+                .initializers(context -> {
+                    context.getBeanFactory().addBeanPostProcessor(recording.backend());
+                    context.getBeanFactory().registerSingleton("losses", recording.losses());
+                })
+                .run();
+        Shop shop = new Shop(application, recording, log, random);
+        System.out.println(WorkerProcess.READY + System.nanoTime());
+        shop.clients.forEach(Thread::start);
+        shop.obey(new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII)), random);
+        System.exit(0);
+    }
+
+    private void obey(BufferedReader commands, Random random) throws Exception {
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            String[] words = line.split(" ");
+            switch (words[0]) {
+                case INTERRUPT -> interrupt(end(words), random);
+                case EXHAUST -> exhaust(Long.parseLong(words[1]));
+                case SPIN -> spin(end(words));
+                case END -> {
+                    end();
+                    return;
+                }
+                default -> throw new IllegalArgumentException(line);
+            }
+        }
+    }
+
+    private static long end(String[] words) {
+        return System.nanoTime() + Long.parseLong(words[1]) * MILLI;
+    }
+
+    private void interrupt(long until, Random random) {
+        while (System.nanoTime() < until) {
+            clients.get(random.nextInt(clients.size())).interrupt();
+            LockSupport.parkNanos(random.nextLong(5 * MILLI));
+        }
+    }
+
+    private void exhaust(long millis) throws Exception {
+        DataSource pool = application.getBean(DataSource.class);
+        List<Connection> taken = new ArrayList<>();
+        try {
+            for (int i = 0; i < 8; i++) {
+                taken.add(pool.getConnection());
+            }
+            LockSupport.parkNanos(millis * MILLI);
+        } catch (java.sql.SQLException ex) {
+            // The clients have the rest of them.
+            LockSupport.parkNanos(millis * MILLI);
+        } finally {
+            for (Connection each : taken) {
+                each.close();
+            }
+        }
+    }
+
+    private static void spin(long until) throws InterruptedException {
+        List<Thread> spinners = Stream.generate(() -> new Thread(() -> {
+                    while (System.nanoTime() < until) {
+                        Thread.onSpinWait();
+                    }
+                }))
+                .limit(SPINNERS)
+                .toList();
+        spinners.forEach(Thread::start);
+        for (Thread each : spinners) {
+            each.join();
+        }
+    }
+
+    private void end() throws InterruptedException, IOException {
+        ended = true;
+        for (Thread client : clients) {
+            client.join();
+        }
+        application.close();
+        List<String> left = Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("syncguard"))
+                .map(Thread::getName)
+                .toList();
+        if (!left.isEmpty()) {
+            System.out.println(LEFT + left);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(Orders.class)
+    static class Application {
+
+        Application(JdbcTemplate jdbc) {
+            // Initialises the classes of the driver.
+            jdbc.execute("SELECT 1");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+package io.syncguard.verification.matrix;
+
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import io.syncguard.verification.Recording;
+import io.syncguard.verification.matrix.Call.Kind;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.springframework.beans.factory.BeanCreationNotAllowedException;
+import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.TransactionException;
+
+/** One thread of an application: it uses a few orders at random, with pauses. */
+final class ShopClient implements Runnable {
+
+    /** In the output of a process it fails the run. */
+    static final String UNEXPECTED = "unexpected: ";
+
+    private static final int KEYS = 4;
+    private static final int MOST_THINKING_MILLIS = 60;
+    private static final int MOST_WORK_MILLIS = 12;
+    private static final long MILLI = 1_000_000;
+
+    private final Orders orders;
+    private final LockTemplate template;
+    private final Recording recording;
+    private final CallLog log;
+    private final List<Kind> kinds;
+    private final long waitMillis;
+    private final Random random;
+    private final BooleanSupplier goesOn;
+
+    /** @param waitMillis the wait time that is configured */
+    ShopClient(
+            Orders orders,
+            LockTemplate template,
+            Recording recording,
+            CallLog log,
+            List<Kind> kinds,
+            long waitMillis,
+            Random random,
+            BooleanSupplier goesOn) {
+        this.orders = orders;
+        this.template = template;
+        this.recording = recording;
+        this.log = log;
+        this.kinds = kinds;
+        this.waitMillis = waitMillis;
+        this.random = random;
+        this.goesOn = goesOn;
+    }
+
+    static String key(int number) {
+        return "order-" + number;
+    }
+
+    /** The keys that every process uses all the time. */
+    static List<String> keys() {
+        return java.util.stream.IntStream.range(0, KEYS)
+                .mapToObj(ShopClient::key)
+                .toList();
+    }
+
+    @Override
+    public void run() {
+        while (goesOn.getAsBoolean()) {
+            LockSupport.parkNanos(random.nextLong(MOST_THINKING_MILLIS * MILLI));
+            Kind kind = kinds.get(random.nextInt(kinds.size()));
+            int number = random.nextInt(KEYS);
+            if (kind == Kind.PAIR) {
+                pair(key(number), key((number + 1 + random.nextInt(KEYS - 1)) % KEYS));
+            } else {
+                single(kind, key(number));
+            }
+            Thread.interrupted();
+        }
+    }
+
+    private void single(Kind kind, String key) {
+        Visit visit = new Visit(log.begin(kind, key, kind == Kind.TRY ? 0 : waitMillis));
+        String outcome = outcomeOf(() -> {
+            switch (kind) {
+                case GUARDED -> orders.guarded(key, visit);
+                case FENCED -> orders.fenced(key, visit);
+                case PLAIN -> orders.plain(key, visit);
+                case READ -> orders.read(key, visit);
+                default -> tryOnce(key, visit);
+            }
+        });
+        visit.end(outcome);
+    }
+
+    private void pair(String key, String other) {
+        Visit first = new Visit(log.begin(Kind.PAIR, key, waitMillis));
+        Visit second = new Visit(log.begin(Kind.PAIR, other, waitMillis));
+        String outcome = outcomeOf(() -> orders.pair(key, other, first, second));
+        first.end(outcome);
+        second.end(outcome);
+    }
+
+    private void tryOnce(String key, Visit visit) {
+        template.tryExecute(LockRequest.of(key), lock -> {
+            visit.accept(lock);
+            return key;
+        });
+    }
+
+    private static String outcomeOf(Runnable call) {
+        try {
+            call.run();
+            return Call.OK;
+        } catch (LockException ex) {
+            return ex.code().name();
+        } catch (DataAccessException | TransactionException ex) {
+            return Call.DATABASE;
+        } catch (BeanCreationNotAllowedException ex) {
+            // The application ends.
+            return Call.DATABASE;
+        } catch (RuntimeException | Error ex) {
+            System.out.println(UNEXPECTED + ex);
+            ex.printStackTrace(System.out);
+            return UNEXPECTED;
+        }
+    }
+
+    /** The body of one call: notes the grant, works, and notes until when the lock was held. */
+    private final class Visit implements Consumer<LockHandle> {
+
+        private final AtomicReference<Call> call;
+
+        Visit(Call call) {
+            this.call = new AtomicReference<>(call);
+        }
+
+        @Override
+        public void accept(LockHandle lock) {
+            note(call.get().granted(lock.fence().value()));
+            holds(lock);
+            if (random.nextInt(10) == 0) {
+                joins(lock);
+            }
+            LockSupport.parkNanos(random.nextLong(MOST_WORK_MILLIS * MILLI));
+            holds(lock);
+        }
+
+        private void holds(LockHandle lock) {
+            long at = System.nanoTime();
+            if (recording.isHeld(lock)) {
+                note(call.get().held(at));
+            }
+        }
+
+        private void joins(LockHandle outer) {
+            LockHandle inner = template.manager().acquire(outer.request());
+            if (!inner.fence().equals(outer.fence())) {
+                System.out.println(UNEXPECTED + "a nested request has fence " + inner.fence() + " in " + outer);
+            }
+            inner.release();
+        }
+
+        void end(String outcome) {
+            note(call.get().ended(outcome));
+        }
+
+        private void note(Call changed) {
+            call.set(log.write(changed));
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package io.syncguard.verification.matrix;
+
+import io.syncguard.verification.StressStore;
+import io.syncguard.verification.matrix.Call.Kind;
+import java.io.IOException;
+import java.util.List;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** The servers of a run, and how the processes reach them. */
+interface Site extends AutoCloseable {
+
+    /** Of the locks, in milliseconds. */
+    long NETWORK_TIMEOUT_MILLIS = 2000;
+
+    /** What it is, for the report: server and version, its settings that matter, what is in between. */
+    String description();
+
+    /** The properties with which this process reaches the servers. */
+    List<String> properties(int process);
+
+    /** What the clients do there: the guards that work on it. */
+    List<Kind> kinds();
+
+    /** The database of the applications, without a link. */
+    JdbcTemplate applications();
+
+    /** The stored locks, without a link. */
+    StressStore store();
+
+    /** The number of connections that the processes still have. */
+    long connections();
+
+    @Override
+    void close() throws IOException;
+}
