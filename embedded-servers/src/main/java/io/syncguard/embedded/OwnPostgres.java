@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.FileSystemUtils;
@@ -24,6 +25,7 @@ public final class OwnPostgres implements AutoCloseable {
 
     private final Path data;
     private final Map<String, String> settings;
+    private final @Nullable Path binaries;
     private int port;
     private EmbeddedPostgres server;
 
@@ -34,31 +36,42 @@ public final class OwnPostgres implements AutoCloseable {
 
     /** @param settings as in its configuration file */
     public OwnPostgres(Map<String, String> settings) {
-        this(newDirectory(), settings);
+        this(newDirectory(), settings, null);
     }
 
-    private OwnPostgres(Path data, Map<String, String> settings) {
+    /** @param binaries the directory with the programs of another build */
+    public OwnPostgres(Map<String, String> settings, Path binaries) {
+        this(newDirectory(), settings, binaries);
+    }
+
+    private OwnPostgres(Path data, Map<String, String> settings, @Nullable Path binaries) {
         this.data = data;
         this.settings = settings;
+        this.binaries = binaries;
         start();
     }
 
     /** Starts a standby that follows this server, from a copy of its data. This server restarts meanwhile. */
     public OwnPostgres newStandby() {
+        return newStandby(port);
+    }
+
+    /** @param through the port at which the standby finds this server */
+    public OwnPostgres newStandby(int through) {
         stop();
         Path copy = newDirectory();
         try {
             FileSystemUtils.copyRecursively(data, copy);
             Files.writeString(
                     copy.resolve("postgresql.auto.conf"),
-                    "primary_conninfo = 'host=127.0.0.1 port=" + port + " user=postgres'",
+                    "\nprimary_conninfo = 'host=127.0.0.1 port=" + through + " user=postgres'\n",
                     StandardOpenOption.APPEND);
             Files.createFile(copy.resolve("standby.signal"));
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
         start();
-        return new OwnPostgres(copy, settings);
+        return new OwnPostgres(copy, settings, binaries);
     }
 
     public int port() {
@@ -87,8 +100,12 @@ public final class OwnPostgres implements AutoCloseable {
     }
 
     public void start() {
-        EmbeddedPostgres.Builder builder =
-                PostgresBinaries.builder().setPort(port).setDataDirectory(data).setCleanDataDirectory(false);
+        EmbeddedPostgres.Builder builder = (binaries == null
+                        ? PostgresBinaries.builder()
+                        : PostgresBinaries.builder(binaries))
+                .setPort(port)
+                .setDataDirectory(data)
+                .setCleanDataDirectory(false);
         settings.forEach(builder::setServerConfig);
         try {
             server = builder.start();

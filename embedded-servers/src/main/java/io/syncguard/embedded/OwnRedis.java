@@ -7,11 +7,11 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +28,7 @@ public final class OwnRedis implements AutoCloseable {
     private static final String BINARY = "SYNCGUARD_TEST_REDIS_BINARY";
 
     private final int port = freePort();
+    private final @Nullable Path binary;
     private final List<String> settings;
     private RedisServer server;
     private @Nullable RedisClient client;
@@ -35,6 +36,12 @@ public final class OwnRedis implements AutoCloseable {
 
     /** @param settings lines of its configuration file */
     public OwnRedis(String... settings) {
+        this(System.getenv(BINARY) == null ? null : Path.of(System.getenv(BINARY)), settings);
+    }
+
+    /** @param binary the executable; {@code null} is the embedded one */
+    public OwnRedis(@Nullable Path binary, String... settings) {
+        this.binary = binary;
         this.settings = List.of(settings);
         start();
     }
@@ -75,6 +82,16 @@ public final class OwnRedis implements AutoCloseable {
         }
     }
 
+    /** A section of what it says of itself, on a new connection. */
+    public String ask(String section) {
+        return ask(commands -> commands.info(section));
+    }
+
+    /** Makes it a replica of the other one. */
+    public void follow(OwnRedis master) {
+        ask(commands -> commands.replicaof("127.0.0.1", master.port));
+    }
+
     /** Pauses everything that may write, scripts included, until {@link #goOn}. */
     public void pauseWrites() {
         client("PAUSE", "60000", "WRITE");
@@ -105,7 +122,7 @@ public final class OwnRedis implements AutoCloseable {
     }
 
     private long pid() {
-        return ask(commands -> commands.info("server"))
+        return ask("server")
                 .lines()
                 .filter(line -> line.startsWith("process_id:"))
                 .mapToLong(line -> Long.parseLong(line.substring("process_id:".length())))
@@ -120,9 +137,8 @@ public final class OwnRedis implements AutoCloseable {
                 .setting("save \"\"")
                 .setting("appendonly no");
         settings.forEach(builder::setting);
-        String binary = System.getenv(BINARY);
         if (binary != null) {
-            builder.executableProvider(() -> new File(binary));
+            builder.executableProvider(binary::toFile);
         }
         try {
             server = builder.build();

@@ -19,11 +19,14 @@ public final class OwnRedisCluster implements AutoCloseable {
     private static final int SLOTS = 16_384;
 
     private final Path data = newDirectory();
-    private final List<OwnRedis> nodes =
-            IntStream.range(0, 3).mapToObj(this::node).toList();
+    private final List<String> settings;
+    private final List<OwnRedis> nodes;
     private final List<OwnRedis> replicas = new ArrayList<>();
 
-    public OwnRedisCluster() {
+    /** @param settings further lines of the configuration file of each node */
+    public OwnRedisCluster(String... settings) {
+        this.settings = List.of(settings);
+        this.nodes = IntStream.range(0, 3).mapToObj(this::node).toList();
         for (int i = 0; i < nodes.size(); i++) {
             nodes.get(i)
                     .commands()
@@ -90,7 +93,10 @@ public final class OwnRedisCluster implements AutoCloseable {
     }
 
     private OwnRedis node(int number) {
-        return new OwnRedis("cluster-enabled yes", "dir " + data, "cluster-config-file node-" + number + ".conf");
+        return new OwnRedis(Stream.concat(
+                        Stream.of("cluster-enabled yes", "dir " + data, "cluster-config-file node-" + number + ".conf"),
+                        settings.stream())
+                .toArray(String[]::new));
     }
 
     private static Path newDirectory() {

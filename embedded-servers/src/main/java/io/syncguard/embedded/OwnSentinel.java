@@ -16,7 +16,8 @@ import redis.embedded.RedisSentinel;
  */
 public final class OwnSentinel implements AutoCloseable {
 
-    private static final String MASTER = "locks";
+    /** The name of its only master. */
+    public static final String MASTER = "locks";
 
     private final int port = OwnRedis.freePort();
     private final RedisSentinel sentinel;
@@ -42,8 +43,19 @@ public final class OwnSentinel implements AutoCloseable {
         client = RedisClient.create(
                 RedisURI.Builder.sentinel("127.0.0.1", port, MASTER).build());
         commands = client.connectSentinel().sync();
-        Patience.awaitOrFail(
-                () -> String.valueOf(replicas).equals(commands.master(MASTER).get("num-slaves")));
+        awaitReplicas(replicas);
+    }
+
+    public int port() {
+        return port;
+    }
+
+    /** Until it knows so many replicas of the master, without one that is down. */
+    public void awaitReplicas(int replicas) {
+        Patience.awaitOrFail(() -> commands.slaves(MASTER).stream()
+                        .filter(replica -> "slave".equals(replica.get("flags")))
+                        .count()
+                == replicas);
     }
 
     /** The connection factory of an application that asks this sentinel for the master. Not started. */

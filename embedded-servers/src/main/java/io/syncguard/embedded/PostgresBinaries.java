@@ -32,12 +32,18 @@ public final class PostgresBinaries {
 
     /** The builder of a server that accepts connections from this machine only. */
     public static EmbeddedPostgres.Builder builder() {
-        EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder().setServerConfig("listen_addresses", "127.0.0.1");
-        return areConfigured()
-                ? builder.setPgBinaryResolver((system, machine) -> archive(Path.of(System.getenv(DIRECTORY))))
-                        // The default of a package is a directory that its own user alone may write to.
-                        .setServerConfig("unix_socket_directories", "")
-                : builder;
+        return areConfigured() ? builder(Path.of(System.getenv(DIRECTORY))) : local();
+    }
+
+    /** The same for a server of the programs in this directory. */
+    public static EmbeddedPostgres.Builder builder(Path directory) {
+        return local().setPgBinaryResolver((system, machine) -> archive(directory))
+                // The default of a package is a directory that its own user alone may write to.
+                .setServerConfig("unix_socket_directories", "");
+    }
+
+    private static EmbeddedPostgres.Builder local() {
+        return EmbeddedPostgres.builder().setServerConfig("listen_addresses", "127.0.0.1");
     }
 
     /**

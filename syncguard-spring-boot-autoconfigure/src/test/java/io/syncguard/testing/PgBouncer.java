@@ -63,6 +63,11 @@ public final class PgBouncer implements AutoCloseable {
                 program + " is no program: install PgBouncer, or name it in " + PROGRAM + ", to run these tests");
     }
 
+    /** Where it listens, on this machine. */
+    public int port() {
+        return port;
+    }
+
     /** The URL of the same database through the pooler. */
     public String url(String url) {
         return url.replaceFirst("//[^/]+/", "//127.0.0.1:" + port + "/");

@@ -41,8 +41,8 @@ final class CallRules {
         Set<Long> seen = new HashSet<>();
         grants.stream()
                 .filter(grant -> !seen.add(grant.fence()))
-                .forEach(grant ->
-                        violations.add("FENCES: fence " + grant.fence() + " was granted twice\n    " + grant.toLine()));
+                .forEach(grant -> violations.add(
+                        "FENCE_ORDER: fence " + grant.fence() + " was granted twice\n    " + grant.toLine()));
     }
 
     /** A call that began after the grant of another had been seen has a larger fence. */
@@ -51,7 +51,7 @@ final class CallRules {
         Call latest = null;
         for (Call grant : byFence) {
             if (latest != null && grant.granted() < latestStart) {
-                violations.add("FENCES: a later grant has a smaller fence\n    " + latest.toLine() + "\n    "
+                violations.add("FENCE_ORDER: a later grant has a smaller fence\n    " + latest.toLine() + "\n    "
                         + grant.toLine());
             }
             if (grant.start() > latestStart) {
@@ -72,7 +72,7 @@ final class CallRules {
         for (Call grant : byTime) {
             Call before = grant.kind().isShared() ? longestWriter : longest;
             if (before != null && before.held() > grant.granted()) {
-                violations.add("ONE HOLDER: two conflicting handles were held at one time\n    " + before.toLine()
+                violations.add("ONE_HOLDER: two conflicting handles were held at one time\n    " + before.toLine()
                         + "\n    " + grant.toLine());
             }
             longest = later(longest, grant);
@@ -98,7 +98,7 @@ final class CallRules {
                     long took = answered - call.start() - absences.within(call.process(), call.start(), answered);
                     return took > (call.waitMillis() + networkTimeoutMillis) * MILLI + SLACK_NANOS;
                 })
-                .map(call -> "NO CALL HANGS: a call was answered too late\n    " + call.toLine())
+                .map(call -> "NO_CALL_HANGS: a call was answered too late\n    " + call.toLine())
                 .toList();
     }
 }

@@ -29,7 +29,7 @@ final class FaultyLink implements AutoCloseable {
     private static final long SECOND = 1_000_000_000;
 
     private final ServerSocket listener;
-    private final int target;
+    private volatile int target;
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean losesNextAnswer = new AtomicBoolean();
     private volatile Set<Way> dropped = Set.of();
@@ -50,6 +50,16 @@ final class FaultyLink implements AutoCloseable {
 
     int port() {
         return listener.getLocalPort();
+    }
+
+    /** From now on it leads to another server, and existing connections end. */
+    void leadTo(int other) {
+        target = other;
+        reset();
+    }
+
+    int connections() {
+        return connections.size();
     }
 
     /** Neither side learns that its bytes do not arrive. */

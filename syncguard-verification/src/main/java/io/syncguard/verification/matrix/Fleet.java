@@ -62,7 +62,7 @@ final class Fleet {
                 "syncguard.shutdown-timeout=3s"));
         arguments.addAll(site.properties(index));
         WorkerProcess process = new WorkerProcess(
-                name, directory, new Launch(Shop.class, load.classPath(), load.environment(), arguments));
+                name, directory, new Launch(Shop.class, site.classPath() + load.classPath(), Map.of(), arguments));
         all.add(process);
         return process;
     }
@@ -77,12 +77,16 @@ final class Fleet {
 
     /** Kills it like a crash, and starts a successor. */
     void killAndReplace(int index) throws Exception {
+        kill(index);
+        replace(index);
+    }
+
+    void kill(int index) throws Exception {
         WorkerProcess victim = get(index);
         long at = System.nanoTime();
         victim.kill();
         recording.killed(victim.name(), at);
         gone(victim, at);
-        replace(index);
     }
 
     /** Asks it to end, waits for the end, and starts a successor. */
@@ -98,7 +102,8 @@ final class Fleet {
         absences.add(new Absence(victim.name(), at, Long.MAX_VALUE));
     }
 
-    private void replace(int index) throws Exception {
+    /** Starts a successor of one that has ended. */
+    void replace(int index) throws Exception {
         String victim = get(index).name();
         WorkerProcess successor = start(index, Integer.parseInt(victim.substring(victim.indexOf('.') + 1)) + 1);
         synchronized (this) {
@@ -181,16 +186,9 @@ final class Fleet {
      * @param ttlMillis of the locks
      * @param waitMillis how long a client waits for a lock
      * @param classPath of changed classes, before the library's; usually empty
-     * @param environment variables of the processes
      */
-    record Load(
-            int processes,
-            int clients,
-            long ttlMillis,
-            long waitMillis,
-            String classPath,
-            Map<String, String> environment) {
+    record Load(int processes, int clients, long ttlMillis, long waitMillis, String classPath) {
 
-        static final Load USUAL = new Load(3, 4, 1000, 2000, "", Map.of());
+        static final Load USUAL = new Load(3, 4, 1000, 2000, "");
     }
 }

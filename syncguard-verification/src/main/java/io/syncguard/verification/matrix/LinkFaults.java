@@ -1,6 +1,7 @@
 package io.syncguard.verification.matrix;
 
 import io.syncguard.verification.matrix.FaultyLink.Way;
+import io.syncguard.verification.matrix.Fleet.Load;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
@@ -13,9 +14,9 @@ final class LinkFaults {
     private final List<FaultyLink> links;
     private final long ttlMillis;
 
-    LinkFaults(List<FaultyLink> links, long ttlMillis) {
+    LinkFaults(List<FaultyLink> links, Load load) {
         this.links = links;
-        this.ttlMillis = ttlMillis;
+        this.ttlMillis = load.ttlMillis();
     }
 
     List<Fault> all() {

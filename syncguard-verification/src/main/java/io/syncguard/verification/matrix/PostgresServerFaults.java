@@ -45,6 +45,31 @@ final class PostgresServerFaults {
                         .everyNth(10));
     }
 
+    /** Those that a pooler in front of the server survives. */
+    List<Fault> behindPooler() {
+        return List.of(
+                Fault.of(17, "the server is killed and started again, behind a pooler", this::restart)
+                        .everyNth(4),
+                Fault.of(17, "the pooler's sessions are terminated", random -> onSomeSessions("pg_terminate_backend")));
+    }
+
+    /** @param disk made for this server */
+    Fault fullDisk(FullDisk disk) {
+        return Fault.of(19, "the disk with the locks is full", disk::fill).everyNth(2);
+    }
+
+    /** What every statement of the site meets from its start on. */
+    static List<Fault> standing(PostgresSite site) {
+        OldSnapshots.hold(site.server());
+        return List.of(
+                Fault.of(11, "an idle transaction and a repeatable-read reader are open all the time", random -> {}),
+                Fault.of(
+                        12,
+                        "the role's default isolation is SERIALIZABLE, and locks of several keys cross",
+                        random -> {}),
+                Fault.of(13, "the role's statement_timeout and lock_timeout are 50 ms", random -> {}));
+    }
+
     private void restart(Random random) {
         server.kill();
         LinkFaults.pause(random, 1, 300);

@@ -6,27 +6,50 @@ import io.syncguard.verification.matrix.Call.Kind;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Locks and applications in one durable PostgreSQL. Each process has a link of its own to it. */
 final class PostgresSite implements Site {
 
-    /** The user of the processes. Its defaults may be changed; those of the test may not. */
+    /** The user of the processes. */
     static final String USER = "shop";
 
     private static final Map<String, String> DURABLE =
-            Map.of("fsync", "on", "synchronous_commit", "on", "full_page_writes", "on", "max_connections", "200");
+            Map.of("fsync", "on", "synchronous_commit", "on", "full_page_writes", "on", "max_connections", "300");
 
     private final OwnPostgres server;
     private final List<FaultyLink> links = new ArrayList<>();
     private final JdbcTemplate jdbc;
+    private final String conditions;
 
-    /** @param roleSettings defaults of the processes' user, such as {@code statement_timeout = 50} */
-    PostgresSite(int processes, String... roleSettings) {
-        this.server = new OwnPostgres(DURABLE);
+    /** The embedded one. */
+    PostgresSite(int processes) {
+        this(processes, null, Map.of(), List.of());
+    }
+
+    /**
+     * @param binaries the directory of another build; {@code null} is the embedded one
+     * @param settings of the server, beside those that make it durable
+     * @param roleSettings defaults of the processes' user, such as {@code statement_timeout = 50}
+     */
+    PostgresSite(int processes, @Nullable Path binaries, Map<String, String> settings, List<String> roleSettings) {
+        Map<String, String> all = new HashMap<>(DURABLE);
+        all.putAll(settings);
+        this.server = binaries == null ? new OwnPostgres(all) : new OwnPostgres(all, binaries);
         this.jdbc = server.jdbc();
+        prepare(jdbc, roleSettings);
+        for (int i = 0; i < processes; i++) {
+            links.add(new FaultyLink(server.port()));
+        }
+        this.conditions = settings.isEmpty() && roleSettings.isEmpty() ? "" : ", " + settings + " " + roleSettings;
+    }
+
+    /** Makes the user and the tables of the applications. */
+    static void prepare(JdbcTemplate jdbc, List<String> roleSettings) {
         jdbc.execute("CREATE ROLE " + USER + " LOGIN");
         jdbc.execute("GRANT ALL ON SCHEMA public TO " + USER);
         jdbc.execute(Orders.TABLES);
@@ -34,9 +57,14 @@ final class PostgresSite implements Site {
         for (String setting : roleSettings) {
             jdbc.execute("ALTER ROLE " + USER + " SET " + setting);
         }
-        for (int i = 0; i < processes; i++) {
-            links.add(new FaultyLink(server.port()));
-        }
+    }
+
+    static String url(int port) {
+        return "jdbc:postgresql://127.0.0.1:" + port + "/postgres?user=" + USER + "&sslmode=disable";
+    }
+
+    static String version(JdbcTemplate jdbc) {
+        return "PostgreSQL " + jdbc.queryForObject("SHOW server_version", String.class);
     }
 
     /** The script of the schema, with its names, which the processes write when they start. */
@@ -54,21 +82,20 @@ final class PostgresSite implements Site {
 
     @Override
     public String description() {
-        return jdbc.queryForObject("SELECT 'PostgreSQL ' || current_setting('server_version')", String.class);
+        return version(jdbc) + conditions;
     }
 
     @Override
     public List<String> properties(int process) {
         return List.of(
-                "spring.datasource.url=jdbc:postgresql://127.0.0.1:"
-                        + links.get(process % links.size()).port() + "/postgres?user=" + USER + "&sslmode=disable",
+                "spring.datasource.url=" + url(links.get(process % links.size()).port()),
                 "syncguard.postgres.schema-script=" + script(),
                 "syncguard.postgres.network-timeout=" + NETWORK_TIMEOUT_MILLIS + "ms");
     }
 
     @Override
     public List<Kind> kinds() {
-        return List.of(Kind.GUARDED, Kind.FENCED, Kind.PLAIN, Kind.GUARDED, Kind.READ, Kind.TRY, Kind.PAIR);
+        return WITH_ALL_GUARDS;
     }
 
     @Override

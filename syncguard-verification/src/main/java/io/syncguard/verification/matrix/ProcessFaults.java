@@ -1,5 +1,7 @@
 package io.syncguard.verification.matrix;
 
+import io.syncguard.verification.matrix.FaultyLink.Way;
+import io.syncguard.verification.matrix.Fleet.Load;
 import java.util.List;
 import java.util.Random;
 
@@ -11,9 +13,23 @@ final class ProcessFaults {
     private final Fleet fleet;
     private final long ttlMillis;
 
-    ProcessFaults(Fleet fleet, long ttlMillis) {
+    ProcessFaults(Fleet fleet, Load load) {
         this.fleet = fleet;
-        this.ttlMillis = ttlMillis;
+        this.ttlMillis = load.ttlMillis();
+    }
+
+    /** @param links to the server, one for each process */
+    Fault killBeforeAnswer(List<FaultyLink> links) {
+        return Fault.of(1, "a process is killed when the server has acted, before the answer", random -> {
+                    int victim = random.nextInt(fleet.size());
+                    FaultyLink link = links.get(victim);
+                    link.drop(Way.ANSWERS);
+                    LinkFaults.pause(random, 5, 60);
+                    fleet.kill(victim);
+                    link.heal();
+                    fleet.replace(victim);
+                })
+                .everyNth(4);
     }
 
     List<Fault> all() {

@@ -47,6 +47,9 @@ public final class Shop {
     private static final long MILLI = 1_000_000;
     private static final int SPINNERS = 8;
 
+    /** Threads end soon after the application, which does not wait for them. */
+    private static final long PATIENCE_NANOS = 5_000_000_000L;
+
     private final ConfigurableApplicationContext application;
     private final List<Thread> clients = new ArrayList<>();
     private volatile boolean ended;
@@ -172,13 +175,20 @@ public final class Shop {
             client.join();
         }
         application.close();
-        List<String> left = Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().startsWith("syncguard"))
-                .map(Thread::getName)
-                .toList();
-        if (!left.isEmpty()) {
-            System.out.println(LEFT + left);
+        long patience = System.nanoTime() + PATIENCE_NANOS;
+        while (!threadsOfLibrary().isEmpty() && System.nanoTime() < patience) {
+            LockSupport.parkNanos(MILLI);
         }
+        if (!threadsOfLibrary().isEmpty()) {
+            System.out.println(LEFT + threadsOfLibrary());
+        }
+    }
+
+    private static List<String> threadsOfLibrary() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("syncguard"))
+                .toList();
     }
 
     @Configuration(proxyBeanMethods = false)

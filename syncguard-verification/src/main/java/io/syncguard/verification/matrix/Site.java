@@ -12,11 +12,23 @@ interface Site extends AutoCloseable {
     /** Of the locks, in milliseconds. */
     long NETWORK_TIMEOUT_MILLIS = 2000;
 
+    /** Where the locks are in the database of the applications. */
+    List<Kind> WITH_ALL_GUARDS =
+            List.of(Kind.GUARDED, Kind.FENCED, Kind.PLAIN, Kind.GUARDED, Kind.READ, Kind.TRY, Kind.PAIR);
+
+    /** Where they are in another store. */
+    List<Kind> WITH_FENCE_GUARD = List.of(Kind.FENCED, Kind.PLAIN, Kind.FENCED, Kind.READ, Kind.TRY, Kind.PAIR);
+
     /** What it is, for the report: server and version, its settings that matter, what is in between. */
     String description();
 
     /** The properties with which this process reaches the servers. */
     List<String> properties(int process);
+
+    /** Directories before the class path of the processes; may be empty. */
+    default String classPath() {
+        return "";
+    }
 
     /** What the clients do there: the guards that work on it. */
     List<Kind> kinds();

@@ -1,0 +1,55 @@
+package io.syncguard.verification.matrix;
+
+import io.syncguard.verification.matrix.Fleet.Load;
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A campaign that can be run by its name.
+ *
+ * @param name of its files and of its part of the report
+ * @param load of the processes
+ * @param site starts the servers; its failed assumptions say what is missing
+ * @param faults of this site, for the campaign on it
+ * @param notPromised rules that these faults may break, by name
+ * @param why nothing is promised there; empty if all rules hold
+ */
+record Plan<S extends Site>(
+        String name, Load load, Starter<S> site, Faults<S> faults, Set<String> notPromised, String why) {
+
+    @FunctionalInterface
+    interface Starter<S> {
+        S start() throws IOException;
+    }
+
+    @FunctionalInterface
+    interface Faults<S> {
+        List<Fault> on(S site, Fleet fleet, Load load);
+    }
+
+    /** One on which every rule holds. */
+    static <S extends Site> Plan<S> of(String name, Starter<S> site, Faults<S> faults) {
+        return new Plan<>(name, Load.USUAL, site, faults, Set.of(), "");
+    }
+
+    Plan<S> with(Load other) {
+        return new Plan<>(name, other, site, faults, notPromised, why);
+    }
+
+    Plan<S> butNot(Set<String> rules, String because) {
+        return new Plan<>(name, load, site, faults, rules, because);
+    }
+
+    /** @param rounds of each fault, unless the fault takes a share of them */
+    CampaignReport run(int rounds, long seed) throws Exception {
+        try (S servers = site.start()) {
+            return new Campaign<>(this, servers, seed).run(rounds);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,147 @@
+package io.syncguard.verification.matrix;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.syncguard.verification.matrix.Fleet.Load;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** All campaigns of the matrix. */
+final class Plans {
+
+    /** What cannot hold where the server forgets grants. Fences still grow, and guarded effects keep their order. */
+    private static final Set<String> OF_REMEMBERED_GRANTS = Set.of(
+            "DEADLINE",
+            "HAND_OVER",
+            "JUSTIFIED_REFUSAL",
+            "NEIGHBOURS",
+            "NEWCOMERS_YIELD",
+            "NOTHING_VANISHES",
+            "ONE_HOLDER",
+            "ONE_LIVE_GRANT",
+            "ORDER_OF_ARRIVAL",
+            "OVER_IS_OVER",
+            "SAME_GRANT");
+
+    /** Beyond that, the checker of the histories compares the server's times of the grants. */
+    private static final Set<String> OF_STEADY_CLOCKS =
+            Stream.concat(OF_REMEMBERED_GRANTS.stream(), Stream.of("FENCES")).collect(Collectors.toSet());
+
+    private static final String FORGETS = "the server forgets grants: docs/redis.md, \"What Redis may forget\"";
+
+    private static final String STEPS = "leases are times of the server's clock: docs/guarantees.md, \"Clocks\"";
+
+    private static final String TAIL = "an asynchronous standby lacks the last grants: docs/postgresql.md";
+
+    private static final String[] DURABLE = {"appendonly yes", "appendfsync always"};
+
+    private static final List<String> ROLE = List.of(
+            "default_transaction_isolation = 'serializable'",
+            "statement_timeout = 50",
+            "lock_timeout = 50",
+            "synchronous_commit = off");
+
+    static final List<Plan<?>> ALL = List.of(
+            Plan.of("postgres", () -> new PostgresSite(3), Plans::onPostgres),
+            Plan.of("postgres-package", Plans::packagedPostgres, Plans::onPostgres),
+            Plan.of(
+                    "postgres-role",
+                    () -> new PostgresSite(3, null, Map.of(), ROLE),
+                    (site, fleet, load) -> PostgresServerFaults.standing(site)),
+            Plan.of(
+                    "postgres-pooler",
+                    () -> new PoolerSite(3),
+                    (site, fleet, load) -> all(
+                            new LinkFaults(site.links(), load).all(),
+                            new PostgresServerFaults(site.behind()).behindPooler())),
+            Plan.of(
+                    "postgres-disk",
+                    Plans::postgresWithMount,
+                    (site, fleet, load) ->
+                            List.of(new PostgresServerFaults(site).fullDisk(new FullDisk(site.server())))),
+            Plan.of(
+                            "postgres-clock",
+                            () -> new PostgresSite(3),
+                            (site, fleet, load) -> List.of(Clocks.ofDatabase(site.applications())))
+                    .butNot(OF_STEADY_CLOCKS, STEPS),
+            Plan.of(
+                    "postgres-standby",
+                    () -> new StandbySite(3, true),
+                    (site, fleet, load) -> List.of(site.promotion())),
+            Plan.of(
+                            "postgres-standby-forgets",
+                            () -> new StandbySite(3, false),
+                            (site, fleet, load) -> List.of(site.promotion()))
+                    .butNot(OF_REMEMBERED_GRANTS, TAIL),
+            Plan.of("redis", () -> new RedisSite(3, DURABLE), Plans::onRedis),
+            Plan.of("redis-package", Plans::packagedRedis, Plans::onRedis),
+            forgetful("redis-forgets", "appendonly no"),
+            forgetful("redis-forgets-rdb", "save 1 1"),
+            forgetful("redis-forgets-everysec", "appendonly yes", "appendfsync everysec"),
+            Plan.of(
+                    "redis-cluster",
+                    RedisClusterSite::new,
+                    (site, fleet, load) -> List.of(new RedisClusterFaults(site).handOver())),
+            Plan.of(
+                            "redis-cluster-forgets",
+                            RedisClusterSite::new,
+                            (site, fleet, load) -> List.of(new RedisClusterFaults(site).kill()))
+                    .butNot(OF_REMEMBERED_GRANTS, FORGETS),
+            Plan.of("redis-sentinel-forgets", RedisSentinelSite::new, (site, fleet, load) -> List.of(site.kill()))
+                    .butNot(OF_REMEMBERED_GRANTS, FORGETS),
+            Plan.of(
+                            "redis-clock",
+                            () -> RedisSite.withMovableClock(3, DURABLE),
+                            (site, fleet, load) -> List.of(Clocks.ofRedis(site.redis())))
+                    .butNot(OF_STEADY_CLOCKS, STEPS));
+
+    private Plans() {}
+
+    private static List<Fault> onPostgres(PostgresSite site, Fleet fleet, Load load) {
+        ProcessFaults processes = new ProcessFaults(fleet, load);
+        return all(
+                processes.all(),
+                List.of(processes.killBeforeAnswer(site.links())),
+                new LinkFaults(site.links(), load).all(),
+                new PostgresServerFaults(site).all());
+    }
+
+    private static List<Fault> onRedis(RedisSite site, Fleet fleet, Load load) {
+        ProcessFaults processes = new ProcessFaults(fleet, load);
+        return all(
+                processes.all(),
+                List.of(processes.killBeforeAnswer(site.links())),
+                new LinkFaults(site.links(), load).all(),
+                new RedisServerFaults(site).lossless());
+    }
+
+    private static Plan<RedisSite> forgetful(String name, String... persistence) {
+        return Plan.of(
+                        name,
+                        () -> new RedisSite(3, persistence),
+                        (site, fleet, load) -> new RedisServerFaults(site).losing())
+                .butNot(OF_REMEMBERED_GRANTS, FORGETS);
+    }
+
+    /** The server of a Linux distribution, which has a JIT compiler. */
+    private static PostgresSite packagedPostgres() {
+        return new PostgresSite(3, Packages.postgres(), Map.of("jit", "on", "jit_above_cost", "0"), List.of());
+    }
+
+    private static PostgresSite postgresWithMount() {
+        assumeTrue(FullDisk.isPossible(), "only root may mount a disk");
+        return new PostgresSite(3);
+    }
+
+    private static RedisSite packagedRedis() {
+        return new RedisSite(3, Packages.redis(), DURABLE);
+    }
+
+    @SafeVarargs
+    private static List<Fault> all(List<Fault>... faults) {
+        return Stream.of(faults).flatMap(List::stream).toList();
+    }
+}

@@ -1,0 +1,106 @@
+package io.syncguard.verification.matrix;
+
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.api.sync.RedisCommands;
+import io.syncguard.embedded.OwnRedis;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.springframework.data.redis.core.RedisCallback;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+/** Faults of a Redis server, and of those who work on it. */
+final class RedisServerFaults {
+
+    private static final String BUSY =
+            "local from = redis.call('TIME')[1] * 1\n" + "while redis.call('TIME')[1] - from < 3 do end return 0";
+
+    private final OwnRedis server;
+    private final StringRedisTemplate redis;
+
+    RedisServerFaults(RedisSite site) {
+        this.server = site.server();
+        this.redis = site.redis();
+    }
+
+    /** Those that lose nothing that was granted, if the server writes each grant to the disk. */
+    List<Fault> lossless() {
+        return List.of(
+                Fault.of(22, "the server is killed and started again", this::restart)
+                        .everyNth(2),
+                Fault.of(22, "the server stands still", this::freeze).everyNth(2),
+                Fault.of(14, "connections are killed", this::killConnections),
+                Fault.of(22, "SCRIPT FLUSH", random -> commands().scriptFlush()),
+                Fault.of(22, "READONLY: the server becomes a replica", this::becomeReplica)
+                        .everyNth(2),
+                Fault.of(22, "BUSY: a script runs for long", this::beBusy).everyNth(4),
+                Fault.of(22, "OOM: no memory is left", this::useAllMemory).everyNth(2));
+    }
+
+    /** Those that lose grants and counters. */
+    List<Fault> losing() {
+        return List.of(
+                Fault.of(22, "FLUSHALL", random -> commands().flushall()),
+                Fault.of(22, "the server is killed and started again", this::restart)
+                        .everyNth(2));
+    }
+
+    private RedisCommands<String, String> commands() {
+        return server.commands();
+    }
+
+    private void restart(Random random) {
+        server.kill();
+        LinkFaults.pause(random, 1, 300);
+        server.start();
+        Awaitility.await("the server")
+                .ignoreExceptions()
+                .until(() -> redis.execute((RedisCallback<String>) connection -> connection.ping()) != null);
+    }
+
+    private void freeze(Random random) {
+        Runnable goOn = server.freeze();
+        LinkFaults.pause(random, 100, 1800);
+        goOn.run();
+    }
+
+    /** Each with a chance of a third. */
+    private void killConnections(Random random) {
+        commands()
+                .clientList()
+                .lines()
+                .filter(line -> line.contains("name=syncguard") && random.nextInt(3) == 0)
+                .map(line -> line.replaceFirst("^id=(\\d+) .*", "$1"))
+                .forEach(id -> commands().clientKill(KillArgs.Builder.id(Long.parseLong(id))));
+    }
+
+    /** Of a master that does not exist: it keeps its data, and refuses writes. */
+    private void becomeReplica(Random random) {
+        commands().replicaof("127.0.0.1", OwnRedis.freePort());
+        LinkFaults.pause(random, 50, 1500);
+        commands().replicaofNoOne();
+    }
+
+    private void beBusy(Random random) {
+        String limit = commands().configGet("lua-time-limit").get("lua-time-limit");
+        commands().configSet("lua-time-limit", "50");
+        CompletableFuture<?> script =
+                CompletableFuture.runAsync(() -> redis.execute((RedisCallback<Object>) connection -> connection
+                        .scriptingCommands()
+                        .eval(
+                                BUSY.getBytes(java.nio.charset.StandardCharsets.US_ASCII),
+                                org.springframework.data.redis.connection.ReturnType.INTEGER,
+                                0)));
+        LinkFaults.pause(random, 200, 1500);
+        commands().scriptKill();
+        script.exceptionally(killed -> null).join();
+        commands().configSet("lua-time-limit", limit);
+    }
+
+    private void useAllMemory(Random random) {
+        commands().configSet("maxmemory", "1");
+        LinkFaults.pause(random, 50, 1500);
+        commands().configSet("maxmemory", "0");
+    }
+}

@@ -1,0 +1,149 @@
+package io.syncguard.verification.matrix;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ClientOptions.DisconnectedBehavior;
+import io.syncguard.embedded.OwnRedis;
+import io.syncguard.testing.PostgresServer;
+import io.syncguard.verification.StressStore;
+import io.syncguard.verification.matrix.Call.Kind;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.util.FileSystemUtils;
+
+/** Locks in one Redis, to which each process has a link of its own; applications in the shared PostgreSQL. */
+final class RedisSite implements Site {
+
+    private final Path directory = Directories.newTemporary("redis");
+    private final OwnRedis server;
+    private String classPath = "";
+    private final String persistence;
+    private final List<FaultyLink> links = new ArrayList<>();
+    private final String applicationsUrl = PostgresServer.newDatabaseUrl();
+    private final JdbcTemplate applications = new JdbcTemplate(PostgresServer.dataSource(applicationsUrl));
+    private final LettuceConnectionFactory connections;
+    private final StringRedisTemplate redis;
+
+    /** @param persistence lines of the configuration file; {@code dir} is set */
+    RedisSite(int processes, String... persistence) {
+        this(processes, null, persistence);
+    }
+
+    /** @param binary another executable; {@code null} is the embedded one */
+    RedisSite(int processes, @Nullable Path binary, String... persistence) {
+        this.persistence = String.join(", ", persistence);
+        this.server = new OwnRedis(
+                binary,
+                Stream.concat(Stream.of("dir \"" + directory + "\""), Stream.of(persistence))
+                        .toArray(String[]::new));
+        this.connections = new LettuceConnectionFactory(
+                new RedisStandaloneConfiguration("127.0.0.1", server.port()),
+                LettuceClientConfiguration.builder()
+                        .commandTimeout(Duration.ofSeconds(20))
+                        .clientOptions(ClientOptions.builder()
+                                .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
+                                .build())
+                        .build());
+        connections.afterPropertiesSet();
+        connections.start();
+        this.redis = new StringRedisTemplate(connections);
+        applications.execute(Orders.TABLES);
+        for (int i = 0; i < processes; i++) {
+            links.add(new FaultyLink(server.port()));
+        }
+    }
+
+    /** One whose scripts have a clock that {@link Clocks#ofRedis} moves. */
+    static RedisSite withMovableClock(int processes, String... persistence) {
+        RedisSite site = new RedisSite(processes, persistence);
+        Path scripts = site.directory.resolve("scripts");
+        Clocks.changeScript(scripts);
+        site.classPath = scripts.toString();
+        return site;
+    }
+
+    @Override
+    public String classPath() {
+        return classPath;
+    }
+
+    OwnRedis server() {
+        return server;
+    }
+
+    List<FaultyLink> links() {
+        return links;
+    }
+
+    StringRedisTemplate redis() {
+        return redis;
+    }
+
+    @Override
+    public String description() {
+        String version = server.commands()
+                .info("server")
+                .lines()
+                .filter(line -> line.startsWith("redis_version:"))
+                .map(line -> line.substring("redis_version:".length()))
+                .findFirst()
+                .orElseThrow();
+        return "Redis " + version + ", " + persistence;
+    }
+
+    @Override
+    public List<String> properties(int process) {
+        return List.of(
+                "spring.datasource.url=" + applicationsUrl,
+                "spring.data.redis.url=redis://127.0.0.1:"
+                        + links.get(process % links.size()).port(),
+                "syncguard.backend=redis",
+                "syncguard.redis.network-timeout=" + NETWORK_TIMEOUT_MILLIS + "ms");
+    }
+
+    @Override
+    public List<Kind> kinds() {
+        return WITH_FENCE_GUARD;
+    }
+
+    @Override
+    public JdbcTemplate applications() {
+        return applications;
+    }
+
+    @Override
+    public StressStore store() {
+        return StressStore.of(redis);
+    }
+
+    @Override
+    public long connections() {
+        return connectionsOf(server);
+    }
+
+    /** Those of the library. */
+    static long connectionsOf(OwnRedis server) {
+        return server.commands()
+                .clientList()
+                .lines()
+                .filter(line -> line.contains("name=syncguard"))
+                .count();
+    }
+
+    @Override
+    public void close() throws IOException {
+        links.forEach(FaultyLink::close);
+        connections.destroy();
+        server.close();
+        FileSystemUtils.deleteRecursively(directory);
+    }
+}

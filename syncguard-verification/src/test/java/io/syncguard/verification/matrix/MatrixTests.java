@@ -1,0 +1,53 @@
+package io.syncguard.verification.matrix;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * Every campaign of the matrix, two at a time. {@code syncguard.matrix.rounds} is the number of rounds of each fault,
+ * {@code syncguard.matrix.plans} an expression for the names of the campaigns, and {@code syncguard.matrix.page} the
+ * page that gets the results.
+ */
+@Execution(ExecutionMode.CONCURRENT)
+class MatrixTests {
+
+    /** Those of a build: one or two of each fault. */
+    private static final int ROUNDS = Integer.getInteger("syncguard.matrix.rounds", 2);
+
+    private static final String PLANS = System.getProperty("syncguard.matrix.plans", ".*");
+
+    static Stream<Plan<?>> plans() {
+        return Plans.ALL.stream().filter(plan -> plan.name().matches(PLANS));
+    }
+
+    @ParameterizedTest
+    @MethodSource("plans")
+    void no_rule_is_broken(Plan<?> plan) throws Exception {
+        long seed = Long.getLong("syncguard.stress.seed", new Random().nextInt(Integer.MAX_VALUE));
+        CampaignReport report = plan.run(ROUNDS, seed);
+        System.out.println(report);
+        ReliabilityPage.keep(report);
+        assertThat(report.violations())
+                .as(plan + " with -Dsyncguard.stress.seed=" + seed + ", histories in " + report.directory())
+                .isEmpty();
+        FileSystemUtils.deleteRecursively(report.directory());
+    }
+
+    @AfterAll
+    static void write() throws IOException {
+        String page = System.getProperty("syncguard.matrix.page");
+        if (page != null) {
+            ReliabilityPage.write(Path.of(page));
+        }
+    }
+}
