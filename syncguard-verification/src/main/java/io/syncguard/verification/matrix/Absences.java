@@ -63,6 +63,12 @@ final class Absences implements AutoCloseable {
                 .orElse(Long.MAX_VALUE);
     }
 
+    /** Whether a process was killed or ended between these times. */
+    synchronized boolean anyEndWithin(long from, long to) {
+        return absences.stream()
+                .anyMatch(absence -> absence.to() == Long.MAX_VALUE && absence.from() >= from && absence.from() <= to);
+    }
+
     @Override
     public void close() {
         ended = true;

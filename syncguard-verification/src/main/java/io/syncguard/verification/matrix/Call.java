@@ -36,6 +36,8 @@ record Call(
     enum Kind {
         /** Writes in a transaction that the lock's own database guards. */
         GUARDED,
+        /** The same, and takes the lock inside the transaction; some are rolled back. */
+        INSIDE,
         /** Writes in a transaction that a {@code FenceGuard} checks. */
         FENCED,
         /** Writes without a guard. */

@@ -37,7 +37,9 @@ final class Campaign {
 
     private static final String OUT_OF_ORDER = """
             SELECT count(*) FROM (
-                SELECT kind, fence, max(fence) OVER (PARTITION BY key, kind ORDER BY version) AS largest FROM effects
+                SELECT kind, fence, max(fence) OVER (
+                    PARTITION BY key, kind = 'FENCED', kind = 'PLAIN' ORDER BY pg_xact_commit_timestamp(xmin), id
+                ) AS largest FROM effects
             ) AS effects WHERE fence < largest AND (kind = 'PLAIN') = ?
             """;
 
@@ -149,6 +151,10 @@ final class Campaign {
                 .filter(this::isTooLong)
                 .forEach(gap -> violations.add("NO HOLDER: the key " + gap.key() + " had no holder for "
                         + gap.nanos() / MILLI + " ms although somebody waited, from " + gap.from()));
+        rounds.stream()
+                .filter(round -> round.fault.isCalm())
+                .forEach(round -> violations.addAll(
+                        CalmRules.check(calls, gaps, absences, round.from, round.healed, load.ttlMillis())));
         long late = outOfOrder(false);
         if (late > 0) {
             violations.add("EFFECTS: " + late + " guarded effects were committed after one with a larger fence");

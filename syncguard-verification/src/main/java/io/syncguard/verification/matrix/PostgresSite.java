@@ -17,7 +17,12 @@ final class PostgresSite implements Site {
     static final String USER = "shop";
 
     private static final Map<String, String> DURABLE =
-            Map.of("fsync", "on", "synchronous_commit", "on", "full_page_writes", "on", "max_connections", "200");
+            Map.of(
+                    "fsync", "on",
+                    "synchronous_commit", "on",
+                    "full_page_writes", "on",
+                    "max_connections", "200",
+                    "track_commit_timestamp", "on");
 
     private final OwnPostgres server;
     private final List<FaultyLink> links = new ArrayList<>();
@@ -61,14 +66,16 @@ final class PostgresSite implements Site {
     public List<String> properties(int process) {
         return List.of(
                 "spring.datasource.url=jdbc:postgresql://127.0.0.1:"
-                        + links.get(process % links.size()).port() + "/postgres?user=" + USER + "&sslmode=disable",
+                        + links.get(process % links.size()).port() + "/postgres?user=" + USER
+                        + "&sslmode=disable&ApplicationName=" + process,
                 "syncguard.postgres.schema-script=" + script(),
                 "syncguard.postgres.network-timeout=" + NETWORK_TIMEOUT_MILLIS + "ms");
     }
 
     @Override
     public List<Kind> kinds() {
-        return List.of(Kind.GUARDED, Kind.FENCED, Kind.PLAIN, Kind.GUARDED, Kind.READ, Kind.TRY, Kind.PAIR);
+        return List.of(
+                Kind.GUARDED, Kind.FENCED, Kind.PLAIN, Kind.GUARDED, Kind.READ, Kind.TRY, Kind.PAIR, Kind.INSIDE);
     }
 
     @Override

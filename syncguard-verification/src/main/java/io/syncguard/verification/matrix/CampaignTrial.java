@@ -1,0 +1,102 @@
+package io.syncguard.verification.matrix;
+
+import io.syncguard.verification.ChangedLibrary;
+import io.syncguard.verification.Trial;
+import io.syncguard.verification.matrix.Fleet.Load;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.awaitility.core.ConditionTimeoutException;
+
+/** A short campaign on PostgreSQL as a trial. */
+public final class CampaignTrial implements Trial {
+
+    private static final long TTL_MILLIS = 1000;
+    private static final long WAIT_MILLIS = 2000;
+    private static final long LONG_WAIT_MILLIS = 15_000;
+
+    /** The faults of one trial, in the words of the report. */
+    public enum Faults {
+        NONE,
+        KILLED_PROCESSES,
+        PAUSED_PROCESSES,
+        LATE_COMMITS,
+        INTERRUPTS,
+        LINKS,
+        SLOW_LINKS,
+        LOST_ANSWERS,
+        SERVER_RESTARTS,
+        SESSIONS,
+        SCHEMA_LOCKS
+    }
+
+    private final Faults faults;
+    private final int rounds;
+    private final long waitMillis;
+
+    private CampaignTrial(Faults faults, int rounds, long waitMillis) {
+        this.faults = faults;
+        this.rounds = rounds;
+        this.waitMillis = waitMillis;
+    }
+
+    /** @param rounds of each fault in one run */
+    public static CampaignTrial with(Faults faults, int rounds) {
+        return new CampaignTrial(faults, rounds, WAIT_MILLIS);
+    }
+
+    /** Callers wait for longer than the entry of a dead waiter, or a lost wake-up, may delay them. */
+    public CampaignTrial withLongWaits() {
+        return new CampaignTrial(faults, rounds, LONG_WAIT_MILLIS);
+    }
+
+    @Override
+    public Verdict run(ChangedLibrary library, long seed) throws Exception {
+        Load usual = Load.USUAL;
+        Load load = new Load(
+                usual.processes(), usual.clients(), TTL_MILLIS, waitMillis, library.classPath(), usual.environment());
+        try (PostgresSite site = new PostgresSite(load.processes())) {
+            List<Fault> chosen = new ArrayList<>();
+            Campaign campaign = new Campaign("planted", site, chosen, load, Set.of(), seed);
+            chosen.addAll(choose(site, campaign.fleet()));
+            chosen.add(Fault.calm().everyNth(rounds));
+            CampaignReport report = campaign.run(rounds);
+            return new Verdict(report.operations(), report.violations());
+        } catch (ConditionTimeoutException ex) {
+            return new Verdict(0, List.of("NO PROGRESS: " + ex.getMessage()));
+        }
+    }
+
+    private List<Fault> choose(PostgresSite site, Fleet fleet) {
+        List<Fault> processes = new ProcessFaults(fleet, TTL_MILLIS).all();
+        List<Fault> links = new LinkFaults(site.links(), TTL_MILLIS).all();
+        List<Fault> server = new PostgresServerFaults(site).all();
+        return switch (faults) {
+            case NONE -> List.of();
+            case KILLED_PROCESSES -> ofRow(1, processes);
+            case PAUSED_PROCESSES -> ofRow(2, processes);
+            case LATE_COMMITS -> new CommitFaults(fleet, site, TTL_MILLIS).all();
+            case INTERRUPTS -> ofRow(15, processes);
+            case LINKS -> ofRow(4, links);
+            case LOST_ANSWERS -> ofRow(5, links);
+            case SLOW_LINKS -> ofRow(6, links);
+            case SERVER_RESTARTS -> ofRow(3, server);
+            case SESSIONS -> ofRow(14, server);
+            case SCHEMA_LOCKS -> ofRow(18, server);
+        };
+    }
+
+    /** All as often as the most frequent. */
+    private static List<Fault> ofRow(int row, List<Fault> faults) {
+        return faults.stream()
+                .filter(fault -> fault.row() == row)
+                .map(fault -> fault.everyNth(1))
+                .toList();
+    }
+
+    @Override
+    public String toString() {
+        return "matrix, " + faults.name().toLowerCase(java.util.Locale.ROOT).replace('_', ' ')
+                + (waitMillis == WAIT_MILLIS ? "" : ", long waits");
+    }
+}
