@@ -74,4 +74,9 @@ public final class StressTrial implements Trial {
         }
         return filled;
     }
+
+    @Override
+    public String toString() {
+        return "stress on " + (postgres ? "PostgreSQL" : "Redis");
+    }
 }

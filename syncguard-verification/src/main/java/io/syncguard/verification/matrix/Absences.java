@@ -63,6 +63,13 @@ final class Absences implements AutoCloseable {
                 .orElse(Long.MAX_VALUE);
     }
 
+    /** Whether the process was gone or stood still at some time between these. */
+    synchronized boolean isAbsent(String process, long from, long to) {
+        return absences.stream()
+                .anyMatch(absence ->
+                        absence.process().equals(process) && absence.from() < to && absence.to() > from);
+    }
+
     /** Whether a process was killed or ended between these times. */
     synchronized boolean anyEndWithin(long from, long to) {
         return absences.stream()

@@ -1,5 +1,7 @@
 package io.syncguard.verification.matrix;
 
+import io.syncguard.verification.matrix.Gaps.Gap;
+
 /**
  * One call of a client for one key. Times are {@link System#nanoTime}, which all processes of a machine share; zero
  * means never.
@@ -73,6 +75,16 @@ record Call(
 
     boolean isGranted() {
         return granted != 0;
+    }
+
+    /**
+     * Whether it waited for the key of this gap in a process that was gone or stood still in the gap, or shortly before.
+     */
+    boolean mayLeaveEntry(Gap gap, Absences absences, long waiterTtlNanos) {
+        return key.equals(gap.key())
+                && start < gap.to()
+                && waitMillis > 0
+                && absences.isAbsent(process, Math.max(start, gap.from() - waiterTtlNanos), isGranted() ? granted : gap.to());
     }
 
     String toLine() {

@@ -148,7 +148,7 @@ final class Campaign {
         violations.addAll(CallRules.hangs(calls, Site.NETWORK_TIMEOUT_MILLIS, absences));
         List<Gap> gaps = Gaps.of(calls, absences);
         gaps.stream()
-                .filter(this::isTooLong)
+                .filter(gap -> isTooLong(gap, calls))
                 .forEach(gap -> violations.add("NO HOLDER: the key " + gap.key() + " had no holder for "
                         + gap.nanos() / MILLI + " ms although somebody waited, from " + gap.from()));
         rounds.stream()
@@ -178,12 +178,15 @@ final class Campaign {
         return site.applications().queryForObject(OUT_OF_ORDER, Long.class, plain);
     }
 
-    /** Longer than a dead holder and a dead waiter explain; the time of a fault, and of a stalled machine, is extra. */
-    private boolean isTooLong(Gap gap) {
+    /** Longer than a dead holder or a dead waiter explains; the time of a fault, and of a stalled machine, is extra. */
+    private boolean isTooLong(Gap gap, List<Call> calls) {
         long faulty = rounds.stream()
                 .mapToLong(round -> overlap(gap, round.from, round.healed))
                 .sum();
-        long allowed = Math.max(load.ttlMillis() + TOLERANCE_MILLIS, WAITER_TTL_MILLIS) + RECOVERY_MILLIS;
+        boolean mayBeDead = calls.stream().anyMatch(call -> call.mayLeaveEntry(gap, absences, WAITER_TTL_MILLIS * MILLI));
+        // A release may have handed the key over to the dead waiter.
+        long lease = mayBeDead ? Math.max(load.ttlMillis(), WAITER_TTL_MILLIS) : load.ttlMillis();
+        long allowed = lease + TOLERANCE_MILLIS + RECOVERY_MILLIS;
         return gap.nanos() - faulty - absences.ofMachine(gap.from(), gap.to()) > allowed * MILLI;
     }
 

@@ -30,7 +30,7 @@ final class ShopClient implements Runnable {
     private static final int LONG_WORK_MILLIS = 1300;
 
     /** So many bodies are short for each long one. */
-    private static final int SHORT_BODIES = 80;
+    private static final int SHORT_BODIES = 40;
 
     private static final long MILLI = 1_000_000;
 

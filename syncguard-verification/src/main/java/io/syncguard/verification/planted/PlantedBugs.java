@@ -1,71 +1,73 @@
 package io.syncguard.verification.planted;
 
-import io.syncguard.verification.ChangedLibrary.Edit;
+import io.syncguard.verification.StressTrial;
+import io.syncguard.verification.Trial;
 import io.syncguard.verification.matrix.CampaignTrial;
 import io.syncguard.verification.matrix.CampaignTrial.Faults;
 import java.util.List;
 
-/** The bugs of the protocol that lock services have had. */
+/** Bugs that lock services have had, other ones or earlier versions of ours. */
 final class PlantedBugs {
 
-    private static final String SCRIPT = "resources/db/syncguard/postgresql/R__syncguard_schema.sql";
-    private static final String CORE = "java/io/syncguard/core/";
-    private static final String POSTGRES = "java/io/syncguard/postgres/";
+    private static final Trial CALM = CampaignTrial.with(Faults.NONE, 1);
+    private static final Trial LATE_COMMITS = CampaignTrial.with(Faults.LATE_COMMITS, 2);
+    private static final Trial PAUSES = CampaignTrial.with(Faults.PAUSED_PROCESSES, 3);
+    private static final Trial KILLS = CampaignTrial.with(Faults.KILLED_PROCESSES, 2);
+    private static final Trial KILLS_WITH_LONG_WAITS =
+            CampaignTrial.with(Faults.KILLED_PROCESSES, 2).withLongWaits();
+    private static final Trial SESSIONS = CampaignTrial.with(Faults.SESSIONS, 4);
+    private static final Trial RESTARTS = CampaignTrial.with(Faults.SERVER_RESTARTS, 2);
+    private static final Trial LINKS = CampaignTrial.with(Faults.LINKS, 1);
+    private static final Trial SLOW_LINKS = CampaignTrial.with(Faults.SLOW_LINKS, 1);
+    private static final Trial LOST_ANSWERS = CampaignTrial.with(Faults.LOST_ANSWERS, 5);
+    private static final Trial POSTGRES_STRESS = StressTrial.onPostgres(8);
+    private static final Trial REDIS_STRESS = StressTrial.onRedis(8);
 
     private PlantedBugs() {}
 
     static List<PlantedBug> all() {
         return List.of(
+                new PlantedBug("takeover-without-key", "a takeover is an update that changes no key", LATE_COMMITS),
+                new PlantedBug("check-without-row-lock", "the guard of a commit locks no row", LATE_COMMITS),
+                new PlantedBug("release-by-key", "a release finds its lease by the key", PAUSES),
+                new PlantedBug("heartbeat-by-key", "a heartbeat finds its lease by the key", POSTGRES_STRESS),
+                new PlantedBug("deadline-from-reply", "the deadline of a grant counts from the reply", CALM),
+                new PlantedBug("extension-from-reply", "the deadline of an extension counts from the reply", SLOW_LINKS),
+                new PlantedBug("hand-over-from-grant", "the deadline of a hand-over counts from its message", CALM),
+                new PlantedBug("no-local-deadline", "only the server ends a lease, and not the deadline", PAUSES),
+                new PlantedBug("start-of-transaction", "now() is the clock of a lease", POSTGRES_STRESS),
+                new PlantedBug("counter-deleted", "a release deletes the counter of the fences", CALM),
+                new PlantedBug("asynchronous-acquire", "a grant is answered before it is on the disk", RESTARTS),
+                new PlantedBug("no-safety-poll", "waiters rely on wake-ups alone", KILLS_WITH_LONG_WAITS),
+                new PlantedBug("in-callers-transaction", "an acquire joins the caller's transaction", CALM),
+                new PlantedBug("own-grant-missed", "a repeated acquire does not look for its own grant", SESSIONS),
+                new PlantedBug("sessions-mixed-up", "a hand-over reaches a waiter of another process", CALM),
+                new PlantedBug("release-races-heartbeat", "a heartbeat finds a released lease lost", POSTGRES_STRESS),
+                new PlantedBug("heartbeat-ends", "a failed heartbeat is the last one", LINKS),
+                new PlantedBug("wait-without-end", "a wait goes on beyond its wait time", KILLS),
+                new PlantedBug("renewal-revives", "an extension revives a lapsed lease", POSTGRES_STRESS),
+                new PlantedBug("threads-share", "all threads of a process own its locks", CALM),
                 new PlantedBug(
-                        "takeover-without-key",
-                        "a takeover is an update that changes no key",
-                        CampaignTrial.with(Faults.LATE_COMMITS, 2),
-                        new Edit(
-                                SCRIPT,
-                                """
-                                    key            TEXT COLLATE "C" PRIMARY KEY,
-                                    lock_id        TEXT COLLATE "C" NOT NULL UNIQUE,
-                                """,
-                                """
-                                    key            TEXT COLLATE "C" PRIMARY KEY,
-                                    lock_id        TEXT COLLATE "C" NOT NULL,
-                                """),
-                        new Edit(
-                                SCRIPT,
-                                """
-                                        v_pinned := NOT FOUND;
-                                """,
-                                """
-                                        v_pinned := NOT FOUND AND false;
-                                """),
-                        new Edit(
-                                SCRIPT,
-                                """
-                                        VALUES (p_key, p_lock_id, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(p_fence), p_key, p_owner);
-                                    END IF;
-                                    RETURN v_now;
-                                """,
-                                """
-                                        VALUES (p_key, p_lock_id, v_now + p_ttl_ms, v_now, ${syncguard_locks}_fence_text(p_fence), p_key, p_owner)
-                                        ON CONFLICT (key) DO UPDATE SET lock_id = excluded.lock_id,
-                                            expires_at_ms = excluded.expires_at_ms, acquired_at_ms = excluded.acquired_at_ms,
-                                            fence = excluded.fence, owner = excluded.owner;
-                                    END IF;
-                                    RETURN v_now;
-                                """)),
+                        "lapsed-reader-passed-over", "a lapsed reader is passed over and not deleted", POSTGRES_STRESS),
+                new PlantedBug("look-without-lock", "a grant relies on a look without the row lock", CALM),
+                new PlantedBug("readers-share-release", "the release of one reader frees all", CALM),
+                new PlantedBug("in-doubt-left", "an acquire in doubt is not released", LOST_ANSWERS),
                 new PlantedBug(
-                        "check-without-row-lock",
-                        "the guard of a commit looks at the lease and does not lock its row",
-                        CampaignTrial.with(Faults.LATE_COMMITS, 2),
-                        new Edit(POSTGRES + "PostgresPins.java", "ORDER BY l.lock_id FOR KEY SHARE", "ORDER BY l.lock_id"),
-                        new Edit(POSTGRES + "PostgresPins.java", "ORDER BY s.lock_id FOR KEY SHARE", "ORDER BY s.lock_id")),
-                new PlantedBug(
-                        "deadline-from-reply",
-                        "the deadline of a grant counts from the reply",
-                        CampaignTrial.with(Faults.NONE, 1),
-                        new Edit(
-                                CORE + "Acquirer.java",
-                                "Confirmation.of(sentAt, oneAttempt.ttl(), granted.expiresAt())",
-                                "Confirmation.of(time.nanoTime(), oneAttempt.ttl(), granted.expiresAt())")));
+                        "in-doubt-released-once", "an acquire in doubt is released before it arrives", POSTGRES_STRESS),
+                new PlantedBug("newcomer-passes", "a first try passes the waiters", CALM),
+                new PlantedBug("lapsed-entry-left", "a grant leaves its lapsed queue entry", POSTGRES_STRESS),
+                new PlantedBug("key-in-two-looks", "who leaves is handed the key between two looks", POSTGRES_STRESS),
+                new PlantedBug("wake-up-behind-reader-lost", "a reader that leaves wakes nobody behind it", CALM),
+                new PlantedBug("release-wakes-nobody", "a release without a hand-over wakes nobody", CALM),
+                new PlantedBug("redis-no-tolerance", "Redis: a lapsed key is free at once", REDIS_STRESS),
+                new PlantedBug("redis-own-grant-missed", "Redis: an acquire does not look for its own grant", REDIS_STRESS),
+                new PlantedBug("redis-counter-deleted", "Redis: a release deletes the counter", REDIS_STRESS),
+                new PlantedBug("redis-release-by-key", "Redis: a lease is live while its key has any", REDIS_STRESS),
+                new PlantedBug("redis-extension-revives", "Redis: an extension revives a lapsed lease", REDIS_STRESS));
+    }
+
+    /** Each kind of run. */
+    static List<Trial> trials() {
+        return all().stream().map(PlantedBug::trial).distinct().toList();
     }
 }
