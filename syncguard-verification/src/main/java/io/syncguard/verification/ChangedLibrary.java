@@ -1,5 +1,8 @@
 package io.syncguard.verification;
 
+import io.syncguard.postgres.PostgresScript;
+import io.syncguard.postgres.PostgresTables;
+import io.syncguard.spi.FenceSource;
 import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -10,11 +13,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import javax.sql.DataSource;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * The library with some of its sources changed: a directory with the compiled classes and the changed scripts, which
@@ -73,17 +77,24 @@ public final class ChangedLibrary {
         return library;
     }
 
-    /** Empty if nothing was changed. */
-    public String classPath() throws IOException {
-        try (var files = Files.list(directory)) {
-            return files.findAny().isEmpty() ? "" : directory.toAbsolutePath().toString();
-        }
+    /** Its classes and scripts come before those on the class path. */
+    public Path directory() {
+        return directory.toAbsolutePath();
     }
 
-    /** The script of the schema on PostgreSQL, if it was changed. */
-    Optional<String> script() throws IOException {
+    /** Runs the script of the schema on PostgreSQL if it was changed, where that of the library ran before. */
+    void installScript(DataSource dataSource) throws IOException {
         Path script = directory.resolve(SCRIPT);
-        return Files.exists(script) ? Optional.of(Files.readString(script)) : Optional.empty();
+        if (!Files.exists(script)) {
+            return;
+        }
+        String filled = Files.readString(script);
+        for (Map.Entry<String, String> each : new PostgresScript(PostgresTables.DEFAULT, FenceSource.COUNTER)
+                .placeholders()
+                .entrySet()) {
+            filled = filled.replace("${" + each.getKey() + "}", each.getValue());
+        }
+        new JdbcTemplate(dataSource).execute(filled);
     }
 
     private void write(Map<String, String> changed) throws IOException {

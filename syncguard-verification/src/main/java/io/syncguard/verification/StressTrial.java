@@ -1,11 +1,8 @@
 package io.syncguard.verification;
 
-import io.syncguard.postgres.PostgresScript;
-import io.syncguard.postgres.PostgresTables;
-import io.syncguard.spi.FenceSource;
-import java.util.Map;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.stream.Stream;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The stress as a trial: processes that use locks in all ways at random, and are disturbed all the time. */
 public final class StressTrial implements Trial {
@@ -36,7 +33,7 @@ public final class StressTrial implements Trial {
         StressRun run = new StressRun(
                 new StressSettings(seed, seconds, WORKERS, CLIENTS),
                 surroundings -> postgres ? server(surroundings, library) : new RedisStressServer(surroundings),
-                library.classPath());
+                library.directory().toString());
         try {
             StressReport report = run.run();
             return new Verdict(
@@ -54,25 +51,14 @@ public final class StressTrial implements Trial {
         }
     }
 
-    /** The test has created the schema with the script of the unchanged library. */
     private static StressServer server(StressServer.Surroundings surroundings, ChangedLibrary library) {
         StressServer server = new PostgresStressServer(surroundings);
         try {
-            library.script().ifPresent(script -> new JdbcTemplate(surroundings.dataSource()).execute(filled(script)));
-        } catch (java.io.IOException ex) {
-            throw new java.io.UncheckedIOException(ex);
+            library.installScript(surroundings.dataSource());
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
         }
         return server;
-    }
-
-    private static String filled(String script) {
-        String filled = script;
-        for (Map.Entry<String, String> each : new PostgresScript(PostgresTables.DEFAULT, FenceSource.COUNTER)
-                .placeholders()
-                .entrySet()) {
-            filled = filled.replace("${" + each.getKey() + "}", each.getValue());
-        }
-        return filled;
     }
 
     @Override

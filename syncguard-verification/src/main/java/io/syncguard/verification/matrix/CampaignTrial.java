@@ -54,7 +54,7 @@ public final class CampaignTrial implements Trial {
     public Verdict run(ChangedLibrary library, long seed) throws Exception {
         Load usual = Load.USUAL;
         Load load = new Load(
-                usual.processes(), usual.clients(), TTL_MILLIS, waitMillis, library.classPath(), usual.environment());
+                usual.processes(), usual.clients(), TTL_MILLIS, waitMillis, library.directory().toString(), usual.environment());
         try (PostgresSite site = new PostgresSite(load.processes())) {
             List<Fault> chosen = new ArrayList<>();
             Campaign campaign = new Campaign("planted", site, chosen, load, Set.of(), seed);

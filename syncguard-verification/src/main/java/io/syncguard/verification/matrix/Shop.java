@@ -47,6 +47,10 @@ public final class Shop {
     private static final long MILLI = 1_000_000;
     private static final int SPINNERS = 8;
 
+    /** The library does not wait for its threads, which end at once. */
+    private static final long ENDING_MILLIS = 2000;
+
+
     private final ConfigurableApplicationContext application;
     private final List<Thread> clients = new ArrayList<>();
     private volatile boolean ended;
@@ -172,13 +176,22 @@ public final class Shop {
             client.join();
         }
         application.close();
-        List<String> left = Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().startsWith("syncguard"))
-                .map(Thread::getName)
-                .toList();
+        long patience = System.nanoTime() + ENDING_MILLIS * MILLI;
+        List<String> left = threadsOfLibrary();
+        while (!left.isEmpty() && System.nanoTime() < patience) {
+            LockSupport.parkNanos(10 * MILLI);
+            left = threadsOfLibrary();
+        }
         if (!left.isEmpty()) {
             System.out.println(LEFT + left);
         }
+    }
+
+    private static List<String> threadsOfLibrary() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.startsWith("syncguard"))
+                .toList();
     }
 
     @Configuration(proxyBeanMethods = false)

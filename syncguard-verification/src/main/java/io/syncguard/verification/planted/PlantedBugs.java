@@ -2,6 +2,7 @@ package io.syncguard.verification.planted;
 
 import io.syncguard.verification.StressTrial;
 import io.syncguard.verification.Trial;
+import io.syncguard.verification.WakeUpTrial;
 import io.syncguard.verification.matrix.CampaignTrial;
 import io.syncguard.verification.matrix.CampaignTrial.Faults;
 import java.util.List;
@@ -21,6 +22,7 @@ final class PlantedBugs {
     private static final Trial SLOW_LINKS = CampaignTrial.with(Faults.SLOW_LINKS, 1);
     private static final Trial LOST_ANSWERS = CampaignTrial.with(Faults.LOST_ANSWERS, 5);
     private static final Trial POSTGRES_STRESS = StressTrial.onPostgres(8);
+    private static final Trial WAKE_UPS = new WakeUpTrial(6);
     private static final Trial REDIS_STRESS = StressTrial.onRedis(8);
 
     private PlantedBugs() {}
@@ -33,15 +35,15 @@ final class PlantedBugs {
                 new PlantedBug("heartbeat-by-key", "a heartbeat finds its lease by the key", POSTGRES_STRESS),
                 new PlantedBug("deadline-from-reply", "the deadline of a grant counts from the reply", CALM),
                 new PlantedBug("extension-from-reply", "the deadline of an extension counts from the reply", SLOW_LINKS),
-                new PlantedBug("hand-over-from-grant", "the deadline of a hand-over counts from its message", CALM),
+                new PlantedBug("hand-over-from-grant", "the deadline of a hand-over counts from its message", POSTGRES_STRESS),
                 new PlantedBug("no-local-deadline", "only the server ends a lease, and not the deadline", PAUSES),
                 new PlantedBug("start-of-transaction", "now() is the clock of a lease", POSTGRES_STRESS),
                 new PlantedBug("counter-deleted", "a release deletes the counter of the fences", CALM),
                 new PlantedBug("asynchronous-acquire", "a grant is answered before it is on the disk", RESTARTS),
                 new PlantedBug("no-safety-poll", "waiters rely on wake-ups alone", KILLS_WITH_LONG_WAITS),
                 new PlantedBug("in-callers-transaction", "an acquire joins the caller's transaction", CALM),
-                new PlantedBug("own-grant-missed", "a repeated acquire does not look for its own grant", SESSIONS),
-                new PlantedBug("sessions-mixed-up", "a hand-over reaches a waiter of another process", CALM),
+                new PlantedBug("own-grant-missed", "a repeated acquire does not look for its own grant", POSTGRES_STRESS),
+                new PlantedBug("sessions-mixed-up", "a hand-over reaches a waiter of another process", POSTGRES_STRESS),
                 new PlantedBug("release-races-heartbeat", "a heartbeat finds a released lease lost", POSTGRES_STRESS),
                 new PlantedBug("heartbeat-ends", "a failed heartbeat is the last one", LINKS),
                 new PlantedBug("wait-without-end", "a wait goes on beyond its wait time", KILLS),
@@ -53,16 +55,25 @@ final class PlantedBugs {
                 new PlantedBug("readers-share-release", "the release of one reader frees all", CALM),
                 new PlantedBug("in-doubt-left", "an acquire in doubt is not released", LOST_ANSWERS),
                 new PlantedBug(
-                        "in-doubt-released-once", "an acquire in doubt is released before it arrives", POSTGRES_STRESS),
+                        "in-doubt-released-once", "an acquire in doubt is released for a limited time", POSTGRES_STRESS),
                 new PlantedBug("newcomer-passes", "a first try passes the waiters", CALM),
                 new PlantedBug("lapsed-entry-left", "a grant leaves its lapsed queue entry", POSTGRES_STRESS),
                 new PlantedBug("key-in-two-looks", "who leaves is handed the key between two looks", POSTGRES_STRESS),
-                new PlantedBug("wake-up-behind-reader-lost", "a reader that leaves wakes nobody behind it", CALM),
-                new PlantedBug("release-wakes-nobody", "a release without a hand-over wakes nobody", CALM),
+                new PlantedBug("wake-up-behind-reader-lost", "who leaves wakes nobody behind it", WAKE_UPS),
+                new PlantedBug(
+                        "writer-behind-readers-sleeps",
+                        "a writer that leaves does not wake the writer behind readers",
+                        WAKE_UPS),
+                new PlantedBug("release-wakes-nobody", "a release without a hand-over wakes nobody", WAKE_UPS),
+                new PlantedBug(
+                        "late-extension-forgotten",
+                        "a late, shorter extension ends a lease earlier than its holder knows",
+                        POSTGRES_STRESS),
                 new PlantedBug("redis-no-tolerance", "Redis: a lapsed key is free at once", REDIS_STRESS),
                 new PlantedBug("redis-own-grant-missed", "Redis: an acquire does not look for its own grant", REDIS_STRESS),
                 new PlantedBug("redis-counter-deleted", "Redis: a release deletes the counter", REDIS_STRESS),
                 new PlantedBug("redis-release-by-key", "Redis: a lease is live while its key has any", REDIS_STRESS),
+                new PlantedBug("redis-dead-reader-first", "Redis: a dead reader stays first in the queue", REDIS_STRESS),
                 new PlantedBug("redis-extension-revives", "Redis: an extension revives a lapsed lease", REDIS_STRESS));
     }
 
