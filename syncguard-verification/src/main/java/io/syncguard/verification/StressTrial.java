@@ -2,7 +2,8 @@ package io.syncguard.verification;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.stream.Stream;
+import java.util.ArrayList;
+import java.util.List;
 
 /** The stress as a trial: processes that use locks in all ways at random, and are disturbed all the time. */
 public final class StressTrial implements Trial {
@@ -36,16 +37,13 @@ public final class StressTrial implements Trial {
                 library.directory().toString());
         try {
             StressReport report = run.run();
-            return new Verdict(
-                    report.operations(),
-                    Stream.concat(
-                                    report.violations().stream().map(Violation::toString),
-                                    Stream.concat(
-                                            report.complaints().stream(),
-                                            report.lateGuarded() > 0
-                                                    ? Stream.of("EFFECTS: the guard let pass a smaller fence")
-                                                    : Stream.of()))
-                            .toList());
+            List<String> violations = new ArrayList<>(
+                    report.violations().stream().map(Violation::toString).toList());
+            report.complaints().forEach(complaint -> violations.add("COMPLAINT: " + complaint));
+            if (violations.isEmpty()) {
+                run.deleteFiles();
+            }
+            return new Verdict(report.operations(), violations);
         } finally {
             run.stop();
         }

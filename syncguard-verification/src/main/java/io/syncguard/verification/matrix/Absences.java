@@ -70,6 +70,14 @@ final class Absences implements AutoCloseable {
                         absence.process().equals(process) && absence.from() < to && absence.to() > from);
     }
 
+    /** Whether any process was gone or stood still at some time between these. */
+    synchronized boolean anyWithin(long from, long to) {
+        return absences.stream()
+                .anyMatch(absence -> !absence.process().equals(ALL)
+                        && absence.from() < to
+                        && (absence.to() == Long.MAX_VALUE ? absence.from() : absence.to()) > from);
+    }
+
     /** Whether a process was killed or ended between these times. */
     synchronized boolean anyEndWithin(long from, long to) {
         return absences.stream()

@@ -32,6 +32,10 @@ final class Campaign {
     private static final long TOLERANCE_MILLIS = 1000;
     private static final long WAITER_TTL_MILLIS = 5000;
     private static final long RECOVERY_MILLIS = 500;
+
+    /** Two network timeouts, in which the release of an acquire in doubt arrives. */
+    private static final long IN_DOUBT_MILLIS = 2 * Site.NETWORK_TIMEOUT_MILLIS;
+
     private static final long MILLI = 1_000_000;
     private static final int MOST_MILLIS_BEFORE_FAULT = 150;
 
@@ -186,7 +190,9 @@ final class Campaign {
         boolean mayBeDead = calls.stream().anyMatch(call -> call.mayLeaveEntry(gap, absences, WAITER_TTL_MILLIS * MILLI));
         // A release may have handed the key over to the dead waiter.
         long lease = mayBeDead ? Math.max(load.ttlMillis(), WAITER_TTL_MILLIS) : load.ttlMillis();
-        long allowed = lease + TOLERANCE_MILLIS + RECOVERY_MILLIS;
+        // While all processes live, nobody waits for the end of a lease: what is in doubt is released in the background.
+        boolean allLive = !absences.anyWithin(gap.from() - load.ttlMillis() * MILLI, gap.to());
+        long allowed = (allLive ? Math.min(lease, IN_DOUBT_MILLIS) : lease) + TOLERANCE_MILLIS + RECOVERY_MILLIS;
         return gap.nanos() - faulty - absences.ofMachine(gap.from(), gap.to()) > allowed * MILLI;
     }
 

@@ -14,6 +14,7 @@ public final class CampaignTrial implements Trial {
     private static final long TTL_MILLIS = 1000;
     private static final long WAIT_MILLIS = 2000;
     private static final long LONG_WAIT_MILLIS = 15_000;
+    private static final long LONG_TTL_MILLIS = 20_000;
 
     /** The faults of one trial, in the words of the report. */
     public enum Faults {
@@ -26,35 +27,43 @@ public final class CampaignTrial implements Trial {
         SLOW_LINKS,
         LOST_ANSWERS,
         SERVER_RESTARTS,
+        SERVER_STANDSTILLS,
         SESSIONS,
         SCHEMA_LOCKS
     }
 
     private final Faults faults;
     private final int rounds;
+    private final long ttlMillis;
     private final long waitMillis;
 
-    private CampaignTrial(Faults faults, int rounds, long waitMillis) {
+    private CampaignTrial(Faults faults, int rounds, long ttlMillis, long waitMillis) {
         this.faults = faults;
         this.rounds = rounds;
+        this.ttlMillis = ttlMillis;
         this.waitMillis = waitMillis;
     }
 
     /** @param rounds of each fault in one run */
     public static CampaignTrial with(Faults faults, int rounds) {
-        return new CampaignTrial(faults, rounds, WAIT_MILLIS);
+        return new CampaignTrial(faults, rounds, TTL_MILLIS, WAIT_MILLIS);
     }
 
     /** Callers wait for longer than the entry of a dead waiter, or a lost wake-up, may delay them. */
     public CampaignTrial withLongWaits() {
-        return new CampaignTrial(faults, rounds, LONG_WAIT_MILLIS);
+        return new CampaignTrial(faults, rounds, ttlMillis, LONG_WAIT_MILLIS);
+    }
+
+    /** Nobody can wait for the end of a lease; keys are handed over. */
+    public CampaignTrial withLongLeases() {
+        return new CampaignTrial(faults, rounds, LONG_TTL_MILLIS, waitMillis);
     }
 
     @Override
     public Verdict run(ChangedLibrary library, long seed) throws Exception {
         Load usual = Load.USUAL;
         Load load = new Load(
-                usual.processes(), usual.clients(), TTL_MILLIS, waitMillis, library.directory().toString(), usual.environment());
+                usual.processes(), usual.clients(), ttlMillis, waitMillis, library.directory().toString(), usual.environment());
         try (PostgresSite site = new PostgresSite(load.processes())) {
             List<Fault> chosen = new ArrayList<>();
             Campaign campaign = new Campaign("planted", site, chosen, load, Set.of(), seed);
@@ -68,19 +77,24 @@ public final class CampaignTrial implements Trial {
     }
 
     private List<Fault> choose(PostgresSite site, Fleet fleet) {
-        List<Fault> processes = new ProcessFaults(fleet, TTL_MILLIS).all();
-        List<Fault> links = new LinkFaults(site.links(), TTL_MILLIS).all();
+        List<Fault> processes = new ProcessFaults(fleet, ttlMillis).all();
+        List<Fault> links = new LinkFaults(site.links(), ttlMillis).all();
         List<Fault> server = new PostgresServerFaults(site).all();
         return switch (faults) {
             case NONE -> List.of();
             case KILLED_PROCESSES -> ofRow(1, processes);
             case PAUSED_PROCESSES -> ofRow(2, processes);
-            case LATE_COMMITS -> new CommitFaults(fleet, site, TTL_MILLIS).all();
+            case LATE_COMMITS -> new CommitFaults(fleet, site, ttlMillis).all();
             case INTERRUPTS -> ofRow(15, processes);
             case LINKS -> ofRow(4, links);
             case LOST_ANSWERS -> ofRow(5, links);
             case SLOW_LINKS -> ofRow(6, links);
             case SERVER_RESTARTS -> ofRow(3, server);
+            case SERVER_STANDSTILLS -> List.of(Fault.of(3, "the server stands still for long", random -> {
+                Runnable goOn = site.server().freeze();
+                LinkFaults.pause(random, 2 * Site.NETWORK_TIMEOUT_MILLIS, 3 * Site.NETWORK_TIMEOUT_MILLIS);
+                goOn.run();
+            }));
             case SESSIONS -> ofRow(14, server);
             case SCHEMA_LOCKS -> ofRow(18, server);
         };
@@ -97,6 +111,7 @@ public final class CampaignTrial implements Trial {
     @Override
     public String toString() {
         return "matrix, " + faults.name().toLowerCase(java.util.Locale.ROOT).replace('_', ' ')
-                + (waitMillis == WAIT_MILLIS ? "" : ", long waits");
+                + (waitMillis == WAIT_MILLIS ? "" : ", long waits")
+                + (ttlMillis == TTL_MILLIS ? "" : ", long leases");
     }
 }

@@ -72,8 +72,8 @@ record PlantedBug(String name, String what, Trial trial) {
 
     private static Edit edit(String text) {
         int from = text.indexOf('\n') + 1;
-        int to = text.indexOf(REPLACED_BY);
-        String after = text.substring(to + REPLACED_BY.length());
+        int to = (text + "\n").indexOf(REPLACED_BY);
+        String after = (text + "\n").substring(to + REPLACED_BY.length());
         return new Edit(text.substring(0, from - 1), text.substring(from, to), after.stripTrailing());
     }
 
