@@ -66,6 +66,16 @@ public final class ChangedLibrary {
     public static ChangedLibrary with(List<Edit> edits) throws IOException {
         ChangedLibrary library = new ChangedLibrary(
                 Files.createTempDirectory(Files.createDirectories(Path.of("target", "planted")), "library-"));
+        library.write(changedSources(edits));
+        return library;
+    }
+
+    /**
+     * The changed sources by file.
+     *
+     * @throws IllegalArgumentException when an edit does not fit any more
+     */
+    public static Map<String, String> changedSources(List<Edit> edits) throws IOException {
         Map<String, String> changed = new LinkedHashMap<>();
         for (Edit edit : edits) {
             String text = changed.containsKey(edit.file)
@@ -73,8 +83,7 @@ public final class ChangedLibrary {
                     : Files.readString(SOURCES.resolve(edit.file));
             changed.put(edit.file, edit.applyTo(text));
         }
-        library.write(changed);
-        return library;
+        return changed;
     }
 
     /** Its classes and scripts come before those on the class path. */

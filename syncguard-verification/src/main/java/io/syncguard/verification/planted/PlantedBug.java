@@ -63,7 +63,7 @@ record PlantedBug(String name, String what, Trial trial) {
         return Optional.empty();
     }
 
-    private List<Edit> edits() throws IOException {
+    List<Edit> edits() throws IOException {
         try (InputStream file = PlantedBug.class.getResourceAsStream("/planted/" + name + ".edit")) {
             String text = "\n" + new String(file.readAllBytes(), StandardCharsets.UTF_8);
             return Stream.of(text.split("\n" + EDIT)).skip(1).map(PlantedBug::edit).toList();

@@ -69,7 +69,6 @@ final class PlantedBugs {
                 new PlantedBug("redis-no-tolerance", "Redis: a lapsed key is free at once", REDIS_STRESS),
                 new PlantedBug("redis-own-grant-missed", "Redis: an acquire does not look for its own grant", REDIS_STRESS),
                 new PlantedBug("redis-counter-deleted", "Redis: a release deletes the counter", REDIS_STRESS),
-                new PlantedBug("redis-dead-reader-first", "Redis: a dead reader stays first in the queue", REDIS_STRESS),
                 new PlantedBug("redis-extension-revives", "Redis: an extension revives a lapsed lease", REDIS_STRESS));
     }
 
