@@ -66,8 +66,7 @@ final class Absences implements AutoCloseable {
     /** Whether the process was gone or stood still at some time between these. */
     synchronized boolean isAbsent(String process, long from, long to) {
         return absences.stream()
-                .anyMatch(absence ->
-                        absence.process().equals(process) && absence.from() < to && absence.to() > from);
+                .anyMatch(absence -> absence.process().equals(process) && absence.from() < to && absence.to() > from);
     }
 
     /** Whether any process was gone or stood still at some time between these. */

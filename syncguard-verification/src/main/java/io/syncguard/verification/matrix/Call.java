@@ -84,7 +84,8 @@ record Call(
         return key.equals(gap.key())
                 && start < gap.to()
                 && waitMillis > 0
-                && absences.isAbsent(process, Math.max(start, gap.from() - waiterTtlNanos), isGranted() ? granted : gap.to());
+                && absences.isAbsent(
+                        process, Math.max(start, gap.from() - waiterTtlNanos), isGranted() ? granted : gap.to());
     }
 
     String toLine() {

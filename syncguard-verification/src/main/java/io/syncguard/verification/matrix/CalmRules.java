@@ -29,7 +29,8 @@ final class CalmRules {
                 .filter(call -> call.outcome().equals(LockErrorCode.LOST.name()))
                 .filter(call -> call.granted() > from && call.end() < end)
                 .filter(call -> absences.within(call.process(), call.start(), call.end()) < ttlMillis * MILLI / 3)
-                .forEach(call -> violations.add("LOSS: a lock was lost although nothing happened\n    " + call.toLine()));
+                .forEach(call ->
+                        violations.add("LOSS: a lock was lost although nothing happened\n    " + call.toLine()));
         gaps.stream()
                 .filter(gap -> gap.from() > from && gap.to() < end)
                 .filter(gap -> gap.nanos() - absences.ofMachine(gap.from(), gap.to()) > LONGEST_GAP)

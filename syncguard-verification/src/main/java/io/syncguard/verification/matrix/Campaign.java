@@ -187,10 +187,12 @@ final class Campaign {
         long faulty = rounds.stream()
                 .mapToLong(round -> overlap(gap, round.from, round.healed))
                 .sum();
-        boolean mayBeDead = calls.stream().anyMatch(call -> call.mayLeaveEntry(gap, absences, WAITER_TTL_MILLIS * MILLI));
+        boolean mayBeDead =
+                calls.stream().anyMatch(call -> call.mayLeaveEntry(gap, absences, WAITER_TTL_MILLIS * MILLI));
         // A release may have handed the key over to the dead waiter.
         long lease = mayBeDead ? Math.max(load.ttlMillis(), WAITER_TTL_MILLIS) : load.ttlMillis();
-        // While all processes live, nobody waits for the end of a lease: what is in doubt is released in the background.
+        // While all processes live, nobody waits for the end of a lease: what is in doubt is released in the
+        // background.
         boolean allLive = !absences.anyWithin(gap.from() - load.ttlMillis() * MILLI, gap.to());
         long allowed = (allLive ? Math.min(lease, IN_DOUBT_MILLIS) : lease) + TOLERANCE_MILLIS + RECOVERY_MILLIS;
         return gap.nanos() - faulty - absences.ofMachine(gap.from(), gap.to()) > allowed * MILLI;

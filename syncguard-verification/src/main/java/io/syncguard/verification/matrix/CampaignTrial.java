@@ -63,7 +63,12 @@ public final class CampaignTrial implements Trial {
     public Verdict run(ChangedLibrary library, long seed) throws Exception {
         Load usual = Load.USUAL;
         Load load = new Load(
-                usual.processes(), usual.clients(), ttlMillis, waitMillis, library.directory().toString(), usual.environment());
+                usual.processes(),
+                usual.clients(),
+                ttlMillis,
+                waitMillis,
+                library.directory().toString(),
+                usual.environment());
         try (PostgresSite site = new PostgresSite(load.processes())) {
             List<Fault> chosen = new ArrayList<>();
             Campaign campaign = new Campaign("planted", site, chosen, load, Set.of(), seed);
@@ -90,11 +95,12 @@ public final class CampaignTrial implements Trial {
             case LOST_ANSWERS -> ofRow(5, links);
             case SLOW_LINKS -> ofRow(6, links);
             case SERVER_RESTARTS -> ofRow(3, server);
-            case SERVER_STANDSTILLS -> List.of(Fault.of(3, "the server stands still for long", random -> {
-                Runnable goOn = site.server().freeze();
-                LinkFaults.pause(random, 2 * Site.NETWORK_TIMEOUT_MILLIS, 3 * Site.NETWORK_TIMEOUT_MILLIS);
-                goOn.run();
-            }));
+            case SERVER_STANDSTILLS ->
+                List.of(Fault.of(3, "the server stands still for long", random -> {
+                    Runnable goOn = site.server().freeze();
+                    LinkFaults.pause(random, 2 * Site.NETWORK_TIMEOUT_MILLIS, 3 * Site.NETWORK_TIMEOUT_MILLIS);
+                    goOn.run();
+                }));
             case SESSIONS -> ofRow(14, server);
             case SCHEMA_LOCKS -> ofRow(18, server);
         };

@@ -16,13 +16,12 @@ final class PostgresSite implements Site {
     /** The user of the processes. Its defaults may be changed; those of the test may not. */
     static final String USER = "shop";
 
-    private static final Map<String, String> DURABLE =
-            Map.of(
-                    "fsync", "on",
-                    "synchronous_commit", "on",
-                    "full_page_writes", "on",
-                    "max_connections", "200",
-                    "track_commit_timestamp", "on");
+    private static final Map<String, String> DURABLE = Map.of(
+            "fsync", "on",
+            "synchronous_commit", "on",
+            "full_page_writes", "on",
+            "max_connections", "200",
+            "track_commit_timestamp", "on");
 
     private final OwnPostgres server;
     private final List<FaultyLink> links = new ArrayList<>();

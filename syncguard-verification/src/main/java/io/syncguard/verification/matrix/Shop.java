@@ -50,7 +50,6 @@ public final class Shop {
     /** The library does not wait for its threads, which end at once. */
     private static final long ENDING_MILLIS = 2000;
 
-
     private final ConfigurableApplicationContext application;
     private final List<Thread> clients = new ArrayList<>();
     private volatile boolean ended;

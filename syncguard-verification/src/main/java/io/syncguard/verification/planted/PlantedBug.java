@@ -54,7 +54,9 @@ record PlantedBug(String name, String what, Trial trial) {
             operations += verdict.operations();
             if (!verdict.violations().isEmpty()) {
                 return Optional.of(new Catch(
-                        verdict.violations().stream().map(PlantedBug::rule).collect(Collectors.toCollection(LinkedHashSet::new)),
+                        verdict.violations().stream()
+                                .map(PlantedBug::rule)
+                                .collect(Collectors.toCollection(LinkedHashSet::new)),
                         verdict.violations().get(0),
                         operations,
                         secondsSince(from)));
@@ -66,7 +68,10 @@ record PlantedBug(String name, String what, Trial trial) {
     List<Edit> edits() throws IOException {
         try (InputStream file = PlantedBug.class.getResourceAsStream("/planted/" + name + ".edit")) {
             String text = "\n" + new String(file.readAllBytes(), StandardCharsets.UTF_8);
-            return Stream.of(text.split("\n" + EDIT)).skip(1).map(PlantedBug::edit).toList();
+            return Stream.of(text.split("\n" + EDIT))
+                    .skip(1)
+                    .map(PlantedBug::edit)
+                    .toList();
         }
     }
 

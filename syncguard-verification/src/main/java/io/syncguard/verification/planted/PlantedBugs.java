@@ -36,15 +36,18 @@ final class PlantedBugs {
                 new PlantedBug("release-by-key", "a release finds its lease by the key", PAUSES),
                 new PlantedBug("heartbeat-by-key", "a heartbeat finds its lease by the key", POSTGRES_STRESS),
                 new PlantedBug("deadline-from-reply", "the deadline of a grant counts from the reply", CALM),
-                new PlantedBug("extension-from-reply", "the deadline of an extension counts from the reply", SLOW_LINKS),
-                new PlantedBug("hand-over-from-grant", "the deadline of a hand-over counts from its message", POSTGRES_STRESS),
+                new PlantedBug(
+                        "extension-from-reply", "the deadline of an extension counts from the reply", SLOW_LINKS),
+                new PlantedBug(
+                        "hand-over-from-grant", "the deadline of a hand-over counts from its message", POSTGRES_STRESS),
                 new PlantedBug("no-local-deadline", "only the server ends a lease, and not the deadline", PAUSES),
                 new PlantedBug("start-of-transaction", "now() is the clock of a lease", POSTGRES_STRESS),
                 new PlantedBug("counter-deleted", "a release deletes the counter of the fences", CALM),
                 new PlantedBug("asynchronous-acquire", "a grant is answered before it is on the disk", RESTARTS),
                 new PlantedBug("no-safety-poll", "waiters rely on wake-ups alone", KILLS_WITH_LONG_WAITS),
                 new PlantedBug("in-callers-transaction", "an acquire joins the caller's transaction", CALM),
-                new PlantedBug("own-grant-missed", "a repeated acquire does not look for its own grant", POSTGRES_STRESS),
+                new PlantedBug(
+                        "own-grant-missed", "a repeated acquire does not look for its own grant", POSTGRES_STRESS),
                 new PlantedBug("sessions-mixed-up", "a hand-over reaches a waiter of another process", POSTGRES_STRESS),
                 new PlantedBug("release-races-heartbeat", "a heartbeat finds a released lease lost", POSTGRES_STRESS),
                 new PlantedBug("heartbeat-ends", "a failed heartbeat is the last one", LINKS),
@@ -67,7 +70,8 @@ final class PlantedBugs {
                         WAKE_UPS),
                 new PlantedBug("release-wakes-nobody", "a release without a hand-over wakes nobody", WAKE_UPS),
                 new PlantedBug("redis-no-tolerance", "Redis: a lapsed key is free at once", REDIS_STRESS),
-                new PlantedBug("redis-own-grant-missed", "Redis: an acquire does not look for its own grant", REDIS_STRESS),
+                new PlantedBug(
+                        "redis-own-grant-missed", "Redis: an acquire does not look for its own grant", REDIS_STRESS),
                 new PlantedBug("redis-counter-deleted", "Redis: a release deletes the counter", REDIS_STRESS),
                 new PlantedBug("redis-extension-revives", "Redis: an extension revives a lapsed lease", REDIS_STRESS));
     }
