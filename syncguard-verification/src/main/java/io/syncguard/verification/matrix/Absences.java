@@ -63,24 +63,22 @@ final class Absences implements AutoCloseable {
                 .orElse(Long.MAX_VALUE);
     }
 
-    /** Whether the process was gone or stood still at some time between these. */
+    /** Whether the process ended or stood still at some time between these. */
     synchronized boolean isAbsent(String process, long from, long to) {
         return absences.stream()
-                .anyMatch(absence -> absence.process().equals(process) && absence.from() < to && absence.to() > from);
+                .anyMatch(absence -> absence.process().equals(process) && isBetween(absence, from, to));
     }
 
-    /** Whether any process was gone or stood still at some time between these. */
-    synchronized boolean anyWithin(long from, long to) {
+    /** Whether any process ended or stood still at some time between these. */
+    synchronized boolean isAnyAbsent(long from, long to) {
         return absences.stream()
-                .anyMatch(absence -> !absence.process().equals(ALL)
-                        && absence.from() < to
-                        && (absence.to() == Long.MAX_VALUE ? absence.from() : absence.to()) > from);
+                .anyMatch(absence -> !absence.process().equals(ALL) && isBetween(absence, from, to));
     }
 
-    /** Whether a process was killed or ended between these times. */
-    synchronized boolean anyEndWithin(long from, long to) {
-        return absences.stream()
-                .anyMatch(absence -> absence.to() == Long.MAX_VALUE && absence.from() >= from && absence.from() <= to);
+    /** An end is a moment. */
+    private static boolean isBetween(Absence absence, long from, long to) {
+        long until = absence.to() == Long.MAX_VALUE ? absence.from() : absence.to();
+        return absence.from() < to && until > from;
     }
 
     @Override

@@ -13,7 +13,7 @@ final class CalmRules {
     /** How long the effects of earlier faults may last: a connection is tried again within a second. */
     private static final long AFTER_FAULT = 1000 * MILLI;
 
-    /** For so long the entry of a dead waiter may be in front: its ttl and the tolerance. */
+    /** For so long the entry of a dead or paused waiter may be in front: its ttl and the tolerance. */
     private static final long AFTER_DEATH = 6000 * MILLI;
 
     /** A wake-up takes a few milliseconds; the safety poll would take more than a second. */
@@ -35,7 +35,7 @@ final class CalmRules {
                 .filter(gap -> gap.from() > from && gap.to() < end)
                 .filter(gap -> gap.nanos() - absences.ofMachine(gap.from(), gap.to()) > LONGEST_GAP)
                 .filter(gap -> calls.stream().noneMatch(call -> mayHold(call, gap)))
-                .filter(gap -> !absences.anyEndWithin(gap.from() - AFTER_DEATH, gap.to()))
+                .filter(gap -> !absences.isAnyAbsent(gap.from() - AFTER_DEATH, gap.to()))
                 .forEach(gap -> violations.add("WAKE-UP: the key " + gap.key() + " stayed free for "
                         + gap.nanos() / MILLI + " ms although somebody waited and nothing happened, from "
                         + gap.from()));

@@ -193,7 +193,7 @@ final class Campaign {
         long lease = mayBeDead ? Math.max(load.ttlMillis(), WAITER_TTL_MILLIS) : load.ttlMillis();
         // While all processes live, nobody waits for the end of a lease: what is in doubt is released in the
         // background.
-        boolean allLive = !absences.anyWithin(gap.from() - load.ttlMillis() * MILLI, gap.to());
+        boolean allLive = !absences.isAnyAbsent(gap.from() - load.ttlMillis() * MILLI, gap.to());
         long allowed = (allLive ? Math.min(lease, IN_DOUBT_MILLIS) : lease) + TOLERANCE_MILLIS + RECOVERY_MILLIS;
         return gap.nanos() - faulty - absences.ofMachine(gap.from(), gap.to()) > allowed * MILLI;
     }

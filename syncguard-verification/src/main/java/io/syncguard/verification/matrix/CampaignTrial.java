@@ -5,6 +5,7 @@ import io.syncguard.verification.Trial;
 import io.syncguard.verification.matrix.Fleet.Load;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.awaitility.core.ConditionTimeoutException;
 
@@ -18,18 +19,15 @@ public final class CampaignTrial implements Trial {
 
     /** The faults of one trial, in the words of the report. */
     public enum Faults {
-        NONE,
+        NO_FAULT,
         KILLED_PROCESSES,
         PAUSED_PROCESSES,
         LATE_COMMITS,
-        INTERRUPTS,
         LINKS,
         SLOW_LINKS,
         LOST_ANSWERS,
         SERVER_RESTARTS,
-        SERVER_STANDSTILLS,
-        SESSIONS,
-        SCHEMA_LOCKS
+        SERVER_STANDSTILLS
     }
 
     private final Faults faults;
@@ -81,16 +79,16 @@ public final class CampaignTrial implements Trial {
         }
     }
 
+    /** Those of one row of the matrix. */
     private List<Fault> choose(PostgresSite site, Fleet fleet) {
         List<Fault> processes = new ProcessFaults(fleet, ttlMillis).all();
         List<Fault> links = new LinkFaults(site.links(), ttlMillis).all();
         List<Fault> server = new PostgresServerFaults(site).all();
         return switch (faults) {
-            case NONE -> List.of();
+            case NO_FAULT -> List.of();
             case KILLED_PROCESSES -> ofRow(1, processes);
             case PAUSED_PROCESSES -> ofRow(2, processes);
             case LATE_COMMITS -> new CommitFaults(fleet, site, ttlMillis).all();
-            case INTERRUPTS -> ofRow(15, processes);
             case LINKS -> ofRow(4, links);
             case LOST_ANSWERS -> ofRow(5, links);
             case SLOW_LINKS -> ofRow(6, links);
@@ -101,8 +99,6 @@ public final class CampaignTrial implements Trial {
                     LinkFaults.pause(random, 2 * Site.NETWORK_TIMEOUT_MILLIS, 3 * Site.NETWORK_TIMEOUT_MILLIS);
                     goOn.run();
                 }));
-            case SESSIONS -> ofRow(14, server);
-            case SCHEMA_LOCKS -> ofRow(18, server);
         };
     }
 
@@ -116,7 +112,7 @@ public final class CampaignTrial implements Trial {
 
     @Override
     public String toString() {
-        return "matrix, " + faults.name().toLowerCase(java.util.Locale.ROOT).replace('_', ' ')
+        return "matrix, " + faults.name().toLowerCase(Locale.ROOT).replace('_', ' ')
                 + (waitMillis == WAIT_MILLIS ? "" : ", long waits")
                 + (ttlMillis == TTL_MILLIS ? "" : ", long leases");
     }

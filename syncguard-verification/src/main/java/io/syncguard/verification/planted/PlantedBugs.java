@@ -10,13 +10,12 @@ import java.util.List;
 /** Bugs that lock services have had, other ones or earlier versions of ours. */
 final class PlantedBugs {
 
-    private static final Trial CALM = CampaignTrial.with(Faults.NONE, 1);
+    private static final Trial CALM = CampaignTrial.with(Faults.NO_FAULT, 1);
     private static final Trial LATE_COMMITS = CampaignTrial.with(Faults.LATE_COMMITS, 2);
     private static final Trial PAUSES = CampaignTrial.with(Faults.PAUSED_PROCESSES, 3);
     private static final Trial KILLS = CampaignTrial.with(Faults.KILLED_PROCESSES, 2);
     private static final Trial KILLS_WITH_LONG_WAITS =
             CampaignTrial.with(Faults.KILLED_PROCESSES, 2).withLongWaits();
-    private static final Trial SESSIONS = CampaignTrial.with(Faults.SESSIONS, 4);
     private static final Trial RESTARTS = CampaignTrial.with(Faults.SERVER_RESTARTS, 2);
     private static final Trial STANDSTILLS =
             CampaignTrial.with(Faults.SERVER_STANDSTILLS, 1).withLongWaits().withLongLeases();
