@@ -71,11 +71,17 @@ final class HandleRecorder {
         long left = lock.remaining().toNanos();
         if (left > 0) {
             recorder.write(asked.answered(System.nanoTime(), Outcome.OK).with(left));
-        } else if (lock.state() == LockHandle.State.LOST) {
+            return true;
+        }
+        HistoryEvent askedAgain = begin(Kind.HELD, lock, recorder);
+        LockHandle.State state = lock.state();
+        if (state == LockHandle.State.HELD) {
+            recorder.write(askedAgain.answered(System.nanoTime(), Outcome.OK));
+        } else if (state == LockHandle.State.LOST) {
             HistoryEvent seen = begin(Kind.LOSS_SEEN, lock, recorder);
             recorder.write(seen.answered(System.nanoTime(), Outcome.OK));
         }
-        return left > 0;
+        return state == LockHandle.State.HELD;
     }
 
     private HistoryEvent begin(Kind kind, LockHandle lock) {

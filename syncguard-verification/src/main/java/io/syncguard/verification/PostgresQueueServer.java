@@ -23,12 +23,15 @@ final class PostgresQueueServer implements QueueServer {
             """;
 
     private final String url = PostgresServer.newDatabaseUrl();
-    private final JdbcTemplate jdbc;
+    private final DataSource dataSource = PostgresServer.dataSource(url);
+    private final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
 
     PostgresQueueServer() {
-        DataSource dataSource = PostgresServer.dataSource(url);
         new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
-        jdbc = new JdbcTemplate(dataSource);
+    }
+
+    DataSource dataSource() {
+        return dataSource;
     }
 
     @Override

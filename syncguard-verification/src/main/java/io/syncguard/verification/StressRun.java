@@ -31,6 +31,11 @@ final class StressRun {
     private final StressDisturber disturber;
 
     StressRun(StressSettings settings, StressServer.Starter starter) throws IOException {
+        this(settings, starter, "");
+    }
+
+    /** @param classPath of changed classes for the workers, before the library's */
+    StressRun(StressSettings settings, StressServer.Starter starter, String classPath) throws IOException {
         this.settings = settings;
         this.directory = settings.newDirectory("stress");
         this.recorder = new HistoryRecorder("test", directory.resolve("test.history"));
@@ -40,7 +45,7 @@ final class StressRun {
         database.create();
         this.server = starter.start(new Surroundings(url, dataSource, directory));
         Random random = new Random(settings.seed());
-        this.fleet = new WorkerFleet(server, directory, settings.clients(), random);
+        this.fleet = new WorkerFleet(server, directory, settings.clients(), classPath, random);
         this.disturber = new StressDisturber(server, fleet, recorder, random);
     }
 

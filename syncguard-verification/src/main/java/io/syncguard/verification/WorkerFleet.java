@@ -28,15 +28,20 @@ final class WorkerFleet {
     private final StressServer server;
     private final Path directory;
     private final int clients;
+    private final String classPath;
     private final Random random;
     private final List<WorkerProcess> workers = new ArrayList<>();
     private final List<WorkerProcess> all = new ArrayList<>();
 
-    /** @param clients the number of client threads of each worker */
-    WorkerFleet(StressServer server, Path directory, int clients, Random random) {
+    /**
+     * @param clients the number of client threads of each worker
+     * @param classPath of changed classes, before the library's; usually empty
+     */
+    WorkerFleet(StressServer server, Path directory, int clients, String classPath, Random random) {
         this.server = server;
         this.directory = directory;
         this.clients = clients;
+        this.classPath = classPath;
         this.random = random;
     }
 
@@ -57,7 +62,7 @@ final class WorkerFleet {
                 Long.toString(WAITER_TTLS.get(index % WAITER_TTLS.size()).toMillis())));
         arguments.addAll(server.properties(index));
         WorkerProcess worker =
-                new WorkerProcess(name, directory, new Launch(StressWorker.class, "", Map.of(), arguments));
+                new WorkerProcess(name, directory, new Launch(StressWorker.class, classPath, Map.of(), arguments));
         all.add(worker);
         return worker;
     }

@@ -3,11 +3,7 @@ package io.syncguard.verification;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.testing.ChildJvm;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
-import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -24,15 +20,10 @@ abstract class WakeUpStressContract {
 
     private static final int PROCESSES = 8;
 
-    /** The extra time that a run may take on a busy machine until it has enough events. */
-    private static final int LIMIT_SECONDS = 30;
-
-    private static final long SECOND = 1_000_000_000L;
-
     private static final long SEED = Long.getLong("syncguard.stress.seed", new Random().nextInt(Integer.MAX_VALUE));
 
-    private final List<ChildJvm> children = new ArrayList<>();
     private final QueueServer server;
+    private WakeUpRun run;
 
     /** @param server is closed after the last test */
     WakeUpStressContract(QueueServer server) {
@@ -41,14 +32,12 @@ abstract class WakeUpStressContract {
 
     @BeforeAll
     void start() {
-        for (int i = 0; i < PROCESSES; i++) {
-            children.add(ChildJvm.start(WakeUpWorker.class, server.url()));
-        }
+        run = new WakeUpRun(PROCESSES, () -> ChildJvm.start(WakeUpWorker.class, server.url()), SEED);
     }
 
     @AfterAll
     void end() {
-        children.forEach(ChildJvm::close);
+        run.close();
         server.close();
     }
 
@@ -68,34 +57,10 @@ abstract class WakeUpStressContract {
     }
 
     private WakeUpReport work(String name, int processes, int threads, int seconds, Runnable disturbance) {
-        List<ChildJvm> workers = children.subList(0, processes);
-        // A process answers the first question when it has started.
-        workers.forEach(worker -> worker.ask("progress"));
-        Random random = new Random(SEED);
-        for (ChildJvm worker : workers) {
-            boolean shortens = worker == workers.get(0);
-            worker.ask(String.join(
-                    " ",
-                    "work",
-                    name,
-                    Long.toString(random.nextLong()),
-                    Integer.toString(threads),
-                    Boolean.toString(shortens)));
-        }
-        long end = System.nanoTime() + Integer.getInteger("syncguard.stress.seconds", seconds) * SECOND;
-        long limit = end + LIMIT_SECONDS * SECOND;
-        for (long now = 0; now < end || now < limit && !ask(workers, "progress").isEnough(); now = System.nanoTime()) {
-            disturbance.run();
-            LockSupport.parkNanos(SECOND / 5);
-        }
-        WakeUpReport report = ask(workers, "end");
+        WakeUpReport report = run.work(
+                name, processes, threads, Integer.getInteger("syncguard.stress.seconds", seconds), disturbance);
         System.out.println("wake-ups of " + name + " with -Dsyncguard.stress.seed=" + SEED + ": " + report);
         return report;
-    }
-
-    private static WakeUpReport ask(List<ChildJvm> workers, String what) {
-        Stream<String> reports = workers.stream().map(worker -> worker.ask(what));
-        return WakeUpReport.sum(reports.map(WakeUpReport::ofLine).toList());
     }
 
     private static void assertDone(WakeUpReport report) {

@@ -63,6 +63,22 @@ final class Absences implements AutoCloseable {
                 .orElse(Long.MAX_VALUE);
     }
 
+    /** Whether the process ended or stood still at some time between these. */
+    synchronized boolean isAbsent(String process, long from, long to) {
+        return absences.stream().anyMatch(absence -> absence.process().equals(process) && isBetween(absence, from, to));
+    }
+
+    /** Whether any process ended or stood still at some time between these. */
+    synchronized boolean isAnyAbsent(long from, long to) {
+        return absences.stream().anyMatch(absence -> !absence.process().equals(ALL) && isBetween(absence, from, to));
+    }
+
+    /** An end is a moment. */
+    private static boolean isBetween(Absence absence, long from, long to) {
+        long until = absence.to() == Long.MAX_VALUE ? absence.from() : absence.to();
+        return absence.from() < to && until > from;
+    }
+
     @Override
     public void close() {
         ended = true;

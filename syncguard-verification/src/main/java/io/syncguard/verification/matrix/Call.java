@@ -1,5 +1,7 @@
 package io.syncguard.verification.matrix;
 
+import io.syncguard.verification.matrix.Gaps.Gap;
+
 /**
  * One call of a client for one key. Times are {@link System#nanoTime}, which all processes of a machine share; zero
  * means never.
@@ -36,6 +38,8 @@ record Call(
     enum Kind {
         /** Writes in a transaction that the lock's own database guards. */
         GUARDED,
+        /** The same, and takes the lock inside the transaction; some are rolled back. */
+        INSIDE,
         /** Writes in a transaction that a {@code FenceGuard} checks. */
         FENCED,
         /** Writes without a guard. */
@@ -71,6 +75,17 @@ record Call(
 
     boolean isGranted() {
         return granted != 0;
+    }
+
+    /**
+     * Whether it waited for the key of this gap in a process that was gone or stood still in the gap, or shortly before.
+     */
+    boolean mayLeaveEntry(Gap gap, Absences absences, long waiterTtlNanos) {
+        return key.equals(gap.key())
+                && start < gap.to()
+                && waitMillis > 0
+                && absences.isAbsent(
+                        process, Math.max(start, gap.from() - waiterTtlNanos), isGranted() ? granted : gap.to());
     }
 
     String toLine() {

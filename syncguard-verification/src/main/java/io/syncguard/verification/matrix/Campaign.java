@@ -31,12 +31,18 @@ final class Campaign<S extends Site> {
     private static final long TOLERANCE_MILLIS = 1000;
     private static final long WAITER_TTL_MILLIS = 5000;
     private static final long RECOVERY_MILLIS = 500;
+
+    /** Two network timeouts, in which the release of an acquire in doubt arrives. */
+    private static final long IN_DOUBT_MILLIS = 2 * Site.NETWORK_TIMEOUT_MILLIS;
+
     private static final long MILLI = 1_000_000;
     private static final int MOST_MILLIS_BEFORE_FAULT = 150;
 
     private static final String OUT_OF_ORDER = """
             SELECT count(*) FROM (
-                SELECT kind, fence, max(fence) OVER (PARTITION BY key, kind ORDER BY version) AS largest FROM effects
+                SELECT kind, fence, max(fence) OVER (
+                    PARTITION BY key, kind = 'FENCED', kind = 'PLAIN' ORDER BY pg_xact_commit_timestamp(xmin), id
+                ) AS largest FROM effects
             ) AS effects WHERE fence < largest AND (kind = 'PLAIN') = ?
             """;
 
@@ -134,9 +140,18 @@ final class Campaign<S extends Site> {
         violations.addAll(CallRules.hangs(calls, Site.NETWORK_TIMEOUT_MILLIS, absences));
         List<Gap> gaps = Gaps.of(calls, absences);
         gaps.stream()
-                .filter(this::isTooLong)
+                .filter(gap -> isTooLong(gap, calls))
                 .forEach(gap -> violations.add("SERVED: the key " + gap.key() + " had no holder for "
                         + gap.nanos() / MILLI + " ms although somebody waited, from " + gap.from()));
+        rounds.stream()
+                .filter(round -> round.fault.isCalm())
+                .forEach(round -> violations.addAll(CalmRules.check(
+                        calls,
+                        gaps,
+                        absences,
+                        round.from,
+                        round.healed,
+                        plan.load().ttlMillis())));
         long late = outOfOrder(false);
         if (late > 0) {
             violations.add(
@@ -163,12 +178,21 @@ final class Campaign<S extends Site> {
         return site.applications().queryForObject(OUT_OF_ORDER, Long.class, plain);
     }
 
-    /** Longer than a dead holder and a dead waiter explain; the time of a fault, and of a stalled machine, is extra. */
-    private boolean isTooLong(Gap gap) {
+    /** Longer than a dead holder or a dead waiter explains; the time of a fault, and of a stalled machine, is extra. */
+    private boolean isTooLong(Gap gap, List<Call> calls) {
         long faulty = rounds.stream()
                 .mapToLong(round -> overlap(gap, round.from, round.healed))
                 .sum();
-        long allowed = Math.max(plan.load().ttlMillis() + TOLERANCE_MILLIS, WAITER_TTL_MILLIS) + RECOVERY_MILLIS;
+        boolean mayBeDead =
+                calls.stream().anyMatch(call -> call.mayLeaveEntry(gap, absences, WAITER_TTL_MILLIS * MILLI));
+        // A release may have handed the key over to the dead waiter.
+        long lease = mayBeDead
+                ? Math.max(plan.load().ttlMillis(), WAITER_TTL_MILLIS)
+                : plan.load().ttlMillis();
+        // While all processes live, nobody waits for the end of a lease: what is in doubt is released in the
+        // background.
+        boolean allLive = !absences.isAnyAbsent(gap.from() - plan.load().ttlMillis() * MILLI, gap.to());
+        long allowed = (allLive ? Math.min(lease, IN_DOUBT_MILLIS) : lease) + TOLERANCE_MILLIS + RECOVERY_MILLIS;
         return gap.nanos() - faulty - absences.ofMachine(gap.from(), gap.to()) > allowed * MILLI;
     }
 

@@ -12,11 +12,23 @@ import java.util.Random;
  */
 record Fault(int row, String name, Injection injection, int share) {
 
+    private static final int CALM = 0;
+    private static final long CALM_MILLIS = 4000;
+
     @FunctionalInterface
     interface Injection {
 
         /** Returns when the fault is over. */
         void inject(Random random) throws Exception;
+    }
+
+    /** No fault: for a few seconds the library has no excuse. */
+    static Fault calm() {
+        return of(CALM, "nothing happens", random -> LinkFaults.pause(random, CALM_MILLIS, CALM_MILLIS + 1));
+    }
+
+    boolean isCalm() {
+        return row == CALM;
     }
 
     static Fault of(int row, String name, Injection injection) {

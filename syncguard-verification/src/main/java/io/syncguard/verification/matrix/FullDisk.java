@@ -5,8 +5,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.Random;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -39,17 +37,24 @@ final class FullDisk implements AutoCloseable {
         jdbc.execute("ALTER TABLE syncguard_locks SET TABLESPACE small_disk");
         jdbc.execute("CREATE TABLE filler (text TEXT) TABLESPACE small_disk");
         jdbc.execute("ALTER TABLE filler ALTER text SET STORAGE PLAIN");
-        // Otherwise the versions of rows that are gone leave room on the pages that the table has.
-        try (Connection reader = OldSnapshots.open(server)) {
-            jdbc.execute("INSERT INTO filler SELECT repeat('x', 8000) FROM generate_series(1, 10000)");
-            throw new IllegalStateException("The disk does not fill up");
-        } catch (DataAccessException ex) {
-            LinkFaults.pause(random, 300, 1500);
-        } catch (SQLException ex) {
-            throw new IllegalStateException(ex);
+        try {
+            // Otherwise the versions of rows that are gone leave room on the pages that the table has.
+            OldSnapshots.during(server, () -> {
+                assertFull();
+                LinkFaults.pause(random, 300, 1500);
+            });
         } finally {
             jdbc.execute("DROP TABLE filler");
         }
+    }
+
+    private void assertFull() {
+        try {
+            jdbc.execute("INSERT INTO filler SELECT repeat('x', 8000) FROM generate_series(1, 10000)");
+        } catch (DataAccessException ex) {
+            return;
+        }
+        throw new IllegalStateException("The disk does not fill up");
     }
 
     @Override

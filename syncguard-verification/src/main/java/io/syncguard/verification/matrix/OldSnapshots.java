@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import org.springframework.jdbc.support.JdbcUtils;
 
 /** Transactions that stay open until the server stops, so that it may not remove the versions that they could see. */
 final class OldSnapshots {
@@ -19,14 +20,26 @@ final class OldSnapshots {
             try (Statement statement = idle.createStatement()) {
                 statement.execute("SELECT txid_current()");
             }
-            open(server);
+            openReader(server);
         } catch (SQLException ex) {
             throw new IllegalStateException(ex);
         }
     }
 
-    /** A reader that sees the state of this moment until its connection is closed. */
-    static Connection open(OwnPostgres server) throws SQLException {
+    /** A reader sees the state of this moment for as long as the action takes. */
+    static void during(OwnPostgres server, Runnable action) {
+        Connection reader = null;
+        try {
+            reader = openReader(server);
+            action.run();
+        } catch (SQLException ex) {
+            throw new IllegalStateException(ex);
+        } finally {
+            JdbcUtils.closeConnection(reader);
+        }
+    }
+
+    private static Connection openReader(OwnPostgres server) throws SQLException {
         Connection reader = DriverManager.getConnection(server.url());
         reader.setAutoCommit(false);
         reader.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);

@@ -3,14 +3,17 @@ package io.syncguard.verification.matrix;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockHandle;
 import io.syncguard.LockMode;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
 import io.syncguard.verification.matrix.Call.Kind;
 import java.util.function.Consumer;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.interceptor.TransactionAspectSupport;
 
 /**
- * A service as users write it. The version of an order grows with each effect, in the same transaction, so the
- * versions are in the order of the commits.
+ * A service as users write it. The server's times of the commits tell the order of the effects. Guarded transactions
+ * lock no row of the application's: nothing but the guard keeps them in order.
  */
 public class Orders {
 
@@ -18,28 +21,36 @@ public class Orders {
             CREATE TABLE heads (
                 key TEXT NOT NULL, kind TEXT NOT NULL, version BIGINT NOT NULL, PRIMARY KEY (key, kind));
             CREATE TABLE effects (
-                key TEXT NOT NULL, kind TEXT NOT NULL, version BIGINT NOT NULL, fence BIGINT NOT NULL,
-                PRIMARY KEY (key, kind, version));
+                id BIGINT GENERATED ALWAYS AS IDENTITY, key TEXT NOT NULL, kind TEXT NOT NULL, fence BIGINT NOT NULL);
             """;
 
-    private static final String WRITE = """
-            WITH next AS (
-                INSERT INTO heads VALUES (?, ?, 1)
-                ON CONFLICT (key, kind) DO UPDATE SET version = heads.version + 1
-                RETURNING version)
-            INSERT INTO effects SELECT ?, ?, next.version, ? FROM next
+    private static final String CHANGE = """
+            INSERT INTO heads VALUES (?, ?, 1) ON CONFLICT (key, kind) DO UPDATE SET version = heads.version + 1
             """;
+
+    private static final String WRITE = "INSERT INTO effects (key, kind, fence) VALUES (?, ?, ?)";
 
     private final JdbcTemplate jdbc;
+    private final LockTemplate template;
 
-    public Orders(JdbcTemplate jdbc) {
+    public Orders(JdbcTemplate jdbc, LockTemplate template) {
         this.jdbc = jdbc;
+        this.template = template;
     }
 
     @Transactional
     @DistributedLock(key = "#order")
     public void guarded(String order, Consumer<LockHandle> visit) {
         visitAndWrite(Kind.GUARDED, visit);
+    }
+
+    /** @param undone whether the transaction is rolled back, after the body has given the lock back */
+    @Transactional
+    public void inside(String order, boolean undone, Consumer<LockHandle> visit) {
+        template.executeWithoutResult(LockRequest.of(order), lock -> visitAndWrite(Kind.INSIDE, visit));
+        if (undone) {
+            TransactionAspectSupport.currentTransactionStatus().setRollbackOnly();
+        }
     }
 
     @Transactional
@@ -67,13 +78,10 @@ public class Orders {
     private void visitAndWrite(Kind kind, Consumer<LockHandle> visit) {
         LockHandle lock = current();
         visit.accept(lock);
-        jdbc.update(
-                WRITE,
-                lock.key(),
-                kind.name(),
-                lock.key(),
-                kind.name(),
-                lock.fence().value());
+        if (kind == Kind.FENCED || kind == Kind.PLAIN) {
+            jdbc.update(CHANGE, lock.key(), kind.name());
+        }
+        jdbc.update(WRITE, lock.key(), kind.name(), lock.fence().value());
     }
 
     private static LockHandle current() {

@@ -54,9 +54,9 @@ final class Plans {
             Plan.of(
                     "postgres-pooler",
                     () -> new PoolerSite(3),
-                    (site, fleet, load) -> all(
+                    (site, fleet, load) -> all(Stream.of(
                             new LinkFaults(site.links(), load).all(),
-                            new PostgresServerFaults(site.behind()).behindPooler())),
+                            new PostgresServerFaults(site.behind()).behindPooler()))),
             Plan.of(
                     "postgres-disk",
                     Plans::postgresWithMount,
@@ -102,20 +102,21 @@ final class Plans {
 
     private static List<Fault> onPostgres(PostgresSite site, Fleet fleet, Load load) {
         ProcessFaults processes = new ProcessFaults(fleet, load);
-        return all(
+        return all(Stream.of(
                 processes.all(),
-                List.of(processes.killBeforeAnswer(site.links())),
+                List.of(processes.killBeforeAnswer(site.links()), Fault.calm().everyNth(10)),
+                new CommitFaults(fleet, site, load.ttlMillis()).all(),
                 new LinkFaults(site.links(), load).all(),
-                new PostgresServerFaults(site).all());
+                new PostgresServerFaults(site).all()));
     }
 
     private static List<Fault> onRedis(RedisSite site, Fleet fleet, Load load) {
         ProcessFaults processes = new ProcessFaults(fleet, load);
-        return all(
+        return all(Stream.of(
                 processes.all(),
-                List.of(processes.killBeforeAnswer(site.links())),
+                List.of(processes.killBeforeAnswer(site.links()), Fault.calm().everyNth(10)),
                 new LinkFaults(site.links(), load).all(),
-                new RedisServerFaults(site).lossless());
+                new RedisServerFaults(site).lossless()));
     }
 
     private static Plan<RedisSite> forgetful(String name, String... persistence) {
@@ -140,8 +141,7 @@ final class Plans {
         return new RedisSite(3, Packages.redis(), DURABLE);
     }
 
-    @SafeVarargs
-    private static List<Fault> all(List<Fault>... faults) {
-        return Stream.of(faults).flatMap(List::stream).toList();
+    private static List<Fault> all(Stream<List<Fault>> faults) {
+        return faults.flatMap(List::stream).toList();
     }
 }

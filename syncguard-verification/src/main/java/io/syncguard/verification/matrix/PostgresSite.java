@@ -18,8 +18,13 @@ final class PostgresSite implements Site {
     /** The user of the processes. */
     static final String USER = "shop";
 
-    private static final Map<String, String> DURABLE =
-            Map.of("fsync", "on", "synchronous_commit", "on", "full_page_writes", "on", "max_connections", "300");
+    static final Map<String, String> DURABLE = Map.of(
+            "fsync", "on",
+            "synchronous_commit", "on",
+            "full_page_writes", "on",
+            "max_connections", "300",
+            // The order of effects is that of their commits.
+            "track_commit_timestamp", "on");
 
     private final OwnPostgres server;
     private final List<FaultyLink> links = new ArrayList<>();
@@ -88,7 +93,8 @@ final class PostgresSite implements Site {
     @Override
     public List<String> properties(int process) {
         return List.of(
-                "spring.datasource.url=" + url(links.get(process % links.size()).port()),
+                "spring.datasource.url=" + url(links.get(process % links.size()).port()) + "&ApplicationName="
+                        + process,
                 "syncguard.postgres.schema-script=" + script(),
                 "syncguard.postgres.network-timeout=" + NETWORK_TIMEOUT_MILLIS + "ms");
     }

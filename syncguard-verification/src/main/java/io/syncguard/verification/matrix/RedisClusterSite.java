@@ -2,7 +2,6 @@ package io.syncguard.verification.matrix;
 
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
-import io.syncguard.testing.PostgresServer;
 import io.syncguard.verification.StressStore;
 import io.syncguard.verification.matrix.Call.Kind;
 import java.io.IOException;
@@ -19,8 +18,7 @@ final class RedisClusterSite implements Site {
 
     private final OwnRedisCluster cluster;
     private final List<OwnRedis> pair;
-    private final String applicationsUrl = PostgresServer.newDatabaseUrl();
-    private final JdbcTemplate applications = new JdbcTemplate(PostgresServer.dataSource(applicationsUrl));
+    private final ApplicationDatabase applications = ApplicationDatabase.create();
     private final LettuceConnectionFactory connections;
 
     RedisClusterSite() {
@@ -33,7 +31,6 @@ final class RedisClusterSite implements Site {
         this.connections = cluster.connections();
         connections.afterPropertiesSet();
         connections.start();
-        applications.execute(Orders.TABLES);
     }
 
     /** The two nodes with the locks, in the order of their making. */
@@ -49,7 +46,7 @@ final class RedisClusterSite implements Site {
     @Override
     public List<String> properties(int process) {
         return List.of(
-                "spring.datasource.url=" + applicationsUrl,
+                "spring.datasource.url=" + applications.url(),
                 "spring.data.redis.cluster.nodes="
                         + cluster.nodes().stream()
                                 .map(node -> "127.0.0.1:" + node.port())
@@ -65,7 +62,7 @@ final class RedisClusterSite implements Site {
 
     @Override
     public JdbcTemplate applications() {
-        return applications;
+        return applications.jdbc();
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.syncguard.verification.matrix;
 
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnSentinel;
-import io.syncguard.testing.PostgresServer;
 import io.syncguard.verification.StressStore;
 import io.syncguard.verification.matrix.Call.Kind;
 import java.util.List;
@@ -19,13 +18,11 @@ final class RedisSentinelSite implements Site {
     private final OwnRedis second = new OwnRedis("replicaof 127.0.0.1 " + first.port());
     private final OwnSentinel sentinel = new OwnSentinel(first, 1);
     private final LettuceConnectionFactory connections = sentinel.connections();
-    private final String applicationsUrl = PostgresServer.newDatabaseUrl();
-    private final JdbcTemplate applications = new JdbcTemplate(PostgresServer.dataSource(applicationsUrl));
+    private final ApplicationDatabase applications = ApplicationDatabase.create();
 
     RedisSentinelSite() {
         connections.afterPropertiesSet();
         connections.start();
-        applications.execute(Orders.TABLES);
     }
 
     Fault kill() {
@@ -54,7 +51,7 @@ final class RedisSentinelSite implements Site {
     @Override
     public List<String> properties(int process) {
         return List.of(
-                "spring.datasource.url=" + applicationsUrl,
+                "spring.datasource.url=" + applications.url(),
                 "spring.data.redis.sentinel.master=" + OwnSentinel.MASTER,
                 "spring.data.redis.sentinel.nodes=127.0.0.1:" + sentinel.port(),
                 "syncguard.backend=redis",
@@ -68,7 +65,7 @@ final class RedisSentinelSite implements Site {
 
     @Override
     public JdbcTemplate applications() {
-        return applications;
+        return applications.jdbc();
     }
 
     @Override

@@ -3,7 +3,6 @@ package io.syncguard.verification.matrix;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.syncguard.embedded.OwnRedis;
-import io.syncguard.testing.PostgresServer;
 import io.syncguard.verification.StressStore;
 import io.syncguard.verification.matrix.Call.Kind;
 import java.io.IOException;
@@ -28,8 +27,7 @@ final class RedisSite implements Site {
     private String classPath = "";
     private final String persistence;
     private final List<FaultyLink> links = new ArrayList<>();
-    private final String applicationsUrl = PostgresServer.newDatabaseUrl();
-    private final JdbcTemplate applications = new JdbcTemplate(PostgresServer.dataSource(applicationsUrl));
+    private final ApplicationDatabase applications = ApplicationDatabase.create();
     private final LettuceConnectionFactory connections;
     private final StringRedisTemplate redis;
 
@@ -56,7 +54,6 @@ final class RedisSite implements Site {
         connections.afterPropertiesSet();
         connections.start();
         this.redis = new StringRedisTemplate(connections);
-        applications.execute(Orders.TABLES);
         for (int i = 0; i < processes; i++) {
             links.add(new FaultyLink(server.port()));
         }
@@ -103,7 +100,7 @@ final class RedisSite implements Site {
     @Override
     public List<String> properties(int process) {
         return List.of(
-                "spring.datasource.url=" + applicationsUrl,
+                "spring.datasource.url=" + applications.url(),
                 "spring.data.redis.url=redis://127.0.0.1:"
                         + links.get(process % links.size()).port(),
                 "syncguard.backend=redis",
@@ -117,7 +114,7 @@ final class RedisSite implements Site {
 
     @Override
     public JdbcTemplate applications() {
-        return applications;
+        return applications.jdbc();
     }
 
     @Override

@@ -25,6 +25,13 @@ final class ShopClient implements Runnable {
     private static final int KEYS = 4;
     private static final int MOST_THINKING_MILLIS = 60;
     private static final int MOST_WORK_MILLIS = 12;
+
+    /** Longer than a lease: heartbeats keep the lock. */
+    private static final int LONG_WORK_MILLIS = 1300;
+
+    /** So many bodies are short for each long one. */
+    private static final int SHORT_BODIES = 40;
+
     private static final long MILLI = 1_000_000;
 
     private final Orders orders;
@@ -87,6 +94,7 @@ final class ShopClient implements Runnable {
         String outcome = outcomeOf(() -> {
             switch (kind) {
                 case GUARDED -> orders.guarded(key, visit);
+                case INSIDE -> orders.inside(key, random.nextInt(4) == 0, visit);
                 case FENCED -> orders.fenced(key, visit);
                 case PLAIN -> orders.plain(key, visit);
                 case READ -> orders.read(key, visit);
@@ -145,8 +153,13 @@ final class ShopClient implements Runnable {
             if (random.nextInt(10) == 0) {
                 joins(lock);
             }
-            LockSupport.parkNanos(random.nextLong(MOST_WORK_MILLIS * MILLI));
+            work();
             holds(lock);
+        }
+
+        private void work() {
+            boolean isLong = random.nextInt(SHORT_BODIES) == 0;
+            LockSupport.parkNanos((isLong ? LONG_WORK_MILLIS : 0) * MILLI + random.nextLong(MOST_WORK_MILLIS * MILLI));
         }
 
         private void holds(LockHandle lock) {

@@ -14,7 +14,7 @@ interface Site extends AutoCloseable {
 
     /** Where the locks are in the database of the applications. */
     List<Kind> WITH_ALL_GUARDS =
-            List.of(Kind.GUARDED, Kind.FENCED, Kind.PLAIN, Kind.GUARDED, Kind.READ, Kind.TRY, Kind.PAIR);
+            List.of(Kind.GUARDED, Kind.FENCED, Kind.PLAIN, Kind.INSIDE, Kind.GUARDED, Kind.READ, Kind.TRY, Kind.PAIR);
 
     /** Where they are in another store. */
     List<Kind> WITH_FENCE_GUARD = List.of(Kind.FENCED, Kind.PLAIN, Kind.FENCED, Kind.READ, Kind.TRY, Kind.PAIR);

@@ -7,7 +7,6 @@ import io.syncguard.verification.matrix.FaultyLink.Way;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -25,7 +24,7 @@ final class StandbySite implements Site {
 
     StandbySite(int processes, boolean synchronous) {
         this.synchronous = synchronous;
-        this.primary = new OwnPostgres(Map.of("fsync", "on", "max_connections", "300"));
+        this.primary = new OwnPostgres(PostgresSite.DURABLE);
         PostgresSite.prepare(primary.jdbc(), List.of());
         for (int i = 0; i < processes; i++) {
             links.add(new FaultyLink(primary.port()));

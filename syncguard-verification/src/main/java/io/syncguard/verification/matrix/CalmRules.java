@@ -1,0 +1,52 @@
+package io.syncguard.verification.matrix;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.verification.matrix.Gaps.Gap;
+import java.util.ArrayList;
+import java.util.List;
+
+/** While no fault is injected, no lock is lost, and no key stays free while somebody waits for it. */
+final class CalmRules {
+
+    private static final long MILLI = 1_000_000;
+
+    /** How long the effects of earlier faults may last: a connection is tried again within a second. */
+    private static final long AFTER_FAULT = 1000 * MILLI;
+
+    /** For so long the entry of a dead or paused waiter may be in front: its ttl and the tolerance. */
+    private static final long AFTER_DEATH = 6000 * MILLI;
+
+    /** A wake-up takes a few milliseconds; the safety poll would take more than a second. */
+    private static final long LONGEST_GAP = 1000 * MILLI;
+
+    private CalmRules() {}
+
+    static List<String> check(
+            List<Call> calls, List<Gap> gaps, Absences absences, long begin, long end, long ttlMillis) {
+        long from = begin + AFTER_FAULT;
+        List<String> violations = new ArrayList<>();
+        calls.stream()
+                .filter(call -> call.outcome().equals(LockErrorCode.LOST.name()))
+                .filter(call -> call.granted() > from && call.end() < end)
+                .filter(call -> absences.within(call.process(), call.start(), call.end()) < ttlMillis * MILLI / 3)
+                .forEach(call ->
+                        violations.add("LOSS: a lock was lost although nothing happened\n    " + call.toLine()));
+        gaps.stream()
+                .filter(gap -> gap.from() > from && gap.to() < end)
+                .filter(gap -> gap.nanos() - absences.ofMachine(gap.from(), gap.to()) > LONGEST_GAP)
+                .filter(gap -> calls.stream().noneMatch(call -> mayHold(call, gap)))
+                .filter(gap -> !absences.isAnyAbsent(gap.from() - AFTER_DEATH, gap.to()))
+                .forEach(gap -> violations.add("WAKE-UP: the key " + gap.key() + " stayed free for "
+                        + gap.nanos() / MILLI + " ms although somebody waited and nothing happened, from "
+                        + gap.from()));
+        return violations;
+    }
+
+    /** One of two keys, while it waits for the other. */
+    private static boolean mayHold(Call call, Gap gap) {
+        return call.kind() == Call.Kind.PAIR
+                && call.key().equals(gap.key())
+                && call.start() < gap.to()
+                && (call.end() == 0 || call.end() > gap.from());
+    }
+}

@@ -1,0 +1,62 @@
+package io.syncguard.verification.matrix;
+
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Faults between the check of a lock and the end of the commit under it, which the server delays. */
+final class CommitFaults {
+
+    /** Runs at the commit, after the guard of the library. */
+    private static final String SLOW_COMMITS = """
+            CREATE TABLE slowness (process TEXT NOT NULL, seconds DOUBLE PRECISION NOT NULL);
+            CREATE FUNCTION slow_commit() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER AS $function$
+            BEGIN
+                PERFORM pg_sleep(s.seconds) FROM slowness s WHERE s.process = current_setting('application_name');
+                RETURN NULL;
+            END
+            $function$;
+            CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON effects DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW WHEN (NEW.kind IN ('GUARDED', 'INSIDE')) EXECUTE FUNCTION slow_commit();
+            """;
+
+    private static final String UNDER_WAY = """
+            SELECT count(*) FROM pg_stat_activity WHERE application_name = ? AND wait_event = 'PgSleep'
+            """;
+
+    private static final long TOLERANCE_MILLIS = 1000;
+    private static final long MILLI = 1_000_000;
+    private static final long PATIENCE_MILLIS = 1500;
+
+    private final Fleet fleet;
+    private final JdbcTemplate jdbc;
+    private final long ttlMillis;
+
+    CommitFaults(Fleet fleet, PostgresSite site, long ttlMillis) {
+        this.fleet = fleet;
+        this.jdbc = site.applications();
+        this.ttlMillis = ttlMillis;
+        jdbc.execute(SLOW_COMMITS);
+    }
+
+    List<Fault> all() {
+        return List.of(Fault.of(2, "a process is paused after its check, and its commit comes late", this::pause));
+    }
+
+    /** The commit comes when another process may hold the lock, if it is possible at all. */
+    private void pause(Random random) throws Exception {
+        int victim = random.nextInt(fleet.size());
+        String process = Integer.toString(victim);
+        long millis = ttlMillis + TOLERANCE_MILLIS + 400 + random.nextLong(600);
+        jdbc.update("INSERT INTO slowness VALUES (?, ?)", process, millis / 1000.0);
+        long patience = System.nanoTime() + PATIENCE_MILLIS * MILLI;
+        while (System.nanoTime() < patience && jdbc.queryForObject(UNDER_WAY, Long.class, process) == 0) {
+            LockSupport.parkNanos(MILLI);
+        }
+        fleet.paused(victim, () -> {
+            jdbc.update("DELETE FROM slowness");
+            LinkFaults.pause(random, millis, millis + 200);
+        });
+    }
+}
