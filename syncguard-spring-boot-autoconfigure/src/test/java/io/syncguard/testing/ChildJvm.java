@@ -1,6 +1,7 @@
 package io.syncguard.testing;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -45,8 +46,20 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts a class whose {@code main} calls {@link #serve}. */
     public static ChildJvm start(Class<?> main, String... arguments) {
-        // Surefire may have started this JVM with a jar that only names the class path.
-        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        return start(classPath(), main, arguments);
+    }
+
+    /** The same, and the classes in this directory replace those of the class path. */
+    public static ChildJvm start(Path replacements, Class<?> main) {
+        return start(replacements + File.pathSeparator + classPath(), main);
+    }
+
+    /** The class path of the tests. Surefire may have started this JVM with a jar that only names it. */
+    static String classPath() {
+        return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    }
+
+    private static ChildJvm start(String classPath, Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
@@ -89,10 +102,15 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Sends a line and waits for the answer. */
     public String ask(String question) {
+        return ask(question, PATIENCE_SECONDS);
+    }
+
+    /** The same, for a question that takes longer. */
+    public String ask(String question, long patienceSeconds) {
         try {
             questions.write(question + "\n");
             questions.flush();
-            String answer = answers.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            String answer = answers.poll(patienceSeconds, TimeUnit.SECONDS);
             if (answer == null || answer.equals(END)) {
                 throw new IllegalStateException("No answer from the child. Its log: " + Files.readString(errors));
             }
