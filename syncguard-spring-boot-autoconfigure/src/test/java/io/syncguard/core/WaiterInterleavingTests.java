@@ -19,7 +19,6 @@ import io.syncguard.testing.PlantedBug;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.junit.jupiter.api.Test;
 
@@ -36,7 +35,6 @@ public class WaiterInterleavingTests {
                                 WakeUp.class,
                                 HandOver.class,
                                 LateHandOver.class,
-                                LatePoll.class,
                                 MissedWakeUps.class,
                                 Interrupt.class)))
                 .allMatch(found -> found.startsWith("holds"));
@@ -84,14 +82,6 @@ public class WaiterInterleavingTests {
                         RUNS, PlantedBug.in(Waiter.class, "number == this.number && ", ""), LateHandOver.class))
                 .startsWith("fails")
                 .contains("the hand-over was for the first request");
-    }
-
-    @Test
-    @LongInterleavings
-    void a_poll_that_completes_a_later_sleep_is_found() {
-        assertThat(Interleavings.explore(RUNS, PlantedBug.in(Waiter.class, "sleep != sleeps || ", ""), LatePoll.class))
-                .startsWith("fails")
-                .contains("the poll was for the first sleep");
     }
 
     private static final AcquireResult.Granted GRANT =
@@ -172,46 +162,6 @@ public class WaiterInterleavingTests {
             require(caller.sleep() == null, "the hand-over was for the first request");
 
             other.join();
-            another.join();
-            caller.leave();
-        }
-    }
-
-    public static final class LatePoll implements Scenario {
-
-        private volatile boolean answering;
-        private volatile boolean wokenAgain;
-
-        @Override
-        @Operation
-        public void run() throws Exception {
-            Caller caller = new Caller();
-            long first = caller.request();
-            CountDownLatch sent = new CountDownLatch(1);
-            Thread poll = started(() -> {
-                Waiter.Poll due = caller.waiter.pollIfDue(Time.NEVER - 1);
-                sent.countDown();
-                if (due != null) {
-                    answering = true;
-                    caller.waiter.polled(due.sleep(), 0, Duration.ZERO);
-                }
-            });
-            Thread other = started(() -> caller.waiters.wake(first));
-            caller.sleep();
-            // Unless the answer may have ended this sleep. Then the wake-up is for the next one.
-            boolean byPoll = answering;
-            other.join();
-            sent.await();
-            long second = caller.request();
-            Thread another = started(() -> {
-                wokenAgain = true;
-                caller.waiters.wake(second);
-            });
-
-            caller.sleep();
-            require(wokenAgain || byPoll, "the poll was for the first sleep");
-
-            poll.join();
             another.join();
             caller.leave();
         }

@@ -4,23 +4,13 @@ import static io.syncguard.testing.Interleavings.require;
 import static io.syncguard.testing.Interleavings.started;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.Fence;
-import io.syncguard.LockHandle;
-import io.syncguard.LockMode;
-import io.syncguard.LockRequest;
-import io.syncguard.concurrent.ModelTime;
 import io.syncguard.testing.Interleavings;
 import io.syncguard.testing.Interleavings.Scenario;
 import io.syncguard.testing.LongInterleavings;
 import io.syncguard.testing.PlantedBug;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.jetbrains.lincheck.datastructures.Operation;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** A term ends at each point of what the campaign, its bodies and the membership do. */
@@ -92,123 +82,13 @@ public class LeaderTermInterleavingTests {
                 .contains("nobody leads after the pause has begun");
     }
 
-    /** What was reported, and a lock that is held until it is released. */
-    private static final class Leadership implements TermEvents, LockHandle {
-
-        private final TermRunner runner =
-                new TermRunner("test", Duration.ZERO, Duration.ofMinutes(1), this, new ModelTime());
-
-        private volatile boolean released;
-        private volatile boolean releasedEarly;
-        private volatile int revocations;
-        private volatile boolean reportedLate;
-        private volatile int fence = 1;
-
-        @Override
-        public void elected(Fence fence) {
-            reportedLate |= revocations > 0;
-        }
-
-        @Override
-        public void fenceRotated(Fence fence) {
-            reportedLate |= revocations > 0;
-        }
-
-        @Override
-        public CompletableFuture<Void> revoked(Fence fence, LeaderRevocation reason) {
-            revocations++;
-            return CompletableFuture.completedFuture(null);
-        }
-
-        LeaderTerm term() {
-            return new LeaderTerm("test", this, this, () -> {});
-        }
-
-        void requireEnded() {
-            require(revocations == 1, "the end is reported once");
-            require(!reportedLate, "nothing is reported after the end");
-        }
-
-        @Override
-        public Fence fence() {
-            return new Fence(fence);
-        }
-
-        @Override
-        public Fence rotateFence() {
-            fence++;
-            return fence();
-        }
-
-        @Override
-        public State state() {
-            return released ? State.RELEASED : State.HELD;
-        }
-
-        @Override
-        public boolean release() {
-            released = true;
-            return true;
-        }
-
-        @Override
-        public Duration remaining() {
-            return Duration.ofMinutes(1);
-        }
-
-        @Override
-        public void onLost(Runnable callback) {
-            // It is not lost.
-        }
-
-        @Override
-        public <T extends @Nullable Object> Callable<T> bind(Callable<T> task) {
-            return task;
-        }
-
-        @Override
-        public LockRequest request() {
-            return LockRequest.of(key());
-        }
-
-        @Override
-        public String key() {
-            return "leader:test";
-        }
-
-        @Override
-        public String lockId() {
-            return "A".repeat(22);
-        }
-
-        @Override
-        public LockMode mode() {
-            return LockMode.EXCLUSIVE;
-        }
-
-        @Override
-        public Instant expiresAt() {
-            return Instant.EPOCH;
-        }
-
-        @Override
-        public boolean extend(Duration ttl) {
-            return true;
-        }
-
-        @Override
-        public void close() {
-            release();
-        }
-    }
-
     /** A body that only the end of the term interrupts. */
     public static final class EndWithBody implements Scenario {
 
         @Override
         @Operation
         public void run() throws Exception {
-            Leadership lock = new Leadership();
+            ModelLeadership lock = new ModelLeadership();
             lock.runner.run(lock, term -> {
                 term.begin(() -> {});
                 started(() -> work(term, lock));
@@ -220,7 +100,7 @@ public class LeaderTermInterleavingTests {
             require(lock.released && !lock.releasedEarly, "the lock is released after its body");
         }
 
-        private static void work(LeaderTerm term, Leadership lock) {
+        private static void work(LeaderTerm term, ModelLeadership lock) {
             TermBody body = term.beginBody();
             if (body == null) {
                 return;
@@ -243,7 +123,7 @@ public class LeaderTermInterleavingTests {
         @Override
         @Operation
         public void run() throws Exception {
-            Leadership lock = new Leadership();
+            ModelLeadership lock = new ModelLeadership();
             LeaderTerm term = lock.term();
             term.begin(() -> {});
             Thread other = started(term::resign);
@@ -259,7 +139,7 @@ public class LeaderTermInterleavingTests {
         @Override
         @Operation
         public void run() throws Exception {
-            Leadership lock = new Leadership();
+            ModelLeadership lock = new ModelLeadership();
             LeaderTerm term = lock.term();
             term.begin(() -> {});
             Thread other = started(term::resign);
@@ -275,7 +155,7 @@ public class LeaderTermInterleavingTests {
         @Override
         @Operation
         public void run() throws Exception {
-            Leadership lock = new Leadership();
+            ModelLeadership lock = new ModelLeadership();
             LeaderTerm term = lock.term();
             Membership membership = new Membership(() -> {});
             membership.open();

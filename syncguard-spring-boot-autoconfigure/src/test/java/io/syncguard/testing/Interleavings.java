@@ -27,7 +27,7 @@ public final class Interleavings {
     private static final int ITERATIONS = 20;
 
     /** Lincheck's default is too short for a first run, which transforms classes, on a machine under load. */
-    private static final long RUN_MILLIS = 60_000;
+    private static final long RUN_MILLIS = 100_000;
 
     /** What Lincheck reports when no thread can go on. It says more when a run took too long. */
     public static final String HUNG = "= The execution has hung =";
