@@ -14,7 +14,6 @@ import io.syncguard.memory.InMemoryStore;
 import io.syncguard.testing.Interleavings;
 import io.syncguard.testing.Interleavings.Scenario;
 import io.syncguard.testing.LongInterleavings;
-import io.syncguard.testing.PlantedBug;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -32,16 +31,6 @@ public class EngineInterleavingTests {
     void one_caller_at_a_time_holds_the_key_and_nothing_is_left_behind() {
         assertThat(Interleavings.explore(RUNS, List.of(Callers.class, Interrupt.class, Shutdown.class, Loss.class)))
                 .allMatch(found -> found.startsWith("holds"));
-    }
-
-    @Test
-    void a_shutdown_that_wakes_no_waiter_is_found() {
-        PlantedBug bug =
-                PlantedBug.in(LockEngine.class, "waiters.wakeAll().forEach(backgroundReleaser::leaveQueue);", "");
-
-        assertThat(Interleavings.explore(RUNS, bug, Shutdown.class))
-                .startsWith("fails")
-                .contains(Interleavings.HUNG);
     }
 
     /** An engine, and who holds its key. */
