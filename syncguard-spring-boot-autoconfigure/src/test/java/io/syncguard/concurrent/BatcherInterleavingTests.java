@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** Requests meet batches, answers and interrupts at each point of their way. */
 public class BatcherInterleavingTests {
 
-    private static final int RUNS = 20;
+    private static final int RUNS = 10;
 
     @Test
     void each_request_is_executed_and_answered_once() {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** A term ends at each point of what the campaign, its bodies and the membership do. */
 public class LeaderTermInterleavingTests {
 
-    private static final int RUNS = 40;
+    private static final int RUNS = 20;
 
     @Test
     void a_term_ends_once_after_its_bodies_and_is_reported_in_order() {
