@@ -9,6 +9,9 @@ import java.util.function.Supplier;
  */
 public final class DaemonThreadFactory implements ThreadFactory {
 
+    /** Not {@code Thread::new}: Lincheck, which checks interleavings in tests, does not follow such threads. */
+    private static final ThreadFactory PLAIN = work -> new Thread(work);
+
     private final Supplier<String> names;
     private final ThreadFactory maker;
 
@@ -19,7 +22,7 @@ public final class DaemonThreadFactory implements ThreadFactory {
 
     /** All threads have this name. */
     public static DaemonThreadFactory named(String name) {
-        return named(name, Thread::new);
+        return named(name, PLAIN);
     }
 
     /**
@@ -34,7 +37,7 @@ public final class DaemonThreadFactory implements ThreadFactory {
     /** The names are {@code name-1}, {@code name-2} and so on. */
     public static DaemonThreadFactory numbered(String name) {
         AtomicInteger made = new AtomicInteger();
-        return new DaemonThreadFactory(() -> name + "-" + made.incrementAndGet(), Thread::new);
+        return new DaemonThreadFactory(() -> name + "-" + made.incrementAndGet(), PLAIN);
     }
 
     @Override

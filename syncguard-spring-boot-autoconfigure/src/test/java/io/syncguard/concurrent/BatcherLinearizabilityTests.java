@@ -10,11 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jetbrains.kotlinx.lincheck.LinChecker;
-import org.jetbrains.kotlinx.lincheck.annotations.Operation;
-import org.jetbrains.kotlinx.lincheck.annotations.Param;
-import org.jetbrains.kotlinx.lincheck.paramgen.IntGen;
-import org.jetbrains.kotlinx.lincheck.strategy.stress.StressOptions;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -44,16 +43,15 @@ public class BatcherLinearizabilityTests {
 
     private static String check() {
         try {
-            LinChecker.check(
-                    Operations.class,
-                    new StressOptions()
-                            .iterations(10)
-                            .invocationsPerIteration(1000)
-                            .threads(3)
-                            .actorsPerThread(3)
-                            .actorsBefore(1)
-                            .actorsAfter(2)
-                            .sequentialSpecification(Counters.class));
+            new StressOptions()
+                    .iterations(10)
+                    .invocationsPerIteration(1000)
+                    .threads(3)
+                    .actorsPerThread(3)
+                    .actorsBefore(1)
+                    .actorsAfter(2)
+                    .sequentialSpecification(Counters.class)
+                    .check(Operations.class);
             return EXPLAINED;
         } catch (Throwable ex) {
             return ex.toString().replace('\n', '/');

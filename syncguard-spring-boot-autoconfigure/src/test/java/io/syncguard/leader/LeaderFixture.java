@@ -96,7 +96,19 @@ final class LeaderFixture implements AfterEachCallback {
 
     /** Lets a member of this process wait behind all others. */
     LeaderMember queued() {
-        return queued(election.define(NAME, STEADY, process.engine));
+        LeaderMember member = queued(election.define(NAME, STEADY, process.engine));
+        awaitSleepingCampaign();
+        return member;
+    }
+
+    /**
+     * Waits until the first campaign of this process sleeps in the queue. If the clock moves before, the sleep begins
+     * later and is not over when the test expects it.
+     */
+    void awaitSleepingCampaign() {
+        eventually()
+                .until(() -> process.time.looks().keySet().stream()
+                        .anyMatch(thread -> thread.getName().equals("syncguard-leader-" + NAME)));
     }
 
     void awaitEvents(String... expected) {

@@ -27,6 +27,7 @@ class LeaderThreadsTests {
         member.runWhileLeader(term -> recorded.add("runs under " + term.fence().value()));
         fixture.electedElsewhere();
         fixture.election.join(NAME);
+        fixture.awaitSleepingCampaign();
 
         fixture.threads.exhausted = true;
         fixture.process.store.expire(LeaderFixture.KEY);

@@ -12,11 +12,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jetbrains.kotlinx.lincheck.LinChecker;
-import org.jetbrains.kotlinx.lincheck.annotations.Operation;
-import org.jetbrains.kotlinx.lincheck.annotations.Param;
-import org.jetbrains.kotlinx.lincheck.paramgen.IntGen;
-import org.jetbrains.kotlinx.lincheck.strategy.stress.StressOptions;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Test;
 
 /** Several threads send to a store that counts the requests of each key: some order of them explains their answers. */
@@ -47,16 +46,15 @@ public class AsyncBatcherLinearizabilityTests {
 
     private static String check() {
         try {
-            LinChecker.check(
-                    Operations.class,
-                    new StressOptions()
-                            .iterations(10)
-                            .invocationsPerIteration(1000)
-                            .threads(3)
-                            .actorsPerThread(3)
-                            .actorsBefore(1)
-                            .actorsAfter(2)
-                            .sequentialSpecification(Counters.class));
+            new StressOptions()
+                    .iterations(10)
+                    .invocationsPerIteration(1000)
+                    .threads(3)
+                    .actorsPerThread(3)
+                    .actorsBefore(1)
+                    .actorsAfter(2)
+                    .sequentialSpecification(Counters.class)
+                    .check(Operations.class);
             return EXPLAINED;
         } catch (Throwable ex) {
             return ex.toString().replace('\n', '/');

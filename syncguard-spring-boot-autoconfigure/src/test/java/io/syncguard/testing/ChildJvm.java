@@ -102,10 +102,15 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Sends a line and waits for the answer. */
     public String ask(String question) {
+        return ask(question, PATIENCE_SECONDS);
+    }
+
+    /** The same, for a question that takes longer. */
+    public String ask(String question, long patienceSeconds) {
         try {
             questions.write(question + "\n");
             questions.flush();
-            String answer = answers.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            String answer = answers.poll(patienceSeconds, TimeUnit.SECONDS);
             if (answer == null || answer.equals(END)) {
                 throw new IllegalStateException("No answer from the child. Its log: " + Files.readString(errors));
             }

@@ -1,0 +1,51 @@
+package io.syncguard.concurrent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.testing.Interleavings;
+import io.syncguard.testing.Interleavings.Scenario;
+import io.syncguard.testing.LongInterleavings;
+import io.syncguard.testing.PlantedBug;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.junit.jupiter.api.Test;
+
+/** An alarm is set before its thread waits, while it waits, and while its task runs. */
+@LongInterleavings
+public class AlarmInterleavingTests {
+
+    private static final int RUNS = 60;
+
+    @Test
+    void each_ring_runs_the_task() {
+        assertThat(Interleavings.explore(RUNS, List.of(Rings.class))).allMatch(found -> found.startsWith("holds"));
+    }
+
+    @Test
+    void a_ring_that_is_lost_while_the_task_runs_is_found() {
+        PlantedBug bug = PlantedBug.in(Alarm.class, "ringAt(runTask());", "ringsAt = runTask();");
+
+        assertThat(Interleavings.explore(RUNS, bug, Rings.class))
+                .startsWith("fails")
+                .contains(Interleavings.HUNG);
+    }
+
+    public static final class Rings implements Scenario {
+
+        @Override
+        @Operation
+        public void run() throws Exception {
+            Semaphore runs = new Semaphore(0);
+            try (Alarm alarm = new Alarm("test", new ModelTime(), () -> {
+                runs.release();
+                return Time.NEVER;
+            })) {
+                alarm.ringAt(0);
+                runs.acquire();
+                alarm.ringAt(0);
+                runs.acquire();
+            }
+        }
+    }
+}

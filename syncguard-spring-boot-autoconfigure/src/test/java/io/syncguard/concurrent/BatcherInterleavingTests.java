@@ -1,0 +1,186 @@
+package io.syncguard.concurrent;
+
+import static io.syncguard.testing.Interleavings.require;
+import static io.syncguard.testing.Interleavings.started;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.testing.Interleavings;
+import io.syncguard.testing.Interleavings.Scenario;
+import io.syncguard.testing.LongInterleavings;
+import io.syncguard.testing.PlantedBug;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Requests meet batches, answers and interrupts at each point of their way. */
+public class BatcherInterleavingTests {
+
+    private static final int RUNS = 10;
+
+    @Test
+    void each_request_is_executed_and_answered_once() {
+        assertThat(Interleavings.explore(RUNS, List.of(Batches.class, Skipped.class, Interrupted.class)))
+                .allMatch(found -> found.startsWith("holds"));
+    }
+
+    @Test
+    void a_batch_that_wakes_no_thread_is_found() {
+        PlantedBug bug = PlantedBug.in(
+                Batcher.class, "batchOrdered = true;\n                ordered.signal();", "batchOrdered = true;");
+
+        assertThat(Interleavings.explore(RUNS, bug, Batches.class))
+                .startsWith("fails")
+                .contains(Interleavings.HUNG);
+    }
+
+    @Test
+    @LongInterleavings
+    void a_caller_that_is_not_woken_for_its_answer_is_found() {
+        PlantedBug bug = PlantedBug.in(BatchedCall.class, "state = to;\n            changed.signal();", "state = to;");
+
+        assertThat(Interleavings.explore(RUNS, bug, Skipped.class))
+                .startsWith("fails")
+                .contains(Interleavings.HUNG);
+    }
+
+    @Test
+    void a_request_that_is_completed_by_its_batch_and_alone_is_found() {
+        PlantedBug bug = PlantedBug.in(
+                Batcher.class, "batch.skipped().forEach(this::skip);", "batch.ended().forEach(this::skip);");
+
+        assertThat(Interleavings.explore(RUNS, bug, Batches.class))
+                .startsWith("fails")
+                .contains("each request is executed once");
+    }
+
+    @Test
+    @LongInterleavings
+    void a_request_that_is_executed_although_its_caller_has_left_is_found() {
+        PlantedBug bug = PlantedBug.in(
+                BatchedCall.class,
+                "if (isPending()) {\n            state",
+                "if (state == State.SENT) {\n            state");
+
+        assertThat(Interleavings.explore(RUNS, bug, Interrupted.class))
+                .startsWith("fails")
+                .contains("a request that was not sent is not executed");
+    }
+
+    /** A store that counts what it executes, and a batcher that sends all requests in batches. */
+    private static final class Counters implements BatchSender<String, Integer>, AutoCloseable {
+
+        private final AtomicInteger executed = new AtomicInteger();
+        private final boolean skips;
+        private final Batcher<String, Integer> batcher =
+                new Batcher<>("test", this, new Batcher.Limits(1, 2, Duration.ofMinutes(1), true), new ModelTime());
+
+        Counters(boolean skips) {
+            this.skips = skips;
+        }
+
+        @Override
+        public @Nullable Object keyOf(String request) {
+            return null;
+        }
+
+        @Override
+        public Object groupOf(String request) {
+            return "any";
+        }
+
+        @Override
+        public Integer sendAlone(String request) {
+            return executed.incrementAndGet();
+        }
+
+        @Override
+        public List<@Nullable Integer> sendTogether(List<String> requests) {
+            List<@Nullable Integer> answers = new ArrayList<>();
+            for (int i = 0; i < requests.size(); i++) {
+                answers.add(skips ? null : executed.incrementAndGet());
+            }
+            return answers;
+        }
+
+        @Override
+        public RuntimeException failureOf(String request, RuntimeException batch) {
+            return batch;
+        }
+
+        @Override
+        public RuntimeException interrupted(String request, boolean sent) {
+            return sent ? new IllegalStateException("sent") : new IllegalArgumentException("not sent");
+        }
+
+        @Override
+        public RuntimeException timedOut(String request) {
+            return new IllegalStateException("timed out");
+        }
+
+        @Override
+        public void close() {
+            batcher.close();
+        }
+    }
+
+    private static void sendTwo(boolean skips) throws InterruptedException {
+        try (Counters store = new Counters(skips)) {
+            AtomicInteger other = new AtomicInteger();
+            Thread caller = started(() -> other.set(store.batcher.send("a")));
+            int own = store.batcher.send("b");
+            caller.join();
+
+            require(store.executed.get() == 2, "each request is executed once");
+            require(own + other.get() == 3 && own != other.get(), "each request has its own answer");
+        }
+    }
+
+    public static final class Batches implements Scenario {
+
+        @Override
+        @Operation
+        public void run() throws Exception {
+            sendTwo(false);
+        }
+    }
+
+    /** Batches execute nothing, so that each caller has to send its request alone. */
+    public static final class Skipped implements Scenario {
+
+        @Override
+        @Operation
+        public void run() throws Exception {
+            sendTwo(true);
+        }
+    }
+
+    public static final class Interrupted implements Scenario {
+
+        @Override
+        @Operation
+        public void run() throws Exception {
+            try (Counters store = new Counters(false)) {
+                AtomicInteger left = new AtomicInteger();
+                Thread caller = started(() -> {
+                    try {
+                        store.batcher.send("a");
+                    } catch (IllegalArgumentException notSent) {
+                        left.incrementAndGet();
+                    } catch (IllegalStateException sent) {
+                        // It may have been executed.
+                    }
+                });
+                caller.interrupt();
+                caller.join();
+                // Whatever was sent before is executed by now.
+                store.batcher.send("b");
+
+                require(store.executed.get() + left.get() <= 2, "a request that was not sent is not executed");
+            }
+        }
+    }
+}
