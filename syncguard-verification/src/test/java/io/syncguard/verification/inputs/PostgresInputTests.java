@@ -8,7 +8,7 @@ import io.syncguard.testing.PostgresServer;
 class PostgresInputTests extends LockInputContract {
 
     PostgresInputTests() {
-        super(InputSettings.of(3_000, 15));
+        super(InputSettings.of(1_500, 3));
     }
 
     @Override

@@ -10,7 +10,7 @@ import java.time.Duration;
 class RedisInputTests extends LockInputContract {
 
     RedisInputTests() {
-        super(InputSettings.of(6_000, 20));
+        super(InputSettings.of(3_000, 5));
     }
 
     @Override
