@@ -53,7 +53,7 @@ final class Answers {
         boolean refused = ex.code() == LockErrorCode.INVALID_ARGUMENT;
         if (!DOCUMENTED.contains(ex.code())) {
             violated(name + " throws " + describe(ex));
-        } else if (refused && ex.getCause() != null) {
+        } else if (refused && legal != null && ex.getCause() != null) {
             violated(name + " is refused by something else than its limits: " + describe(ex));
         } else if (legal != null && legal == refused) {
             violated(name
@@ -99,7 +99,7 @@ final class Answers {
         return counts.values().stream().mapToInt(Integer::intValue).sum();
     }
 
-    private static String describe(Throwable failure) {
+    static String describe(Throwable failure) {
         StringBuilder text = new StringBuilder();
         for (Throwable each = failure; each != null; each = each.getCause()) {
             text.append(each).append(" at ").append(each.getStackTrace().length == 0 ? "?" : each.getStackTrace()[0]);

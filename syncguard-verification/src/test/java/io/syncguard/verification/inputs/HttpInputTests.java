@@ -113,8 +113,7 @@ class HttpInputTests {
         System.out.println("HttpInputTests with " + settings.command() + ": " + answers.total() + " requests; "
                 + answers.counts());
         assertThat(answers.violations()).as(settings.command()).isEmpty();
-        assertThat(answers.counts())
-                .containsKeys("GET 200", "GET 400", "GET 404");
+        assertThat(answers.counts()).containsKeys("GET 200", "GET 400", "GET 404");
     }
 
     /** A well-formed request with any values, to a key that may be locked. */

@@ -7,7 +7,7 @@ import io.syncguard.spi.LockBackend;
 class InMemoryInputTests extends LockInputContract {
 
     InMemoryInputTests() {
-        super(InputSettings.of(5_000, 86));
+        super(InputSettings.of(5_000, 88));
     }
 
     @Override

@@ -7,8 +7,9 @@ import java.util.Random;
  *
  * @param seed of all random values; {@code -Dsyncguard.inputs.seed} repeats them
  * @param calls how many this run makes
+ * @param isLong whether the property is set
  */
-record InputSettings(long seed, int calls) {
+record InputSettings(long seed, int calls, boolean isLong) {
 
     /**
      * @param inABuild calls of this run in a build
@@ -18,7 +19,8 @@ record InputSettings(long seed, int calls) {
         Integer calls = Integer.getInteger("syncguard.inputs.calls");
         return new InputSettings(
                 Long.getLong("syncguard.inputs.seed", new Random().nextInt(Integer.MAX_VALUE)),
-                calls == null ? inABuild : (int) (calls * (long) percent / 100));
+                calls == null ? inABuild : (int) (calls * (long) percent / 100),
+                calls != null);
     }
 
     String command() {
