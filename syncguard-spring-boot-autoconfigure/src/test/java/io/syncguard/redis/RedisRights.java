@@ -37,6 +37,13 @@ final class RedisRights {
         return found(LOCKS);
     }
 
+    /** All but those that begin so. */
+    static List<String> without(String start) {
+        List<String> rights = toLock();
+        assertThat(rights.removeIf(right -> right.startsWith(start))).isTrue();
+        return rights;
+    }
+
     static List<String> inACluster() {
         return found(CLUSTER);
     }

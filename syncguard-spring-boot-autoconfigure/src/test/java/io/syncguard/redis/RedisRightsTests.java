@@ -31,6 +31,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -159,6 +161,53 @@ class RedisRightsTests {
                         .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
             }
         });
+    }
+
+    @Test
+    void without_the_keys_of_the_prefix_nothing_works() {
+        allow(redis, RedisRights.without("~"));
+        try (LockBackend backend = open(connections())) {
+            assertThatExceptionOfType(LockBackendException.class)
+                    .isThrownBy(() -> backend.acquire(holder))
+                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"&", "+subscribe"})
+    void without_the_right_to_subscribe_waiters_poll(String right) {
+        allow(redis, RedisRights.without(right));
+        try (CapturedLog log = new CapturedLog();
+                LockBackend backend = open(connections())) {
+            backend.connect(wakeUps(new CopyOnWriteArrayList<>()));
+            backend.acquire(holder);
+            backend.acquire(waiter);
+
+            eventually()
+                    .untilAsserted(() -> assertThat(log.messages())
+                            .anyMatch(message -> message.startsWith("Wake-ups from Redis do not arrive")));
+            assertThat(backend.isConnected()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"~{other}:*", "~{syncguard}x*"})
+    void a_user_of_another_prefix_reads_and_ends_nothing(String prefix) {
+        allow(redis, RedisRights.toLock());
+        try (LockBackend backend = open(connections())) {
+            backend.acquire(holder);
+            List<String> others = RedisRights.without("~");
+            others.add(prefix);
+            RedisRights.allow(redis.commands(), "neighbour", others);
+            try (LockBackend neighbour = open(RedisServer.connections(redis.url("neighbour", RedisRights.PASSWORD)))) {
+                assertThatExceptionOfType(LockBackendException.class)
+                        .isThrownBy(() -> neighbour.lookup("order:42"))
+                        .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
+                assertThatExceptionOfType(LockBackendException.class)
+                        .isThrownBy(() -> neighbour.forceRelease("order:42"));
+            }
+            assertThat(backend.release(holder.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        }
     }
 
     private void useAllScripts(LockBackend backend) {
