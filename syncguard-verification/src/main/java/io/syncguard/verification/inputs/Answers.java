@@ -53,7 +53,7 @@ final class Answers {
         boolean refused = ex.code() == LockErrorCode.INVALID_ARGUMENT;
         if (!DOCUMENTED.contains(ex.code())) {
             violated(name + " throws " + describe(ex));
-        } else if (refused && legal != null && ex.getCause() != null) {
+        } else if (refused && ex.getCause() != null) {
             violated(name + " is refused by something else than its limits: " + describe(ex));
         } else if (legal != null && legal == refused) {
             violated(name

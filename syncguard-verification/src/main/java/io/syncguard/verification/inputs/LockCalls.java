@@ -276,6 +276,11 @@ final class LockCalls {
         answers.call("fence", value >= 1 && value <= Fence.MAX_VALUE, () -> new Fence(value));
         Duration ttl = inputs.durationOrNull();
         answers.call("ttl", isLegalTtl(ttl), () -> LockLimits.ttl(ttl));
+        String owner = inputs.textOrNull();
+        answers.call(
+                "owner",
+                owner == null || Inputs.isLegalOrEmpty(owner),
+                () -> LockRequest.of("a").owner(owner));
         String resource = inputs.textOrNull();
         answers.call("resource", Inputs.isLegalKey(resource), () -> LockLimits.resource(resource));
     }
