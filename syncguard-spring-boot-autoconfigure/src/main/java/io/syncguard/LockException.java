@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Every error of this library. Its {@link #code()} says which kind; the subtypes are what people catch.
  *
- * <p>Messages name the key and the next step, and never a lock id.
+ * <p>Messages name the key and the next step, and never a lock id. They are {@linkplain OneLine one line} each,
+ * whatever the key contains.
  */
 public class LockException extends RuntimeException {
 
@@ -18,7 +19,7 @@ public class LockException extends RuntimeException {
     }
 
     public LockException(LockErrorCode code, String message, @Nullable Throwable cause) {
-        super(message, cause);
+        super(OneLine.of(message), cause);
         this.code = code;
     }
 

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.text.Normalizer;
 import java.time.Duration;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a caller may ask for. Every value is checked here and nowhere else, before anything is sent to a server.
@@ -36,9 +37,16 @@ public final class LockLimits {
         return text("resource", resource);
     }
 
+    /** The label of a holder: as a key, but it may be empty. */
+    public static String owner(String owner) {
+        return textOrEmpty("label of the owner", owner);
+    }
+
     /** A ttl: a whole number of milliseconds from 1 ms to 365 days. */
     public static Duration ttl(Duration ttl) {
-        if (ttl.toNanosPart() % 1_000_000 != 0 || ttl.compareTo(Duration.ofMillis(1)) < 0 || isTooLong(ttl)) {
+        if (given("ttl", ttl).toNanosPart() % 1_000_000 != 0
+                || ttl.compareTo(Duration.ofMillis(1)) < 0
+                || isTooLong(ttl)) {
             throw invalid("A ttl is a whole number of milliseconds between 1 ms and 365 days, not " + ttl);
         }
         return ttl;
@@ -48,7 +56,8 @@ public final class LockLimits {
      * How often a lease with this ttl is extended: every 1 ms to every third of the ttl, so that two more tries fit in.
      */
     public static Duration heartbeat(Duration interval, Duration ttl) {
-        if (interval.compareTo(Duration.ofMillis(1)) < 0 || interval.compareTo(ttl.dividedBy(3)) > 0) {
+        if (given("heartbeat", interval).compareTo(Duration.ofMillis(1)) < 0
+                || interval.compareTo(ttl.dividedBy(3)) > 0) {
             throw invalid("A heartbeat comes every 1 ms at most and every third of the ttl at least: not every "
                     + interval + " with a ttl of " + ttl);
         }
@@ -57,7 +66,7 @@ public final class LockLimits {
 
     /** A time that may be zero, up to 365 days: the wait time, and the time to hold a lock at least. */
     public static Duration time(String what, Duration time) {
-        if (time.isNegative() || isTooLong(time)) {
+        if (given(what, time).isNegative() || isTooLong(time)) {
             throw invalid("A " + what + " is between zero and 365 days, not " + time);
         }
         return time;
@@ -69,7 +78,7 @@ public final class LockLimits {
      * @throws LockException with {@code INVALID_ARGUMENT} otherwise
      */
     static Duration holdAtMost(Duration atMost, Duration atLeast) {
-        if (atMost.toMillis() < 1 || isTooLong(atMost) || atMost.compareTo(atLeast) < 0) {
+        if (atMost.compareTo(Duration.ofMillis(1)) < 0 || isTooLong(atMost) || atMost.compareTo(atLeast) < 0) {
             throw invalid("The time to hold at most is 1 ms to " + MAX_DURATION.toDays()
                     + " days, and not shorter than the time to hold at least (" + atLeast + "), not " + atMost);
         }
@@ -78,15 +87,31 @@ public final class LockLimits {
 
     /** A lock id: 22 characters of base64url and nothing else. The message never shows it. */
     public static String lockId(String lockId) {
-        if (!LOCK_ID.matcher(lockId).matches()) {
+        if (!LOCK_ID.matcher(given("lock id", lockId)).matches()) {
             throw invalid("A lock id has 22 characters of A-Z, a-z, 0-9, _ and -; this one has " + lockId.length()
                     + " characters or others among them");
         }
         return lockId;
     }
 
+    /**
+     * Any value that must not be {@code null}. A caller without a null checker may pass one, most often a key that was
+     * made from data.
+     */
+    public static <T> T given(String what, @Nullable T value) {
+        if (value == null) {
+            throw invalid("A " + what + " must not be null");
+        }
+        return value;
+    }
+
+    /** A text with the limits of a key, except that it may be empty. */
+    static String textOrEmpty(String what, String text) {
+        return given(what, text).isEmpty() ? text : text(what, text);
+    }
+
     private static String text(String what, String text) {
-        boolean ascii = isPrintableAscii(text);
+        boolean ascii = isPrintableAscii(given(what, text));
         String normalized = ascii ? text : normalize(what, text);
         int bytes = ascii ? text.length() : normalized.getBytes(StandardCharsets.UTF_8).length;
         if (bytes == 0) {

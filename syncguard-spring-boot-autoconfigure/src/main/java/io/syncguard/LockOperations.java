@@ -28,6 +28,7 @@ public interface LockOperations {
 
     /** Like {@link #execute(LockRequest, LockCallback)} for a body without a result. */
     default <E extends Exception> void executeWithoutResult(LockRequest request, LockAction<E> body) throws E {
+        LockLimits.given("body", body);
         this.<LockHandle, E>execute(request, lock -> {
             body.doWithLock(lock);
             return lock;
@@ -61,6 +62,7 @@ public interface LockOperations {
      * @return whether the body ran
      */
     default <E extends Exception> boolean tryExecuteWithoutResult(LockRequest request, LockAction<E> body) throws E {
+        LockLimits.given("body", body);
         return this.<LockHandle, E>tryExecute(request, lock -> {
                     body.doWithLock(lock);
                     return lock;

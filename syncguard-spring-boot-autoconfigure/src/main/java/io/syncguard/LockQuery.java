@@ -1,12 +1,10 @@
 package io.syncguard;
 
-import java.util.Objects;
-
 /**
  * Which keys a {@linkplain LockManager#list list} has: a page of those that are locked or waited for, in the order of
  * their bytes in UTF-8. Immutable; each method returns a changed copy.
  *
- * @param prefix with what the keys begin; empty for all keys
+ * @param prefix with what the keys begin, with the limits of a key; empty for all keys
  * @param after the last key of the page before; empty for the first page
  * @param limit how many keys at most, from 1 to {@value #MAX_LIMIT}
  */
@@ -18,8 +16,8 @@ public record LockQuery(String prefix, String after, int limit) {
     private static final LockQuery ALL = new LockQuery("", "", 100);
 
     public LockQuery {
-        Objects.requireNonNull(prefix, "prefix");
-        Objects.requireNonNull(after, "after");
+        prefix = LockLimits.textOrEmpty("prefix of a list", prefix);
+        after = LockLimits.textOrEmpty("key before a page", after);
         if (limit < 1 || limit > MAX_LIMIT) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,

@@ -1,7 +1,6 @@
 package io.syncguard;
 
 import java.time.Duration;
-import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  *     nested request after it joined, if that ends later
  * @param holdAtMost how long after the grant the lock is lost, however long its body runs; {@code null} for no limit
  * @param commitGuard whether transactions of the body commit only while the lock is held
- * @param owner the label that lookups show, for people; {@code null} for {@code syncguard.owner}
+ * @param owner the label that lookups show, for people: see {@link LockLimits#owner}; {@code null} for
+ *     {@code syncguard.owner}
  */
 public record LockRequest(
         String name,
@@ -45,10 +45,10 @@ public record LockRequest(
     public static final String UNNAMED = "unnamed";
 
     public LockRequest {
-        Objects.requireNonNull(name, "name");
-        Objects.requireNonNull(mode, "mode");
-        Objects.requireNonNull(onLost, "onLost");
-        Objects.requireNonNull(commitGuard, "commitGuard");
+        LockLimits.given("name", name);
+        LockLimits.given("mode", mode);
+        LockLimits.given("reaction to a loss", onLost);
+        LockLimits.given("commit guard", commitGuard);
         key = LockLimits.key(key);
         if (ttl != null) {
             LockLimits.ttl(ttl);
@@ -63,6 +63,9 @@ public record LockRequest(
         if (holdAtMost != null) {
             LockLimits.holdAtMost(holdAtMost, holdAtLeast);
         }
+        if (owner != null) {
+            owner = LockLimits.owner(owner);
+        }
     }
 
     /**
@@ -73,7 +76,7 @@ public record LockRequest(
      * @param key what is protected, such as {@code 42}; not blank, because a blank one is usually a forgotten id
      */
     public static LockRequest of(String name, String key) {
-        if (key.isBlank()) {
+        if (LockLimits.given("key", key).isBlank()) {
             throw new LockException(LockErrorCode.INVALID_ARGUMENT, "The key of a lock '" + name + "' is blank");
         }
         String prefix = LockLimits.key(name);

@@ -30,12 +30,14 @@ public final class LockTemplate implements LockOperations {
     @Override
     public <T extends @Nullable Object, E extends Exception> T execute(LockRequest request, LockCallback<T, E> body)
             throws E {
+        LockLimits.given("body", body);
         return execute(manager.acquire(request), body);
     }
 
     @Override
     public <T extends @Nullable Object, E extends Exception> TryResult<T> tryExecute(
             LockRequest request, LockCallback<T, E> body) throws E {
+        LockLimits.given("body", body);
         LockHandle lock = manager.tryAcquire(request);
         return lock == null ? TryResult.notAcquired() : TryResult.of(execute(lock, body));
     }

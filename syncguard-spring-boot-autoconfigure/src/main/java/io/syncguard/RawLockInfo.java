@@ -20,7 +20,7 @@ public record RawLockInfo(
     /** Without the lock id. */
     @Override
     public String toString() {
-        return "lock '" + key + "', " + mode + ", fence " + fence + ", owner '" + owner + "', from " + acquiredAt
-                + " to " + expiresAt;
+        return OneLine.of("lock '" + key + "', " + mode + ", fence " + fence + ", owner '" + owner + "', from "
+                + acquiredAt + " to " + expiresAt);
     }
 }

@@ -99,6 +99,6 @@ final class UnlockedHandle implements LockHandle {
 
     @Override
     public String toString() {
-        return "no lock for '" + key() + "'";
+        return OneLine.of("no lock for '" + key() + "'");
     }
 }

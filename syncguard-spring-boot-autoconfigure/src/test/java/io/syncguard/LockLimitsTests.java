@@ -91,6 +91,44 @@ class LockLimitsTests {
         refused(() -> LockRequest.of("a").holdAtLeast(Duration.ofDays(366)), "hold at least");
     }
 
+    @Test
+    void a_time_that_no_long_can_hold_is_refused_like_any_other() {
+        refused(() -> LockRequest.of("a").holdAtMost(Duration.ofSeconds(Long.MAX_VALUE)), "hold at most");
+        refused(() -> LockRequest.of("a").holdAtMost(Duration.ofSeconds(Long.MIN_VALUE)), "hold at most");
+        refused(() -> LockRequest.of("a").ttl(Duration.ofSeconds(Long.MAX_VALUE)), "ttl");
+    }
+
+    @Test
+    void the_label_of_an_owner_has_the_limits_of_a_key_but_may_be_empty() {
+        assertThat(LockRequest.of("a").owner("").owner()).isEmpty();
+        assertThat(LockRequest.of("a").owner("Zu\u0308rich").owner()).isEqualTo("Z\u00fcrich");
+        refused(() -> LockRequest.of("a").owner("node\u0000"), "label of the owner must not contain U+0000");
+        refused(() -> LockRequest.of("a").owner("\uD83D"), "surrogate");
+        refused(() -> LockRequest.of("a").owner("x".repeat(513)), "513");
+    }
+
+    @Test
+    void a_list_is_asked_for_by_texts_that_keys_may_have() {
+        assertThat(LockQuery.all().startingWith("Zu\u0308").prefix()).isEqualTo("Z\u00fc");
+        refused(() -> LockQuery.all().startingWith("a\u0000"), "prefix of a list");
+        refused(() -> LockQuery.all().startingWith("x".repeat(513)), "513");
+        refused(() -> LockQuery.all().after("\uDD12"), "surrogate");
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // Callers need not check for null.
+    void null_is_refused_by_the_name_of_what_is_missing() {
+        refused(() -> LockRequest.of(null), "A key must not be null");
+        refused(() -> LockRequest.of("order", null), "A key must not be null");
+        refused(() -> LockRequest.of("a").holdAtLeast(null), "hold at least must not be null");
+        refused(() -> LockRequest.of("a").onLost(null), "must not be null");
+        refused(() -> LockRequest.of("a").meterName(null), "A name must not be null");
+        refused(() -> LockLimits.lockId(null), "A lock id must not be null");
+        refused(() -> LockLimits.ttl(null), "A ttl must not be null");
+        refused(() -> LockQuery.all().after(null), "must not be null");
+        refused(() -> LockOperations.withoutLocks().executeWithoutResult("a", null), "A body must not be null");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {"", "short", "1234567890123456789012\n", "123456789012345678901=", "12345678901234567890123"})

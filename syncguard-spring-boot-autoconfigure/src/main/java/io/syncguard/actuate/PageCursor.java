@@ -30,6 +30,11 @@ final class PageCursor {
         this.secret = new SecretKeySpec(randomBytes(32), "AES");
     }
 
+    /** The key itself, unless it would be taken for a sealed one. */
+    String show(String key) {
+        return key.startsWith(PREFIX) ? seal(key) : key;
+    }
+
     String seal(String key) {
         byte[] nonce = randomBytes(NONCE_BYTES);
         byte[] sealed = run(Cipher.ENCRYPT_MODE, nonce, key.getBytes(StandardCharsets.UTF_8));
@@ -45,6 +50,9 @@ final class PageCursor {
         }
         try {
             byte[] all = Base64.getUrlDecoder().decode(text.substring(PREFIX.length()));
+            if (all.length < NONCE_BYTES + TAG_BITS / 8) {
+                throw new IllegalArgumentException("It is too short");
+            }
             byte[] nonce = Arrays.copyOf(all, NONCE_BYTES);
             byte[] sealed = Arrays.copyOfRange(all, NONCE_BYTES, all.length);
             return new String(run(Cipher.DECRYPT_MODE, nonce, sealed), StandardCharsets.UTF_8);

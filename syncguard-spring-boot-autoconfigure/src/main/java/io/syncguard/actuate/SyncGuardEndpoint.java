@@ -134,7 +134,15 @@ public final class SyncGuardEndpoint {
                 page.locks().stream()
                         .map(lock -> LockDescriptor.of(lock, showKeys))
                         .toList(),
-                page.next() == null || showKeys ? page.next() : cursor.seal(page.next()));
+                next(page, showKeys));
+    }
+
+    private @Nullable String next(LockPage page, boolean showKeys) {
+        String last = page.next();
+        if (last == null) {
+            return null;
+        }
+        return showKeys ? cursor.show(last) : cursor.seal(last);
     }
 
     private static Optional<LockDescriptor> describe(LockEngine engine, String key, boolean showKeys) {

@@ -23,6 +23,7 @@ record PostgresBackendFactory(SyncGuardProperties properties, PostgresScript scr
      * @param leftToFlyway whether the application's Flyway has created the schema
      */
     PostgresLockBackend backendOn(DataSource application, boolean dedicated, boolean leftToFlyway) {
+        properties.check();
         SyncGuardProperties.Postgres postgres = properties.postgres();
         PostgresPools pools = new PostgresPools(
                 application, dedicated, postgres.poolSize(), postgres.wakeUps(), postgres.networkTimeout());

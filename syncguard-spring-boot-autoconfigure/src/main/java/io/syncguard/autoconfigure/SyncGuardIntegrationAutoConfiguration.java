@@ -1,6 +1,8 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.LockException;
 import io.syncguard.LockManager;
+import io.syncguard.LockSetupException;
 import io.syncguard.integration.SyncGuardLockRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -30,8 +32,12 @@ public final class SyncGuardIntegrationAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         SyncGuardLockRegistry syncGuardLockRegistry(LockManager lockManager, SyncGuardProperties properties) {
-            return new SyncGuardLockRegistry(
-                    lockManager, properties.integration().name(), properties.ttl());
+            try {
+                return new SyncGuardLockRegistry(
+                        lockManager, properties.integration().name(), properties.ttl());
+            } catch (LockException ex) {
+                throw LockSetupException.at("syncguard.integration.name", ex);
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.CommitGuard;
+import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.postgres.PostgresBatching;
@@ -80,6 +82,25 @@ record SyncGuardProperties(
                 retry.firstDelay(),
                 retry.maxDelay(),
                 shutdownTimeout);
+    }
+
+    /**
+     * Refuses settings that are read after the store was opened, so that a start which fails for them creates no
+     * tables.
+     */
+    void check() {
+        engineSettings("");
+        leader.elections().forEach((name, election) -> {
+            try {
+                election.settings();
+            } catch (LockException ex) {
+                throw LockSetupException.at("syncguard.leader.elections." + name, ex);
+            }
+        });
+        var unused = new FenceHeader(fencing.header());
+        if (backend.contains(Backend.REDIS)) {
+            redis.settings(fencesOr(FenceSource.CLOCK));
+        }
     }
 
     PostgresScript postgresScript() {

@@ -4,6 +4,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockListener;
 import io.syncguard.LockOutcome;
 import io.syncguard.LockRequest;
+import io.syncguard.OneLine;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import org.apache.commons.logging.Log;
@@ -47,7 +48,7 @@ final class AcquireReport {
         contended(contention);
         if (!waits) {
             waits = true;
-            log.debug(contention + "; waiting");
+            log.debug(OneLine.of(contention + "; waiting"));
             dispatcher.dispatch(request, null, elapsed(), LockListener::waitStarted);
             observation.waits();
         }

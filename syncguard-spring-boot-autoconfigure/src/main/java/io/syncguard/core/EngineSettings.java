@@ -28,6 +28,7 @@ public record EngineSettings(
         Duration shutdownTimeout) {
 
     public EngineSettings {
+        check("syncguard.owner", () -> LockLimits.owner(owner));
         check("syncguard.ttl", () -> LockLimits.ttl(ttl));
         check("syncguard.wait-time", () -> LockLimits.time("wait time", waitTime));
         check("syncguard.shutdown-timeout", () -> LockLimits.time("shutdown timeout", shutdownTimeout));

@@ -1,6 +1,7 @@
 package io.syncguard.core;
 
 import io.syncguard.Fence;
+import io.syncguard.OneLine;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
@@ -29,7 +30,8 @@ final class FenceWarning {
         long now = time.nanoTime();
         long due = next.get();
         if (fence.value() > FIRST && now >= due && next.compareAndSet(due, now + PAUSE_NANOS)) {
-            log.warn("The fence counter of lock '" + key + "' is at " + fence + " and ends at " + Fence.MAX_VALUE);
+            log.warn("The fence counter of lock '" + OneLine.of(key) + "' is at " + fence + " and ends at "
+                    + Fence.MAX_VALUE);
         }
     }
 }

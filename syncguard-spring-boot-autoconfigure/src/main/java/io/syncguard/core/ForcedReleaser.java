@@ -2,8 +2,10 @@ package io.syncguard.core;
 
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
+import io.syncguard.LockLimits;
 import io.syncguard.LockManager;
 import io.syncguard.LockReason;
+import io.syncguard.OneLine;
 import io.syncguard.spi.LockBackend;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -24,9 +26,10 @@ final class ForcedReleaser {
     }
 
     ForcedRelease release(String key, String reason) {
+        LockLimits.given("reason", reason);
         ForcedRelease done = backend.forceRelease(key);
-        log.warn("Lock '" + key + "' was released by force: " + done.released() + " lease(s) ended, " + done.remaining()
-                + " remain because of a running commit. Reason: " + reason);
+        log.warn(OneLine.of("Lock '" + key + "' was released by force: " + done.released() + " lease(s) ended, "
+                + done.remaining() + " remain because of a running commit. Reason: " + reason));
         Fence fence = done.fence();
         if (fence != null && done.remaining() == 0) {
             endHere(key, fence);

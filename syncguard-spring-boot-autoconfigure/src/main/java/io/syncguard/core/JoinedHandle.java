@@ -2,6 +2,7 @@ package io.syncguard.core;
 
 import io.syncguard.Fence;
 import io.syncguard.LockHandle;
+import io.syncguard.LockLimits;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import java.time.Duration;
@@ -98,6 +99,7 @@ final class JoinedHandle implements LockHandle {
 
     @Override
     public <T extends @Nullable Object> Callable<T> bind(Callable<T> task) {
+        LockLimits.given("task", task);
         return () -> outer.runUnder(this, task);
     }
 

@@ -6,6 +6,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockLimits;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
+import io.syncguard.OneLine;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
@@ -211,7 +212,7 @@ final class Lease {
     /** Without the lock id. */
     @Override
     public String toString() {
-        return "lock '" + key() + "', fence " + fence + ", " + phase;
+        return "lock '" + OneLine.of(key()) + "', fence " + fence + ", " + phase;
     }
 
     private void loseIfOver() {

@@ -5,6 +5,7 @@ import io.syncguard.Fence;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
+import io.syncguard.LockLimits;
 import io.syncguard.LockLostException;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
@@ -122,13 +123,14 @@ final class LeaseHandle implements LockHandle {
 
     @Override
     public void onLost(Runnable callback) {
-        if (!bodies.addCallback(callback)) {
+        if (!bodies.addCallback(LockLimits.given("callback", callback))) {
             dispatcher.call(callback);
         }
     }
 
     @Override
     public <T extends @Nullable Object> Callable<T> bind(Callable<T> task) {
+        LockLimits.given("task", task);
         return () -> runUnder(this, task);
     }
 

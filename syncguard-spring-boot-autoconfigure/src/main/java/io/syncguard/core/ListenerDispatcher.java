@@ -10,6 +10,7 @@ import io.syncguard.LockManager;
 import io.syncguard.LockOperation;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
+import io.syncguard.OneLine;
 import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.ReadyThreads;
 import io.syncguard.concurrent.Shielded;
@@ -132,7 +133,7 @@ final class ListenerDispatcher implements AutoCloseable {
      * A loss: the log at once, callbacks and listeners on their threads. Nothing that fails here reaches the caller.
      */
     void lost(Lease lease, LockReason reason, String explanation, List<Runnable> callbacks) {
-        Shielded.log(() -> losses.warn("Lost lock '" + lease.key() + "' after "
+        Shielded.log(() -> losses.warn("Lost lock '" + OneLine.of(lease.key()) + "' after "
                 + lease.holdTime().passed().toMillis() + " ms: " + explanation));
         callbacks.forEach(this::call);
         execute(lossListenerThreads, () -> {

@@ -103,14 +103,14 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     @Override
     public LockHandle acquire(LockRequest request) {
-        transactions.requireGuard(request);
+        transactions.requireGuard(LockLimits.given("request", request));
         LockHandle joined = joiner.join(request);
         return joined == null ? handle(acquirer.acquire(request)) : joined;
     }
 
     @Override
     public @Nullable LockHandle tryAcquire(LockRequest request) {
-        transactions.requireGuard(request);
+        transactions.requireGuard(LockLimits.given("request", request));
         LockHandle joined = joiner.join(request);
         if (joined != null) {
             return joined;
@@ -167,7 +167,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
 
     @Override
     public LockPage list(LockQuery query) {
-        return backend.list(query);
+        return backend.list(LockLimits.given("query", query));
     }
 
     @Override

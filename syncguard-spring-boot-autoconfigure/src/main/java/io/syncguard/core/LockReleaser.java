@@ -4,6 +4,7 @@ import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
 import io.syncguard.LockOutcome;
 import io.syncguard.LockReason;
+import io.syncguard.OneLine;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
@@ -82,7 +83,8 @@ final class LockReleaser {
             // that.
             background.release(lease);
             observation.failed(ex);
-            Shielded.log(() -> log.warn("Lock '" + lease.key() + "' could not be released; trying again", ex));
+            Shielded.log(
+                    () -> log.warn("Lock '" + OneLine.of(lease.key()) + "' could not be released; trying again", ex));
             dispatcher.failed(lease, LockOperation.RELEASE, BackendFailure.of("The release failed", ex));
             return ended(lease);
         }

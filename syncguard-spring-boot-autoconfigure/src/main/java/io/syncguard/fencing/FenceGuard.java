@@ -71,6 +71,7 @@ public final class FenceGuard {
      */
     public void check(String resource, Fence fence) {
         String name = LockLimits.resource(resource);
+        LockLimits.given("fence", fence);
         requireTransaction(name);
         String doing = "checking fence " + fence + " of resource '" + name + "'";
         try {

@@ -8,6 +8,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.OneLine;
 import io.syncguard.integration.HeldLocks.HeldLock;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
@@ -102,7 +103,7 @@ final class RegistryLock implements DistributedLock {
 
     @Override
     public String toString() {
-        return "lock '" + request.key() + "'";
+        return OneLine.of("lock '" + request.key() + "'");
     }
 
     private void release(LockHandle handle) {

@@ -5,6 +5,7 @@ import io.syncguard.LockLimits;
 import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.OneLine;
 import io.syncguard.concurrent.Backoff;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
@@ -198,9 +199,10 @@ final class Campaign {
         }
         if (failures++ == 0) {
             Shielded.log(() -> log.warn(
-                    "The campaign for '" + election + "' failed, and is tried again until it succeeds", failure));
+                    "The campaign for '" + OneLine.of(election) + "' failed, and is tried again until it succeeds",
+                    failure));
         } else {
-            Shielded.log(() -> log.debug("The campaign for '" + election + "' failed again", failure));
+            Shielded.log(() -> log.debug("The campaign for '" + OneLine.of(election) + "' failed again", failure));
         }
     }
 
@@ -208,8 +210,8 @@ final class Campaign {
         int failed = failures;
         failures = 0;
         if (failed > 0) {
-            Shielded.log(() -> log.info(
-                    "The campaign for '" + election + "' succeeds again, after " + failed + " failed attempt(s)"));
+            Shielded.log(() -> log.info("The campaign for '" + OneLine.of(election) + "' succeeds again, after "
+                    + failed + " failed attempt(s)"));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.syncguard.leader;
 
 import io.syncguard.Fence;
+import io.syncguard.OneLine;
 import io.syncguard.concurrent.ReadyThreads;
 import io.syncguard.concurrent.Shielded;
 import java.util.List;
@@ -67,7 +68,7 @@ final class LeaderEventDispatcher implements TermEvents, AutoCloseable {
     @Override
     public void elected(Fence fence) {
         LeaderElectedEvent event = new LeaderElectedEvent(election, owner, fence);
-        Shielded.log(() -> log.info("This process leads '" + election + "', under fence " + fence));
+        Shielded.log(() -> log.info("This process leads '" + OneLine.of(election) + "', under fence " + fence));
         var unused = dispatch(listener -> listener.elected(event));
     }
 
@@ -85,7 +86,7 @@ final class LeaderEventDispatcher implements TermEvents, AutoCloseable {
     @Override
     public CompletableFuture<Void> revoked(Fence fence, LeaderRevocation reason) {
         LeaderRevokedEvent event = new LeaderRevokedEvent(election, owner, fence, reason);
-        Shielded.log(() -> log.info("This process does not lead '" + election + "' any more: " + reason));
+        Shielded.log(() -> log.info("This process does not lead '" + OneLine.of(election) + "' any more: " + reason));
         return dispatch(listener -> listener.revoked(event));
     }
 

@@ -73,7 +73,7 @@ public final class LeaderMember {
 
     /** The key whose holder leads this election. */
     static String key(String name) {
-        return LockLimits.key(KEY_PREFIX + name);
+        return LockLimits.key(KEY_PREFIX + LockLimits.given("name of an election", name));
     }
 
     /** The key of the lock that the leader holds. */

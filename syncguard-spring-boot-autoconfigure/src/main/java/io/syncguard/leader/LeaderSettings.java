@@ -4,7 +4,6 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
 import java.time.Duration;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,14 +33,17 @@ public record LeaderSettings(
 
     public LeaderSettings {
         LockLimits.heartbeat(heartbeat, LockLimits.ttl(ttl));
-        Objects.requireNonNull(fenceRotation, "fenceRotation");
+        LockLimits.given("fence rotation", fenceRotation);
         // A failed rotation must be tried again before the lease can end.
-        if (fenceRotation.isNegative() || fenceRotation.multipliedBy(2).compareTo(ttl) > 0) {
+        if (fenceRotation.isNegative() || fenceRotation.compareTo(ttl.dividedBy(2)) > 0) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
                     "A fence is rotated at most every half of the ttl, not every " + fenceRotation + " with a ttl of "
                             + ttl + ": rotate it every " + ttl.dividedBy(2) + " or more often, make the ttl longer, or"
                             + " turn rotation off with 0");
+        }
+        if (owner != null) {
+            owner = LockLimits.owner(owner);
         }
     }
 
@@ -52,7 +54,8 @@ public record LeaderSettings(
 
     /** With a heartbeat and a new fence every third of the ttl. */
     public static LeaderSettings of(Duration ttl) {
-        return new LeaderSettings(ttl, ttl.dividedBy(3), ttl.dividedBy(3), null);
+        Duration third = LockLimits.ttl(ttl).dividedBy(3);
+        return new LeaderSettings(ttl, third, third, null);
     }
 
     public LeaderSettings heartbeat(Duration interval) {

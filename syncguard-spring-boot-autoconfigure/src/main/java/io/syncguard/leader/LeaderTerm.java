@@ -3,6 +3,7 @@ package io.syncguard.leader;
 import io.syncguard.Fence;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
+import io.syncguard.OneLine;
 import io.syncguard.concurrent.Shielded;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
@@ -96,8 +97,8 @@ public final class LeaderTerm {
             log.debug("The lock of the leader was lost before its fence was rotated", ex);
         } catch (RuntimeException | Error ex) {
             Shielded.log(() -> log.warn(
-                    "The fence of the leader of '" + election + "' could not be rotated; it leads on under " + fence()
-                            + " while its lease is extended, and tries again",
+                    "The fence of the leader of '" + OneLine.of(election) + "' could not be rotated; it leads on under "
+                            + fence() + " while its lease is extended, and tries again",
                     ex));
         }
     }

@@ -1,5 +1,6 @@
 package io.syncguard.leader;
 
+import io.syncguard.OneLine;
 import io.syncguard.concurrent.ReadyThreads;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadFactory;
@@ -79,11 +80,12 @@ final class RepeatedTask implements LeaderRegistration {
     private void report(Throwable failure, LeaderTerm term) {
         if (term.isLeader() && !isClosed()) {
             log.error(
-                    "A task of the leader of '" + name + "' failed, which does not end its leadership: it runs again"
+                    "A task of the leader of '" + OneLine.of(name)
+                            + "' failed, which does not end its leadership: it runs again"
                             + " when this process is elected again",
                     failure);
         } else {
-            log.debug("A task of the leader of '" + name + "' ended with its term", failure);
+            log.debug("A task of the leader of '" + OneLine.of(name) + "' ended with its term", failure);
         }
     }
 

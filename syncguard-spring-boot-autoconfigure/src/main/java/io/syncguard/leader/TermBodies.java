@@ -1,6 +1,7 @@
 package io.syncguard.leader;
 
 import io.syncguard.LockHandle;
+import io.syncguard.OneLine;
 import io.syncguard.concurrent.Shielded;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -56,7 +57,8 @@ final class TermBodies implements TermBody.Hook {
         running.forEach(body -> Shielded.run(
                 () -> end.accept(body),
                 log,
-                () -> "A body of the leader of '" + election + "' could not be informed of the end of its term"));
+                () -> "A body of the leader of '" + OneLine.of(election)
+                        + "' could not be informed of the end of its term"));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.syncguard.leader;
 
 import io.syncguard.LockHandle;
+import io.syncguard.OneLine;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
@@ -105,7 +106,8 @@ final class TermRunner {
             while (over.bodies() > 0 || !dispatched.isDone()) {
                 long left = deadline - time.nanoTime();
                 if (left <= 0) {
-                    log.warn("The lock of the leader of '" + election + "' is released while it is still in use, by "
+                    log.warn("The lock of the leader of '" + OneLine.of(election)
+                            + "' is released while it is still in use, by "
                             + over.bodies() + " running bodies" + (dispatched.isDone() ? "" : " and by a listener")
                             + ", " + shutdownTimeout.toMillis() + " ms after the end of the term");
                     return;
@@ -121,8 +123,9 @@ final class TermRunner {
         try {
             grant.release();
         } catch (RuntimeException | Error ex) {
-            Shielded.log(() ->
-                    log.warn("The lock of the leader of '" + election + "' was not released; its lease runs out", ex));
+            Shielded.log(() -> log.warn(
+                    "The lock of the leader of '" + OneLine.of(election) + "' was not released; its lease runs out",
+                    ex));
         }
     }
 

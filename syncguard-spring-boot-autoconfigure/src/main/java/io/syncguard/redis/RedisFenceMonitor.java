@@ -1,6 +1,7 @@
 package io.syncguard.redis;
 
 import io.syncguard.Fence;
+import io.syncguard.OneLine;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
@@ -54,7 +55,8 @@ final class RedisFenceMonitor {
             lock.unlock();
         }
         if (beganAgain) {
-            log.error("The fence counter of lock '" + key + "' has begun again: granted " + fence.value() + " after "
+            log.error("The fence counter of lock '" + OneLine.of(key) + "' has begun again: granted " + fence.value()
+                    + " after "
                     + lastFence
                     + ". Redis has lost data, perhaps also of other keys. Set the counters above the largest"
                     + " fences ever seen, or reset the stores that compare fences");

@@ -1,6 +1,7 @@
 package io.syncguard.shedlock;
 
 import io.syncguard.LockHandle;
+import io.syncguard.LockLimits;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
@@ -50,8 +51,11 @@ public final class SyncGuardLockProvider implements ExtensibleLockProvider {
                 .holdAtLeast(configuration.getLockAtLeastFor());
     }
 
+    /** Leaves a duration that is too long for a ttl as it is: the request refuses it. */
     private static Duration wholeMillis(Duration duration) {
-        return Duration.ofMillis(duration.plusNanos(999_999).toMillis());
+        return duration.compareTo(LockLimits.MAX_DURATION) > 0
+                ? duration
+                : Duration.ofMillis(duration.plusNanos(999_999).toMillis());
     }
 
     /** One grant, until it is extended or unlocked. */

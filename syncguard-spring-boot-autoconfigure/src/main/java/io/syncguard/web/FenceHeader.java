@@ -1,6 +1,8 @@
 package io.syncguard.web;
 
 import io.syncguard.Fence;
+import io.syncguard.LockSetupException;
+import io.syncguard.OneLine;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +16,19 @@ public record FenceHeader(String name) {
     /** The name unless {@code syncguard.fencing.header} says otherwise. */
     public static final String DEFAULT_NAME = "Syncguard-Fence";
 
+    /** What HTTP calls a token. */
+    private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
+
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,15}");
+
+    public FenceHeader {
+        if (!NAME.matcher(name).matches()) {
+            throw LockSetupException.invalid(
+                    "syncguard.fencing.header is '" + OneLine.of(name)
+                            + "', but has to be the name of an HTTP header: letters, digits and hyphens",
+                    "Choose another name in syncguard.fencing.header");
+        }
+    }
 
     /**
      * The fence of a request.

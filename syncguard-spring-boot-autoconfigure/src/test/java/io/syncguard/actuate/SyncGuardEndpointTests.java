@@ -30,6 +30,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
@@ -90,6 +92,52 @@ class SyncGuardEndpointTests {
                 endpoint.locks("order:", null, page.next(), 2, null).managers().get("lockManager");
         assertThat(last.locks()).extracting(LockDescriptor::key).containsExactly("order:c");
         assertThat(last.next()).isNull();
+    }
+
+    @Test
+    void a_key_that_looks_like_the_end_of_a_page_is_one() {
+        List.of("page:a", "page:b").forEach(key -> first.holdElsewhere(key, TTL));
+        SyncGuardEndpoint endpoint = endpoint(Show.ALWAYS);
+
+        String next = endpoint.locks(null, null, null, 1, null)
+                .managers()
+                .get("lockManager")
+                .next();
+
+        assertThat(endpoint.locks(null, null, next, 1, null)
+                        .managers()
+                        .get("lockManager")
+                        .locks())
+                .extracting(LockDescriptor::key)
+                .containsExactly("page:b");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"page:", "page:9223372036854775808", "page:x", "page:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"})
+    void the_end_of_a_page_that_this_process_has_not_made_is_refused(String after) {
+        assertThatThrownBy(() -> endpoint(Show.NEVER).locks(null, null, after, null, null))
+                .isInstanceOf(InvalidEndpointRequestException.class)
+                .hasMessageContaining("begin with the first page");
+    }
+
+    @Test
+    void who_releases_by_force_and_why_makes_no_line_of_the_log() {
+        first.holdElsewhere("order:1\nWARN forged", TTL);
+        try (CapturedLog log = new CapturedLog()) {
+            web(Show.NEVER)
+                    .forceRelease(
+                            new User("ann\nWARN forged", "ADMIN"),
+                            "order:1\nWARN forged",
+                            null,
+                            "hangs\r\nWARN forged");
+
+            assertThat(log.messages())
+                    .singleElement()
+                    .asString()
+                    .contains("hangs")
+                    .doesNotContain("\n", "\r");
+        }
     }
 
     @Test

@@ -42,6 +42,7 @@ class SettingsFailedStartTests {
         "syncguard.postgres.locks-table=my-locks, table-name",
         "syncguard.postgres.locks-table=order, table-name-reserved",
         "syncguard.postgres.fence-counters-table=public.syncguard_locks, table-name-twice",
+        "syncguard.fencing.header=Fence: 1, fence-header",
         "syncguard.leader.elections.settlement.ttl=1ms, leader-ttl",
         "syncguard.leader.elections.settlement.heartbeat=10s, leader-heartbeat",
         "syncguard.leader.elections.settlement.fence-rotation=10s, leader-rotation",
@@ -55,6 +56,17 @@ class SettingsFailedStartTests {
     @CsvSource({"syncguard.redis.shards=0, shards", "syncguard.redis.network-timeout=1ms, redis-network-timeout"})
     void a_wrong_value_for_redis(String property, String file) {
         start.with("syncguard.backend=redis", property).reads(file);
+    }
+
+    @Test
+    void an_owner_that_is_too_long() {
+        start.with("syncguard.owner=" + "x".repeat(513)).reads("owner");
+    }
+
+    @Test
+    void a_name_of_the_registry_that_is_too_long() {
+        start.with("syncguard.integration.enabled=true", "syncguard.integration.name=" + "x".repeat(513))
+                .reads("integration-name");
     }
 
     @Test

@@ -32,6 +32,7 @@ class DocumentationTests {
                     "java/io/syncguard/docs/MigrationSampleTests.java",
                     "resources/io/syncguard/docs/counter-growth.sql",
                     "resources/io/syncguard/docs/counter-growth.redis",
+                    "resources/io/syncguard/docs/rights.sql",
                     "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/TestingSampleTests.java",
                     "../../../syncguard-spring-boot-test/src/test/java/io/syncguard/docs/ContainerSampleTests.java",
                     "../../../kotlin-tests/src/test/kotlin/io/syncguard/kotlin/Orders.kt")

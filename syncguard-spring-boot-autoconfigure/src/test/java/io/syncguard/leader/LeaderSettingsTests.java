@@ -30,7 +30,11 @@ class LeaderSettingsTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"PT15.001S, turn rotation off with 0", "-PT1S, turn rotation off with 0"})
+    @CsvSource({
+        "PT15.001S, turn rotation off with 0",
+        "-PT1S, turn rotation off with 0",
+        "PT9223372036854775807S, turn rotation off with 0"
+    })
     void another_rotation_is_refused_with_what_to_do(Duration period, String advice) {
         assertRefused(() -> LeaderSettings.of(TTL).fenceRotation(period), advice);
     }

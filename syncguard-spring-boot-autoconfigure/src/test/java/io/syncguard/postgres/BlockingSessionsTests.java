@@ -53,7 +53,20 @@ class BlockingSessionsTests {
     }
 
     @Test
+    void what_they_do_is_hidden_from_a_user_without_the_right_to_see_it() throws SQLException {
+        lock();
+        Connection commits = begin("payments", PIN);
+
+        assertThat(backend.blockingSessions(KEY)).singleElement().satisfies(session -> {
+            assertThat(session.id()).isEqualTo(idOf(commits));
+            assertThat(session.user()).isEqualTo("postgres");
+            assertThat(session.statement()).isEqualTo("<insufficient privilege>");
+        });
+    }
+
+    @Test
     void a_transaction_that_commits_under_the_lease_is_one() throws SQLException {
+        store.jdbc().execute("GRANT pg_read_all_stats TO " + store.role());
         AcquireRequest held = lock();
         Connection commits = begin("payments", PIN);
         backend.extend(new ExtendRequest(held.lockId(), held.ttl()));
@@ -67,6 +80,7 @@ class BlockingSessionsTests {
             assertThat(session.statement()).isEqualTo(PIN);
             assertThat(session.blockedBy()).isEmpty();
         });
+        store.jdbc().execute("REVOKE pg_read_all_stats FROM " + store.role());
     }
 
     @Test

@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.core.ContractStore;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.testing.DocumentedRights;
 import io.syncguard.testing.PostgresServer;
 import java.time.Duration;
 import java.util.List;
@@ -16,13 +17,14 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A database of its own on the real server, until the tests of the class end. Queue entries live long enough for a slow
- * machine.
+ * A database of its own on the real server, until the tests of the class end. Backends that reach it directly have the
+ * rights of the manual and no others. Queue entries live long enough for a slow machine.
  */
 class PostgresContractStore implements ContractStore, AfterAllCallback, AutoCloseable {
 
     private static final Duration WAITER_TTL = Duration.ofMinutes(1);
 
+    private final DocumentedRights rights;
     private final HikariDataSource dataSource = new HikariDataSource();
     private final PostgresBatching batching;
     private final FenceSource fences;
@@ -47,13 +49,25 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
         this.batching = batching;
         this.fences = fences;
         url = PostgresServer.newDatabaseUrl();
+        jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
+        new PostgresSchema(PostgresServer.dataSource(url), PostgresTables.DEFAULT, fences).initialize();
         String way = detour.apply(url);
-        dataSource.setJdbcUrl(way);
+        if (way.equals(url)) {
+            rights = rights(url, fences);
+            wakeUps = rights.dataSource();
+            dataSource.setDataSource(wakeUps);
+        } else {
+            rights = null;
+            wakeUps = PostgresServer.dataSource(url);
+            dataSource.setJdbcUrl(way);
+        }
         dataSource.setMaximumPoolSize(16);
         dataSource.setMinimumIdle(1);
-        wakeUps = PostgresServer.dataSource(url);
-        jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
-        new PostgresSchema(dataSource, PostgresTables.DEFAULT, fences).initialize();
+    }
+
+    private static DocumentedRights rights(String url, FenceSource fences) {
+        DocumentedRights rights = DocumentedRights.noneIn(url).grant("rights-locks");
+        return fences == FenceSource.CLOCK ? rights.grant("rights-clock") : rights;
     }
 
     @Override
@@ -65,6 +79,11 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
 
     String url() {
         return url;
+    }
+
+    /** The role of the backends. */
+    String role() {
+        return rights.role();
     }
 
     JdbcTemplate jdbc() {

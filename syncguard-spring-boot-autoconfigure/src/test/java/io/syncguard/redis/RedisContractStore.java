@@ -2,7 +2,10 @@ package io.syncguard.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.sync.RedisCommands;
 import io.syncguard.core.ContractStore;
+import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
@@ -11,20 +14,27 @@ import io.syncguard.testing.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Keys of its own on the real server, under another prefix each time, until the tests of the class end. Queue entries
- * live long enough for a slow machine.
+ * Keys of its own on the real server, under another prefix each time, until the tests of the class end. The backends
+ * have the rights of the manual for this prefix, and no others. Queue entries live long enough for a slow machine.
  */
 class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseable {
 
     private static final Duration WAITER_TTL = Duration.ofMinutes(1);
 
+    private static final AtomicInteger STORES = new AtomicInteger();
+
+    private final String user = "limited_" + ProcessHandle.current().pid() + "_" + STORES.incrementAndGet();
     private final LettuceConnectionFactory connections;
+    private final LettuceConnectionFactory limited;
+    private final List<RedisCommands<String, String>> servers;
     private final Runnable stopServer;
     private final StringRedisTemplate redis;
     private final int shards;
@@ -41,33 +51,62 @@ class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseab
     }
 
     RedisContractStore(RedisBatching batching, FenceSource fences) {
-        this(RedisServer.connections(RedisServer.url()), () -> {}, 1, batching, fences);
+        this(RedisClient.create(RedisServer.url()), batching, fences);
     }
 
     /** A store on this cluster, which ends with it. */
     RedisContractStore(OwnRedisCluster cluster, int shards, RedisBatching batching) {
-        this(cluster.connections(), cluster::close, shards, batching, FenceSource.CLOCK);
+        this(
+                cluster::connections,
+                cluster.nodes().stream().map(OwnRedis::commands).toList(),
+                cluster::close,
+                shards,
+                batching,
+                FenceSource.CLOCK);
+    }
+
+    private RedisContractStore(RedisClient administrator, RedisBatching batching, FenceSource fences) {
+        this(
+                () -> RedisServer.connections(RedisServer.url()),
+                List.of(administrator.connect().sync()),
+                administrator::shutdown,
+                1,
+                batching,
+                fences);
     }
 
     private RedisContractStore(
-            LettuceConnectionFactory connections,
+            Supplier<LettuceConnectionFactory> connections,
+            List<RedisCommands<String, String>> servers,
             Runnable stopServer,
             int shards,
             RedisBatching batching,
             FenceSource fences) {
-        this.connections = connections;
+        this.connections = connections.get();
+        this.limited = RedisRights.as(user, connections.get());
+        this.servers = servers;
         this.stopServer = stopServer;
         this.shards = shards;
         this.batching = batching;
         this.fences = fences;
         emptied();
-        connections.afterPropertiesSet();
-        redis = new StringRedisTemplate(connections);
+        this.connections.afterPropertiesSet();
+        redis = new StringRedisTemplate(this.connections);
     }
 
     @Override
     public final RedisContractStore emptied() {
         settings = settings(RedisServer.newPrefix() + ":", Duration.ofSeconds(5));
+        List<String> rights = RedisRights.toLock();
+        if (servers.size() > 1) {
+            rights.addAll(RedisRights.inACluster());
+            rights.addAll(RedisRights.forShards());
+        }
+        String prefix = settings.keyPrefix().replace("}:", "");
+        List<String> ofPrefix = rights.stream()
+                .map(right -> right.replace("{syncguard", prefix))
+                .toList();
+        servers.forEach(server -> RedisRights.allow(server, user, ofPrefix));
         return this;
     }
 
@@ -99,7 +138,7 @@ class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseab
     }
 
     LockBackend newBackend(Duration timeout) {
-        RedisLockBackend backend = new RedisLockBackend(connections, settings(settings.keyPrefix(), timeout));
+        RedisLockBackend backend = new RedisLockBackend(limited, settings(settings.keyPrefix(), timeout));
         if (shards > 1) {
             // As an application does at its start: the first request of a short lease has no time to connect to a
             // cluster.
@@ -165,6 +204,7 @@ class RedisContractStore implements ContractStore, AfterAllCallback, AutoCloseab
     @Override
     public void close() {
         connections.destroy();
+        servers.forEach(server -> server.aclDeluser(user));
         stopServer.run();
     }
 

@@ -3,10 +3,6 @@ package io.syncguard.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.StatusOutput;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockMode;
@@ -26,23 +22,17 @@ import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.RedisServer;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.data.redis.connection.RedisConfiguration;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -53,19 +43,11 @@ class RedisRightsTests {
 
     private static final Duration TTL = Duration.ofMinutes(1);
 
-    private static final Pattern RIGHTS = Pattern.compile("ACL SETUSER \\S+ on >\\S+ (.*)");
-
-    private static final Pattern CLUSTER_RIGHTS = Pattern.compile("In a cluster also `([^`]+)`");
-
-    private static final Pattern SHARD_RIGHTS = Pattern.compile("With several shards also `([^`]+)`");
-
     /** The rights that scripts do not need, and those without which waiters poll more often or receive no wake-up. */
     private static final List<String> OF_CONNECTIONS =
             List.of("+hello", "+ping", "+info", "+client|setname", "+evalsha", "+subscribe", "+publish");
 
     private static final String USER = "limited";
-
-    private static final String PASSWORD = "secret";
 
     private static OwnRedis redis;
 
@@ -92,38 +74,32 @@ class RedisRightsTests {
 
     @Test
     void the_rights_of_the_manual_are_enough_and_wake_ups_arrive() throws Exception {
-        allow(redis, rights(RIGHTS));
+        allow(redis, RedisRights.toLock());
 
         assertEnough(connections());
     }
 
     @Test
     void they_are_enough_behind_a_sentinel() throws Exception {
-        allow(redis, rights(RIGHTS));
+        allow(redis, RedisRights.toLock());
         try (OwnSentinel sentinel = new OwnSentinel(redis, 0)) {
-            LettuceConnectionFactory connections = sentinel.connections();
-            asLimitedUser(connections.getSentinelConfiguration());
-
-            assertEnough(connections);
+            assertEnough(RedisRights.as(USER, sentinel.connections()));
         }
     }
 
     @Test
     void they_are_enough_in_a_cluster_with_those_that_the_manual_adds() throws Exception {
-        List<String> rights = rights(RIGHTS);
-        rights.addAll(rights(CLUSTER_RIGHTS));
+        List<String> rights = RedisRights.toLock();
+        rights.addAll(RedisRights.inACluster());
         try (OwnRedisCluster cluster = new OwnRedisCluster()) {
             cluster.nodes().forEach(node -> allow(node, rights));
-            LettuceConnectionFactory connections = cluster.connections();
-            asLimitedUser(connections.getClusterConfiguration());
-
-            assertEnough(connections);
+            assertEnough(RedisRights.as(USER, cluster.connections()));
         }
     }
 
     @Test
     void they_are_enough_for_several_shards_with_what_the_manual_adds() throws Exception {
-        List<String> rights = rights(RIGHTS);
+        List<String> rights = RedisRights.toLock();
         allow(redis, rights);
         RedisSettings four = new RedisSettings(
                 RedisSettings.KEY_PREFIX,
@@ -139,7 +115,7 @@ class RedisRightsTests {
                     .isThrownBy(() -> backend.acquire(any))
                     .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
 
-            rights.addAll(rights(SHARD_RIGHTS));
+            rights.addAll(RedisRights.forShards());
             allow(redis, rights);
 
             assertThat(backend.acquire(any)).isInstanceOf(AcquireResult.Granted.class);
@@ -168,7 +144,7 @@ class RedisRightsTests {
 
     @Test
     void none_of_the_commands_of_the_scripts_is_too_many() throws Exception {
-        List<String> rights = rights(RIGHTS);
+        List<String> rights = RedisRights.toLock();
         List<String> ofScripts = rights.stream()
                 .filter(right -> right.startsWith("+") && !OF_CONNECTIONS.contains(right))
                 .toList();
@@ -185,6 +161,53 @@ class RedisRightsTests {
                         .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
             }
         });
+    }
+
+    @Test
+    void without_the_keys_of_the_prefix_nothing_works() {
+        allow(redis, RedisRights.without("~"));
+        try (LockBackend backend = open(connections())) {
+            assertThatExceptionOfType(LockBackendException.class)
+                    .isThrownBy(() -> backend.acquire(holder))
+                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"&", "+subscribe"})
+    void without_the_right_to_subscribe_waiters_poll(String right) {
+        allow(redis, RedisRights.without(right));
+        try (CapturedLog log = new CapturedLog();
+                LockBackend backend = open(connections())) {
+            backend.connect(wakeUps(new CopyOnWriteArrayList<>()));
+            backend.acquire(holder);
+            backend.acquire(waiter);
+
+            eventually()
+                    .untilAsserted(() -> assertThat(log.messages())
+                            .anyMatch(message -> message.startsWith("Wake-ups from Redis do not arrive")));
+            assertThat(backend.isConnected()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"~{other}:*", "~{syncguard}x*"})
+    void a_user_of_another_prefix_reads_and_ends_nothing(String prefix) {
+        allow(redis, RedisRights.toLock());
+        try (LockBackend backend = open(connections())) {
+            backend.acquire(holder);
+            List<String> others = RedisRights.without("~");
+            others.add(prefix);
+            RedisRights.allow(redis.commands(), "neighbour", others);
+            try (LockBackend neighbour = open(RedisServer.connections(redis.url("neighbour", RedisRights.PASSWORD)))) {
+                assertThatExceptionOfType(LockBackendException.class)
+                        .isThrownBy(() -> neighbour.lookup("order:42"))
+                        .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
+                assertThatExceptionOfType(LockBackendException.class)
+                        .isThrownBy(() -> neighbour.forceRelease("order:42"));
+            }
+            assertThat(backend.release(holder.lockId())).isEqualTo(ReleaseResult.RELEASED);
+        }
     }
 
     private void useAllScripts(LockBackend backend) {
@@ -207,27 +230,12 @@ class RedisRightsTests {
         assertThat(backend.release(reader.lockId())).isEqualTo(ReleaseResult.LEFT);
     }
 
-    /** The command of the manual that an administrator types, in words. */
-    private static List<String> rights(Pattern pattern) throws IOException {
-        Matcher line = pattern.matcher(Files.readString(Path.of("../docs/redis.md")));
-        assertThat(line.find()).isTrue();
-        return new ArrayList<>(List.of(line.group(1).split(" ")));
-    }
-
     private static void allow(OwnRedis server, List<String> rights) {
-        CommandArgs<String, String> arguments = new CommandArgs<>(StringCodec.UTF8);
-        Stream.concat(Stream.of("SETUSER", USER, "reset", "on", ">" + PASSWORD), rights.stream())
-                .forEach(arguments::add);
-        server.commands().dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), arguments);
+        RedisRights.allow(server.commands(), USER, rights);
     }
 
     private static LettuceConnectionFactory connections() {
-        return RedisServer.connections(redis.url(USER, PASSWORD));
-    }
-
-    private static void asLimitedUser(RedisConfiguration.WithAuthentication configuration) {
-        configuration.setUsername(USER);
-        configuration.setPassword(PASSWORD);
+        return RedisServer.connections(redis.url(USER, RedisRights.PASSWORD));
     }
 
     private static RedisLockBackend open(LettuceConnectionFactory connections) {

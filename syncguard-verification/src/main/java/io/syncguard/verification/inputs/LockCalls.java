@@ -1,0 +1,299 @@
+package io.syncguard.verification.inputs;
+
+import io.syncguard.CommitGuard;
+import io.syncguard.Fence;
+import io.syncguard.LockHandle;
+import io.syncguard.LockLimits;
+import io.syncguard.LockManager;
+import io.syncguard.LockMode;
+import io.syncguard.LockPage;
+import io.syncguard.LockQuery;
+import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
+import io.syncguard.OnLost;
+import io.syncguard.TryResult;
+import io.syncguard.leader.LeaderElection;
+import io.syncguard.leader.LeaderSettings;
+import java.text.Normalizer;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Random calls of the API. Callers need not check for {@code null}, so some arguments are. Nothing is held between two
+ * calls, except keys with a time to be held at least.
+ */
+@SuppressWarnings("NullAway")
+final class LockCalls {
+
+    private final Inputs inputs;
+    private final Answers answers;
+    private final LockManager manager;
+    private final LockTemplate template;
+    private final LeaderElection election;
+    private final List<Runnable> calls = List.of(
+            this::grant,
+            this::grant,
+            this::tryAnyRequest,
+            this::tryAnyRequest,
+            this::runUnderALock,
+            this::nest,
+            this::handle,
+            this::look,
+            this::lookByLockId,
+            this::list,
+            this::forceRelease,
+            this::elect,
+            this::limits);
+
+    /** Keys that may be taken after their release. */
+    private final Set<String> kept = new HashSet<>();
+
+    LockCalls(Inputs inputs, Answers answers, LockManager manager, LeaderElection election) {
+        this.inputs = inputs;
+        this.answers = answers;
+        this.manager = manager;
+        this.template = new LockTemplate(manager);
+        this.election = election;
+    }
+
+    void makeOne() {
+        inputs.oneOf(calls).run();
+    }
+
+    /** What is locked, and should not be. */
+    Set<String> left() {
+        Set<String> found = new TreeSet<>();
+        LockQuery query = LockQuery.all().limit(LockQuery.MAX_LIMIT);
+        LockPage page = manager.list(query);
+        while (true) {
+            page.locks().forEach(lock -> found.add(lock.key()));
+            if (page.next() == null) {
+                found.removeAll(kept);
+                return found;
+            }
+            page = manager.list(query.after(page.next()));
+        }
+    }
+
+    /** A legal key is granted, found under all its spellings, and under no other key. */
+    private void grant() {
+        String key = inputs.newKey();
+        LockHandle lock = answers.call("acquire", true, () -> manager.acquire(LockRequest.of(key)));
+        if (lock == null) {
+            answers.violated("A free key is not granted: " + key);
+            return;
+        }
+        String normal = Inputs.nfc(key);
+        answers.require(lock.key().equals(normal), "The handle has another key than " + key);
+        String other = relative(key);
+        boolean same = Inputs.nfc(other).equals(normal);
+        answers.require(
+                Boolean.valueOf(same).equals(answers.call("isLocked", true, () -> manager.isLocked(other))),
+                "'" + key + "' and '" + other + "' are " + (same ? "two locks" : "one lock"));
+        answers.require(
+                manager.status(key)
+                        .filter(status -> status.key().equals(normal))
+                        .isPresent(),
+                "The lock is not found by its key " + key);
+        answers.require(Boolean.TRUE.equals(answers.call("release", true, lock::release)), "It was not held: " + key);
+    }
+
+    private String relative(String key) {
+        return switch (inputs.number(7)) {
+            case 0 -> Normalizer.normalize(key, Normalizer.Form.NFD);
+            case 1 -> Normalizer.normalize(key, Normalizer.Form.NFKC);
+            case 2 -> key.toUpperCase(Locale.ROOT);
+            case 3 -> key + " ";
+            case 4 -> key + "\n";
+            case 5 -> "fence:" + key;
+            default -> key.strip();
+        };
+    }
+
+    private void tryAnyRequest() {
+        LockRequest request = answers.call("request", null, this::anyRequest);
+        if (request == null) {
+            return;
+        }
+        if (!request.holdAtLeast().isZero()) {
+            kept.add(request.key());
+        }
+        TryResult<?> ran = answers.call("tryExecute", null, () -> template.tryExecute(request, lock -> "done"));
+        if (ran != null && ran.acquired()) {
+            answers.count("tryExecute", "ran");
+        }
+    }
+
+    private LockRequest anyRequest() {
+        LockRequest request = inputs.chance(50)
+                ? LockRequest.of(inputs.textOrNull())
+                : inputs.chance(50)
+                        ? LockRequest.of(inputs.text(), inputs.textOrNull())
+                        : LockRequest.of(inputs.newKey());
+        for (int i = inputs.number(4); i > 0; i--) {
+            request = changed(request);
+        }
+        return request;
+    }
+
+    private LockRequest changed(LockRequest request) {
+        return switch (inputs.number(12)) {
+            case 0 -> request.ttl(inputs.durationOrNull());
+            case 1 -> request.waitTime(inputs.durationOrNull());
+            case 2 -> request.heartbeat(inputs.durationOrNull());
+            case 3 -> request.holdAtLeast(inputs.durationOrNull());
+            case 4 -> request.holdAtMost(inputs.durationOrNull());
+            case 5 -> request.owner(inputs.textOrNull());
+            case 6 -> request.meterName(inputs.textOrNull());
+            case 7 -> request.shared();
+            case 8 -> request.noHeartbeat();
+            case 9 -> request.onLost(inputs.chance(10) ? null : OnLost.NOTIFY);
+            case 10 -> request.commitGuard(inputs.chance(10) ? null : inputs.oneOf(List.of(CommitGuard.values())));
+            default -> request.key(inputs.textOrNull());
+        };
+    }
+
+    private void runUnderALock() {
+        String key = inputs.textOrNull();
+        if (key != null && kept.contains(Inputs.nfc(key))) {
+            return;
+        }
+        boolean legal = Inputs.isLegalKey(key);
+        if (inputs.chance(5)) {
+            answers.call("execute without a body", false, () -> template.execute(key, null));
+            answers.call("tryExecute without a body", false, () -> template.tryExecuteWithoutResult(key, null));
+        }
+        answers.call("execute", legal, () -> template.execute(key, LockHandle::fence));
+        answers.call("acquire null", false, () -> manager.acquire(null));
+    }
+
+    private void nest() {
+        String key = inputs.newKey();
+        LockMode mode = inputs.oneOf(List.of(LockMode.values()));
+        LockRequest outer = LockRequest.of(key);
+        answers.call(
+                "nest",
+                mode == LockMode.SHARED ? null : true,
+                () -> template.execute(
+                        mode == LockMode.SHARED ? outer.shared() : outer,
+                        lock -> template.execute(
+                                key, joined -> LockHandle.current(key).isPresent())));
+    }
+
+    private void handle() {
+        LockHandle lock = manager.tryAcquire(LockRequest.of(inputs.newKey()));
+        if (lock == null) {
+            return;
+        }
+        Duration ttl = inputs.durationOrNull();
+        answers.call("extend", isLegalTtl(ttl), () -> lock.extend(ttl));
+        answers.call("rotate", null, lock::rotateFence);
+        Runnable callback = inputs.chance(10) ? null : () -> {};
+        answers.call("onLost", callback != null, () -> {
+            lock.onLost(callback);
+            return true;
+        });
+        answers.call("bind", false, () -> lock.bind((Callable<String>) null));
+        answers.call("handle toString", true, () -> oneLine(lock.toString()));
+        answers.call("close", null, () -> {
+            lock.close();
+            return true;
+        });
+    }
+
+    private void look() {
+        String key = inputs.textOrNull();
+        boolean legal = Inputs.isLegalKey(key);
+        answers.call("isLocked", legal, () -> manager.isLocked(key));
+        answers.call("lookup", legal, () -> manager.lookup(key));
+        answers.call("holders", legal, () -> manager.holders(key));
+        answers.call("debugLookup", legal, () -> manager.debugLookup(key));
+        answers.call("status", legal, () -> manager.status(key));
+        answers.call("current", legal, () -> LockHandle.current(key));
+    }
+
+    private void lookByLockId() {
+        String lockId = inputs.lockIdOrNull();
+        boolean legal = lockId != null && lockId.matches("[A-Za-z0-9_-]{22}") && !lockId.endsWith("\n");
+        answers.call("lookupById", legal, () -> manager.lookupById(lockId));
+        answers.call("owns", legal, () -> manager.owns(lockId));
+        answers.call("release by lock id", legal, () -> manager.release(lockId));
+        Duration ttl = inputs.durationOrNull();
+        answers.call("extend by lock id", legal && isLegalTtl(ttl), () -> manager.extend(lockId, ttl));
+    }
+
+    private void list() {
+        String prefix = inputs.textOrNull();
+        String after = inputs.textOrNull();
+        int limit = inputs.oneOf(List.of(1, 2, 1000, 0, -1, 1001, Integer.MIN_VALUE));
+        boolean legal = prefix != null
+                && Inputs.isLegalOrEmpty(prefix)
+                && after != null
+                && Inputs.isLegalOrEmpty(after)
+                && limit >= 1
+                && limit <= 1000;
+        LockPage page = answers.call(
+                "list",
+                legal,
+                () -> manager.list(
+                        LockQuery.all().startingWith(prefix).after(after).limit(limit)));
+        if (page != null) {
+            answers.require(
+                    page.locks().stream().allMatch(lock -> lock.key().startsWith(Inputs.nfc(prefix))),
+                    "A list has keys that do not begin with '" + prefix + "'");
+        }
+        answers.call("list null", false, () -> manager.list(null));
+    }
+
+    private void forceRelease() {
+        String key = inputs.textOrNull();
+        String reason = inputs.textOrNull();
+        answers.call("forceRelease", Inputs.isLegalKey(key) && reason != null, () -> manager.forceRelease(key, reason));
+    }
+
+    private void elect() {
+        String name = inputs.textOrNull();
+        boolean legal = name != null && Inputs.isLegalKey("leader:" + name);
+        answers.call("leader", legal, () -> election.leader(name));
+        answers.call("isLeader", null, () -> election.isLeader(name));
+        answers.call(
+                "settings",
+                null,
+                () -> LeaderSettings.of(inputs.durationOrNull())
+                        .heartbeat(inputs.durationOrNull())
+                        .fenceRotation(inputs.durationOrNull())
+                        .owner(inputs.textOrNull()));
+    }
+
+    private void limits() {
+        long value = inputs.anyLong();
+        answers.call("fence", value >= 1 && value <= Fence.MAX_VALUE, () -> new Fence(value));
+        Duration ttl = inputs.durationOrNull();
+        answers.call("ttl", isLegalTtl(ttl), () -> LockLimits.ttl(ttl));
+        String owner = inputs.textOrNull();
+        answers.call(
+                "owner",
+                owner == null || Inputs.isLegalOrEmpty(owner),
+                () -> LockRequest.of("a").owner(owner));
+        String resource = inputs.textOrNull();
+        answers.call("resource", Inputs.isLegalKey(resource), () -> LockLimits.resource(resource));
+    }
+
+    private String oneLine(String text) {
+        answers.requireOneLine("toString", text);
+        return text;
+    }
+
+    private static boolean isLegalTtl(@Nullable Duration ttl) {
+        return ttl != null
+                && ttl.compareTo(Duration.ZERO) > 0
+                && ttl.compareTo(Duration.ofDays(365)) <= 0
+                && ttl.getNano() % 1_000_000 == 0;
+    }
+}
