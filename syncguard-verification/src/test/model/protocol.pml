@@ -42,8 +42,8 @@
 
 /* ---- Properties. A violated one is the text of pan's assertion. ---- */
 
-hidden byte one_holder, one_lease, fences_grow, no_stale_commit, lost_is_refused, no_foreign_release, no_leak, lease_or_entry,
-    in_order, not_forgotten;
+hidden byte one_holder, one_lease, fences_grow, no_stale_commit, lost_is_refused, no_foreign_release, no_leak,
+    lease_or_entry, in_order, not_forgotten;
 
 #define check(property, condition) if :: (condition) -> skip :: else -> assert(property) fi
 
@@ -122,8 +122,8 @@ byte message[N];
 bool missed[N]; /* a message was lost or an entry lapsed, which is a time to look; and it has not looked since */
 
 #ifdef CLOCK_BEFORE_LOCK
-COUNT elapsed[N]; /* since the transaction of a release read the clock */
-#define since(p) elapsed[p]
+COUNT elapsed[N]; /* 1 + the time since the transaction of a release read the clock */
+#define since(p) (elapsed[p] - 1)
 #else
 #define since(p) 0
 #endif
@@ -652,6 +652,13 @@ inline send(p, time) {
     answer[p] = NO_ANSWER
 }
 
+/* Whether requests get into doubt, answers are lost and processes are killed. */
+#ifdef WITHOUT_FAULTS
+#define faults false
+#else
+#define faults true
+#endif
+
 proctype caller(byte p) {
     bool refused_pin; /* the handle was lost already when the transaction pinned its lease */
 
@@ -662,8 +669,8 @@ begin:
         send(p, TTL);
 #if KEYS > 1
         if
-        :: key[p] = 0
-        :: key[p] = 1
+        :: p != 1 -> key[p] = 0
+        :: p != 0 -> key[p] = 1 /* the third caller, or no other, may take either key */
         fi;
 #endif
 #ifdef SHARED
@@ -672,19 +679,19 @@ begin:
         :: shared[p] = true
         fi;
 #endif
-#ifdef ALL_WAIT
-        mode[p] = WAITS
-#else
         if
+#ifndef ALL_WAIT
         :: mode[p] = TRY
-        :: mode[p] = WAITS
-        fi
 #endif
+#ifndef ALL_TRY
+        :: mode[p] = WAITS
+#endif
+        fi
     }
 
     if
     :: d_step { answer[p] == NO_ANSWER -> first_look(p) }
-    :: atomic { answer[p] == NO_ANSWER -> late[p] = true; goto in_doubt }
+    :: atomic { faults && answer[p] == NO_ANSWER -> late[p] = true; goto in_doubt }
 #if KEYS > 1
     :: answer[p] != NO_ANSWER -> goto answered /* in a batch */
 #endif
@@ -697,7 +704,7 @@ look_again:
 #endif
     if
     :: d_step { answer[p] == NO_ANSWER && may_draw(p) -> attempt(p) }
-    :: atomic { answer[p] == NO_ANSWER -> late[p] = true; goto in_doubt }
+    :: atomic { faults && answer[p] == NO_ANSWER -> late[p] = true; goto in_doubt }
     :: answer[p] != NO_ANSWER
     fi;
 
@@ -717,7 +724,7 @@ answered:
         goto sleeping
     }
     :: atomic { answer[p] == REFUSED -> end_call(p); goto begin }
-    :: atomic { printf("%d does not get the answer\n", p); goto in_doubt }
+    :: atomic { faults || answer[p] == REPLY_LOST -> printf("%d does not get the answer\n", p); goto in_doubt }
     fi;
 
 sleeping:
@@ -747,9 +754,9 @@ sleeping:
         }
         :: atomic { answer[p] == LOOK -> state[p] = AGAIN; send(p, TTL); own[p] = 0; goto look_again }
 #ifndef LIVENESS
-        :: atomic { asked[p] = 0; answer[p] = NO_ANSWER; printf("%d does not get the answer\n", p); goto sleeping }
+        :: atomic { faults -> asked[p] = 0; answer[p] = NO_ANSWER; goto sleeping } /* the answer is lost */
 #else
-        :: goto ending
+        :: faults -> goto ending
 #endif
         fi
 #endif
@@ -768,14 +775,14 @@ sleeping:
 #endif
     :: goto ending /* interrupted */
 #endif
-    :: goto dead
+    :: faults -> goto dead
     fi;
 
 held:
     if
     :: own[p] == 0 -> goto ending
     :: goto ending
-    :: goto dead
+    :: faults -> goto dead
 #ifndef LIVENESS
     :: send(p, TTL);
         d_step { extend_judge(p) };
@@ -787,8 +794,8 @@ held:
         :: atomic { answer[p] == GRANTED && own[p] > 0 -> hold(p, deadline(p)); goto held }
         :: atomic { answer[p] == GRANTED && own[p] == 0 -> goto ending }
         :: atomic { answer[p] == NO_LEASE -> goto ending }
-        :: atomic { asked[p] = 0; answer[p] = NO_ANSWER; printf("%d does not get the answer\n", p); goto held }
-        :: goto dead
+        :: atomic { faults -> asked[p] = 0; answer[p] = NO_ANSWER; goto held } /* the answer is lost */
+        :: faults -> goto dead
         fi
 #endif
 #ifdef COMMITS
@@ -824,19 +831,21 @@ held:
 ending: /* releases the lease or leaves the queue, until that is answered */
     atomic { no_request(p); state[p] = ENDING }
     do
-    :: atomic {
+    ::
 #ifdef CLOCK_BEFORE_LOCK
-        elapsed[p] = 0;
-        goto locks_row;
-locks_row:
+        elapsed[p] = 1;
 #endif
-        may_draw(p);
-        d_step { release(p, since(p)) };
-        if
-        :: answer[p] != BUSY -> end_call(p); goto begin
-        :: answer[p] = NO_ANSWER /* locked, or the answer is lost */
-        fi
-    }
+        atomic {
+            may_draw(p);
+            d_step { release(p, since(p)) };
+#ifdef CLOCK_BEFORE_LOCK
+            elapsed[p] = 0;
+#endif
+            if
+            :: answer[p] != BUSY -> end_call(p); goto begin
+            :: answer[p] = NO_ANSWER /* locked, or the answer is lost */
+            fi
+        }
     od;
 
 in_doubt: /* releases until that is answered after the in-doubt period */
@@ -918,7 +927,7 @@ active proctype clock() {
 #endif
             stalled[p] = (stalled[p] > 1 -> stalled[p] - 1 : stalled[p]);
 #ifdef CLOCK_BEFORE_LOCK
-            elapsed[p] = (elapsed[p] < 2 && state[p] == ENDING -> elapsed[p] + 1 : elapsed[p])
+            elapsed[p] = (elapsed[p] > 0 && elapsed[p] < 3 -> elapsed[p] + 1 : elapsed[p])
 #endif
         }
 #ifdef CLOCK_FENCES
