@@ -30,14 +30,21 @@
 #ifdef WITHOUT_TOLERANCE
 #define TOLERANCE 0
 #else
+#ifndef TOLERANCE
 #define TOLERANCE 1
+#endif
 #endif
 #ifndef RETENTION
 #define RETENTION 1 /* fences by the clock: what is kept of an idle counter */
 #endif
 #define LEAD 1 /* fences by the clock: how many grants more than ticks */
-#ifndef COUNT
+/* A replayed run has times in milliseconds, and all its fences. Its driver includes this file. */
+#ifdef REPLAY
+#define COUNT int
+#define FENCE int
+#else
 #define COUNT byte
+#define FENCE byte
 #endif
 
 /* ---- Properties. A violated one is the text of pan's assertion. ---- */
@@ -52,7 +59,7 @@ hidden byte one_holder, one_lease, fences_grow, no_stale_commit, lost_is_refused
 /* A lease: is there a row, what is left of it with the tolerance, its fence, and who else locks the row. */
 bool row[N];
 COUNT left[N];
-byte fence[N];
+FENCE fence[N];
 bool pinned[N];   /* by the transaction of a guarded commit */
 COUNT stalled[N]; /* by an extension that has judged the lease and has not committed: 1 + what it leaves */
 
@@ -62,12 +69,12 @@ COUNT kept[N];
 byte place[N];
 
 /* A key: its fence counter; the largest fence that was granted, and the largest that was committed. */
-byte counter[KEYS];
+FENCE counter[KEYS];
 #ifdef CLOCK_FENCES
 byte by_clock[KEYS];
 #endif
-byte largest[KEYS];
-byte committed[KEYS];
+FENCE largest[KEYS];
+FENCE committed[KEYS];
 
 /* A caller. */
 #define OUT 0    /* not there, or dead */
@@ -132,7 +139,8 @@ bool lag; /* the store's clock is one tick ahead of the callers' clocks: roundin
 
 /* Variables of one step. */
 hidden byte blocking, lapsing, used, more;
-hidden byte i, j, v, first, before, next;
+hidden byte i, j, v, first, before;
+hidden FENCE next;
 
 /* ---- Fences: only their order counts, so values that nobody uses are left out. ---- */
 
@@ -145,6 +153,7 @@ hidden byte i, j, v, first, before, next;
 #endif
 
 inline compress(k) {
+#ifndef REPLAY
     v = 1;
     do
     :: v >= LAST_FENCE -> break
@@ -174,6 +183,9 @@ inline compress(k) {
             }
         fi
     od
+#else
+    skip
+#endif
 }
 
 /* ---- The store ---- */
@@ -461,6 +473,16 @@ inline attempt(p) {
     skip /* a loop must not end a d_step */
 }
 
+/* The run says which entry was handed the key: not each accepts that, and not each release does it. */
+#ifdef REPLAY
+byte handed = N;
+bool deletes_lapsed;
+#define accepts(q) (handed == q)
+#else
+#define deletes_lapsed true
+#define accepts(q) true
+#endif
+
 /* Grants the key to the first waiter if it is a live writer and no lease is left; else wakes. _release_grant. */
 inline hand_over(k, waited) {
     first = N;
@@ -472,13 +494,13 @@ inline hand_over(k, waited) {
         used = false;
         for (i : 0 .. N - 1) {
             if
-            :: row[i] && left[i] == 0 && key[i] == k && shared[i] && !locked(i) -> delete_lease(i)
+            :: row[i] && deletes_lapsed && left[i] == 0 && key[i] == k && shared[i] && !locked(i) -> delete_lease(i)
             :: else
             fi;
             used = used || (row[i] && key[i] == k)
         }
         if
-        :: !used && queues(first) && !shared[first] ->
+        :: !used && queues(first) && !shared[first] && accepts(first) ->
             delete_entry(first);
             row[first] = true;
             left[first] = (WAITER_TTL + TOLERANCE > waited -> WAITER_TTL + TOLERANCE - waited : 0);
@@ -571,6 +593,7 @@ inline sweep(q) {
     skip
 }
 
+#ifndef REPLAY
 /* ---- Callers ---- */
 
 inline check_holder(p) {
@@ -1073,3 +1096,4 @@ init {
         p = 0
     }
 }
+#endif /* REPLAY */

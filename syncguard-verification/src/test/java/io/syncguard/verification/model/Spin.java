@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,7 +16,7 @@ import java.util.stream.Stream;
  * Runs Spin on the model, with the macros of one configuration, in a directory of its own. Spin writes a verifier in C,
  * the compiler makes a program of it, and that visits all states.
  */
-final class Spin {
+public final class Spin {
 
     private static final Path MODEL = Path.of("src/test/model");
 
@@ -25,7 +26,7 @@ final class Spin {
     private final Path directory;
     private final List<String> macros;
 
-    Spin(Path directory, List<String> macros) throws IOException {
+    public Spin(Path directory, List<String> macros) throws IOException {
         this.directory = Files.createDirectories(directory);
         this.macros = macros;
         try (Stream<Path> files = Files.list(MODEL)) {
@@ -36,7 +37,7 @@ final class Spin {
     }
 
     /** Skips the tests where a program is missing. */
-    static void assumeInstalled() {
+    public static void assumeInstalled() {
         for (String program : List.of("spin", "gcc")) {
             boolean found = Stream.of(System.getenv("PATH").split(File.pathSeparator))
                     .anyMatch(each -> Files.isExecutable(Path.of(each, program)));
@@ -50,7 +51,10 @@ final class Spin {
      * @param optimised takes the compiler ten seconds longer, and makes the search three times as fast
      */
     Verdict check(boolean optimised) throws IOException, InterruptedException {
-        spin("-a", "protocol.pml");
+        List<String> generate = new ArrayList<>(List.of("spin"));
+        macros.forEach(macro -> generate.add("-D" + macro));
+        generate.addAll(List.of("-a", "protocol.pml"));
+        run(generate, "");
         boolean liveness = macros.contains("LIVENESS");
         List<String> compile = new ArrayList<>(List.of("gcc", "-w", optimised ? "-O2" : "-O0"));
         compile.addAll(liveness ? List.of("-DNFAIR=3") : List.of("-DSAFETY"));
@@ -58,32 +62,31 @@ final class Spin {
             compile.add("-DCOLLAPSE");
         }
         compile.addAll(List.of("-o", "pan", "pan.c"));
-        run(compile);
+        run(compile, "");
         List<String> search = new ArrayList<>(List.of("./pan", "-m" + (optimised ? DEPTH : "3000000")));
         if (liveness) {
             search.addAll(List.of("-a", "-f"));
         }
-        return Verdict.of(run(search));
+        return Verdict.of(run(search, ""));
     }
 
-    /** Runs the model once, which has to be deterministic. Returns what it prints. */
-    String simulate(String file) throws IOException, InterruptedException {
-        return spin("-T", file);
-    }
-
-    private String spin(String... arguments) throws IOException, InterruptedException {
+    /** Replays a run of the store, in the format of {@code replay.pml}. Returns what that prints. */
+    public String replay(String run) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of("spin"));
         macros.forEach(macro -> command.add("-D" + macro));
-        command.addAll(List.of(arguments));
-        return run(command);
+        command.addAll(List.of("-T", "replay.pml"));
+        return run(command, run);
     }
 
-    private String run(List<String> command) throws IOException, InterruptedException {
+    private String run(List<String> command, String input) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command)
                 .directory(directory.toFile())
                 .redirectErrorStream(true)
                 .start();
         try {
+            try (Writer writer = process.outputWriter()) {
+                writer.write(input);
+            }
             String output = new String(process.getInputStream().readAllBytes());
             if (!process.waitFor(1, TimeUnit.MINUTES)) {
                 throw new IOException("still running: " + command);
