@@ -1,7 +1,7 @@
 /*
  * Replays what a run has written about one key. It reads numbers: a number for an operation, and its arguments. For each
  * transaction of the store these are the time that has passed, the steps of the model that it has to be, and what is in
- * the tables after it. A transaction that is not these steps is printed by its number, and ends the replay.
+ * the tables after it. What is left of a lease includes the tolerance. A transaction that is not these steps is printed by its number, and ends the replay.
  */
 
 #define REPLAY
@@ -29,7 +29,7 @@ inline pass(time) {
 }
 
 inline try(p, time, waiter_time, expected) {
-    ttl = time;
+    ttl = time - TOLERANCE;
     waiter_ttl = waiter_time;
     answer[p] = NO_ANSWER;
     attempt(p);
@@ -41,7 +41,7 @@ inline try(p, time, waiter_time, expected) {
 
 inline end_lease(p, to, time, lapsed_too) {
     handed = to;
-    waiter_ttl = time;
+    waiter_ttl = time - TOLERANCE;
     deletes_lapsed = lapsed_too;
     answer[p] = NO_ANSWER;
     release(p, 0);
@@ -60,7 +60,7 @@ inline renew_entry(p, time) {
 }
 
 inline extend(p, time) {
-    ttl = time;
+    ttl = time - TOLERANCE;
     answer[p] = NO_ANSWER;
     extend_judge(p);
     if

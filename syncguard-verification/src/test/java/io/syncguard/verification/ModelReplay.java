@@ -63,6 +63,10 @@ final class ModelReplay {
         return slots;
     }
 
+    int transactions() {
+        return transactions.size();
+    }
+
     /** The changes of a transaction, for people; they are counted from 1. */
     String transaction(int number) {
         return transactions.get(number - 1);
@@ -73,9 +77,7 @@ final class ModelReplay {
                 .filter(is('L', "DELETE"))
                 .filter(change -> change.expiresAt() + TOLERANCE > change.nowMillis())
                 .toList();
-        long until = changes.get(0).nowMillis();
-        // A release was in time by a clock that it read before this row was written.
-        long passed = Math.max(0, until - now);
+        long passed = Math.max(0, changes.get(0).nowMillis() - now);
         now += passed;
         transactions.add(changes.toString());
         add(1, passed);
@@ -85,17 +87,17 @@ final class ModelReplay {
         boolean lapsed = changes.stream().anyMatch(is('L', "DELETE")) && released.size() < deletedLeases(changes);
         for (RowChange change : released) {
             int to = handedOver.isEmpty() ? NOBODY : row(handedOver.get(0)).slot;
-            long ttl = handedOver.isEmpty() ? 0 : handedOver.get(0).expiresAt() - now;
+            long ttl = handedOver.isEmpty() ? 0 : leaseLeft(handedOver.get(0).expiresAt());
             add(4, row(change).slot, to, ttl, lapsed ? 1 : 0);
         }
         if (handedOver.isEmpty()) {
             inserted.stream()
                     .sorted(Comparator.comparingLong(RowChange::fence))
-                    .forEach(change -> add(3, begin(change).slot, change.expiresAt() - now, 0, GRANTED));
+                    .forEach(change -> add(3, begin(change).slot, leaseLeft(change.expiresAt()), 0, GRANTED));
         }
         changes.stream()
                 .filter(is('L', "UPDATE"))
-                .forEach(change -> add(6, row(change).slot, change.expiresAt() - now));
+                .forEach(change -> add(6, row(change).slot, leaseLeft(change.expiresAt())));
         entries(changes, inserted, released.isEmpty());
         if (released.isEmpty() && inserted.isEmpty() && changes.stream().noneMatch(is('E', "INSERT"))) {
             changes.stream().filter(is('L', "DELETE")).forEach(change -> add(8, row(change).slot));
@@ -107,7 +109,7 @@ final class ModelReplay {
     private void entries(List<RowChange> changes, List<RowChange> granted, boolean leaves) {
         changes.stream()
                 .filter(is('E', "UPDATE"))
-                .forEach(change -> add(5, row(change).slot, change.expiresAt() - now));
+                .forEach(change -> add(5, row(change).slot, entryLeft(change.expiresAt())));
         for (RowChange change : changes.stream().filter(is('E', "INSERT")).toList()) {
             // A lapsed lease that is still there was locked by a transaction of the application.
             List<Row> pinned = rows.values().stream()
@@ -116,7 +118,7 @@ final class ModelReplay {
                             .noneMatch(each -> is('L', "DELETE").test(each) && rows.get(each.lockId()) == row))
                     .toList();
             pinned.forEach(row -> add(10, row.slot, 1));
-            add(3, begin(change).slot, 0, change.expiresAt() - now, WAIT);
+            add(3, begin(change).slot, 0, entryLeft(change.expiresAt()), WAIT);
             pinned.forEach(row -> add(10, row.slot, 0));
         }
         List<RowChange> left = changes.stream()
@@ -190,15 +192,23 @@ final class ModelReplay {
                     11,
                     row.slot,
                     row.lease < 0 ? 0 : 1,
-                    row.lease < 0 ? 0 : Math.max(0, row.lease + TOLERANCE - now),
+                    row.lease < 0 ? 0 : leaseLeft(row.lease),
                     row.entry < 0 ? 0 : 1,
-                    row.entry < 0 ? 0 : Math.max(0, row.entry - now),
+                    row.entry < 0 ? 0 : entryLeft(row.entry),
                     1 + queue.indexOf(row));
         }
         rows.values().removeIf(row -> row.lease < 0 && row.entry < 0);
         if (changes.stream().anyMatch(change -> change.table() == 'C')) {
             add(12, fence);
         }
+    }
+
+    private long leaseLeft(long expiresAt) {
+        return Math.max(0, expiresAt + TOLERANCE - now);
+    }
+
+    private long entryLeft(long expiresAt) {
+        return Math.max(0, expiresAt - now);
     }
 
     private void add(long... numbers) {

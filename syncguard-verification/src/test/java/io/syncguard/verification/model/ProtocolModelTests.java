@@ -73,7 +73,7 @@ class ProtocolModelTests {
                 .contains("| `" + removal.rule() + "` | `" + removal.property() + "` |");
     }
 
-    /** Takes hours and up to 12 GB. */
+    /** Takes an hour and up to 3 GB. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -82,7 +82,7 @@ class ProtocolModelTests {
                 "TTL=1 CLOCK_FENCES",
                 "TTL=1 SHARED",
                 "LIVENESS WAITER_TTL=2 ALL_WAIT",
-                "N=3 KEYS=2 TTL=1 ALL_TRY"
+                "N=3 KEYS=2 TTL=1 ALL_TRY WITHOUT_FAULTS"
             })
     @EnabledIfSystemProperty(named = "syncguard.model", matches = "large")
     void all_properties_hold_in_larger_configurations(String configuration, @TempDir Path directory) throws Exception {
