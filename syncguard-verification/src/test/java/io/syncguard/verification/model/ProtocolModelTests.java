@@ -1,0 +1,115 @@
+package io.syncguard.verification.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** All properties hold in all states of the model, and each of its rules is needed for one of them. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ProtocolModelTests {
+
+    /** Two callers, one key: everything; and without a queue, what multiplies the states. */
+    private static final List<String> SMALL = List.of(
+            "TTL=1",
+            "TTL=1 ALL_TRY COMMITS",
+            "TTL=1 ALL_TRY CLOCK_FENCES",
+            "TTL=1 ALL_TRY SHARED",
+            "TTL=1 ALL_TRY KEYS=2",
+            "LIVENESS WAITER_TTL=2 WITHOUT_FAULTS");
+
+    private static final List<Removal> REMOVALS = Removal.ALL;
+
+    private final ExecutorService searches = Executors.newFixedThreadPool(2);
+    private final Map<String, Future<Verdict>> verdicts = new HashMap<>();
+
+    /** Two at a time: the build has 40 seconds for all. */
+    @BeforeAll
+    void search(@TempDir Path directory) {
+        Spin.assumeInstalled();
+        SMALL.forEach(configuration -> begin(directory, configuration));
+        REMOVALS.forEach(removal -> begin(directory, flags(removal)));
+    }
+
+    @AfterAll
+    void end() {
+        searches.shutdownNow();
+    }
+
+    @ParameterizedTest
+    @FieldSource("SMALL")
+    void all_properties_hold(String configuration) throws Exception {
+        assertHolds(verdicts.get(configuration).get());
+    }
+
+    @ParameterizedTest
+    @FieldSource("REMOVALS")
+    void without_the_rule_a_property_breaks(Removal removal) throws Exception {
+        Verdict verdict = verdicts.get(flags(removal)).get();
+
+        assertThat(verdict.violated()).as(verdict.output()).isEqualTo(removal.property());
+    }
+
+    @ParameterizedTest
+    @FieldSource("REMOVALS")
+    void the_page_lists_the_rule(Removal removal) throws IOException {
+        assertThat(Files.readString(Path.of("../docs/model.md")))
+                .contains("| `" + removal.rule() + "` | `" + removal.property() + "` |");
+    }
+
+    /** Takes an hour and up to 3 GB. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "TTL=2",
+                "TTL=1 COMMITS",
+                "TTL=1 CLOCK_FENCES",
+                "TTL=1 SHARED",
+                "LIVENESS WAITER_TTL=2 ALL_WAIT",
+                "N=3 KEYS=2 TTL=1 ALL_TRY WITHOUT_FAULTS"
+            })
+    @EnabledIfSystemProperty(named = "syncguard.model", matches = "large")
+    void all_properties_hold_in_larger_configurations(String configuration, @TempDir Path directory) throws Exception {
+        Verdict verdict = spin(directory, configuration).check(true);
+
+        System.out.println(configuration + ": " + verdict.output());
+        assertHolds(verdict);
+    }
+
+    private static void assertHolds(Verdict verdict) {
+        assertThat(verdict.violated()).as(verdict.output()).isNull();
+        assertThat(verdict.complete()).as(verdict.output()).isTrue();
+    }
+
+    private static String flags(Removal removal) {
+        return removal.rule() + " " + String.join(" ", removal.configuration());
+    }
+
+    private void begin(Path directory, String configuration) {
+        verdicts.put(
+                configuration,
+                searches.submit(() -> spin(directory, configuration).check(false)));
+    }
+
+    private static Spin spin(Path directory, String configuration) throws IOException {
+        return new Spin(
+                directory.resolve(configuration.replace(' ', '_')),
+                Stream.of(configuration.split(" ")).toList());
+    }
+}
