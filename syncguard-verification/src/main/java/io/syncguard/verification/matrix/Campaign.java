@@ -3,6 +3,7 @@ package io.syncguard.verification.matrix;
 import io.syncguard.verification.HistoryJudge;
 import io.syncguard.verification.HistoryJudge.Judgement;
 import io.syncguard.verification.Recording;
+import io.syncguard.verification.matrix.Call.Kind;
 import io.syncguard.verification.matrix.Fleet.Load;
 import io.syncguard.verification.matrix.Gaps.Gap;
 import java.nio.file.Files;
@@ -40,11 +41,11 @@ final class Campaign {
     private static final int MOST_MILLIS_BEFORE_FAULT = 150;
 
     private static final String OUT_OF_ORDER = """
-            SELECT count(*) FROM (
-                SELECT kind, fence, max(fence) OVER (
+            SELECT key, kind, fence, largest, committed FROM (
+                SELECT key, kind, fence, pg_xact_commit_timestamp(xmin)::TEXT AS committed, max(fence) OVER (
                     PARTITION BY key, kind = 'FENCED', kind = 'PLAIN' ORDER BY pg_xact_commit_timestamp(xmin), id
                 ) AS largest FROM effects
-            ) AS effects WHERE fence < largest AND (kind = 'PLAIN') = ?
+            ) AS effects WHERE fence < largest
             """;
 
     private final String name;
@@ -159,10 +160,11 @@ final class Campaign {
                 .filter(round -> round.fault.isCalm())
                 .forEach(round -> violations.addAll(
                         CalmRules.check(calls, gaps, absences, round.from, round.healed, load.ttlMillis())));
-        long late = outOfOrder(false);
-        if (late > 0) {
-            violations.add("EFFECTS: " + late + " guarded effects were committed after one with a larger fence");
-        }
+        List<Map<String, Object>> late = site.applications().queryForList(OUT_OF_ORDER);
+        late.stream()
+                .filter(effect -> !isPlain(effect))
+                .forEach(effect -> violations.add(
+                        "EFFECTS: a guarded effect was committed after one with a larger fence: " + effect));
         fleet.complaints().forEach(complaint -> violations.add("COMPLAINT: " + complaint));
         if (site.connections() > 0) {
             violations.add("NOTHING LEAKS: " + site.connections() + " connections of ended processes");
@@ -173,13 +175,13 @@ final class Campaign {
                 faults.stream().map(fault -> report(fault, calls, gaps)).toList(),
                 judgement.operations(),
                 calls.size(),
-                outOfOrder(true),
+                late.stream().filter(Campaign::isPlain).count(),
                 violations,
                 directory);
     }
 
-    private long outOfOrder(boolean plain) {
-        return site.applications().queryForObject(OUT_OF_ORDER, Long.class, plain);
+    private static boolean isPlain(Map<String, Object> effect) {
+        return effect.get("kind").equals(Kind.PLAIN.name());
     }
 
     /** Longer than a dead holder or a dead waiter explains; the time of a fault, and of a stalled machine, is extra. */
