@@ -65,14 +65,12 @@ final class Absences implements AutoCloseable {
 
     /** Whether the process ended or stood still at some time between these. */
     synchronized boolean isAbsent(String process, long from, long to) {
-        return absences.stream()
-                .anyMatch(absence -> absence.process().equals(process) && isBetween(absence, from, to));
+        return absences.stream().anyMatch(absence -> absence.process().equals(process) && isBetween(absence, from, to));
     }
 
     /** Whether any process ended or stood still at some time between these. */
     synchronized boolean isAnyAbsent(long from, long to) {
-        return absences.stream()
-                .anyMatch(absence -> !absence.process().equals(ALL) && isBetween(absence, from, to));
+        return absences.stream().anyMatch(absence -> !absence.process().equals(ALL) && isBetween(absence, from, to));
     }
 
     /** An end is a moment. */
