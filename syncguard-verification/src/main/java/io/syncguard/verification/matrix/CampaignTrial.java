@@ -66,7 +66,8 @@ public final class CampaignTrial implements Trial {
                 waitMillis,
                 library.directory().toString());
         Plan<PostgresSite> plan = Plan.of("planted", () -> new PostgresSite(usual.processes()), this::faultsAndCalm)
-                .with(load);
+                .with(load)
+                .butNot(Plans.OF_KNOWN_PINS, Plans.PINS);
         try {
             CampaignReport report = plan.run(rounds, seed);
             return new Verdict(report.operations(), report.violations());

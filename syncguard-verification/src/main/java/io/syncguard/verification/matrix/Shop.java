@@ -1,6 +1,9 @@
 package io.syncguard.verification.matrix;
 
+import io.syncguard.CommitGuard;
 import io.syncguard.LockTemplate;
+import io.syncguard.postgres.PostgresLockBackend;
+import io.syncguard.transaction.SpringTransactions;
 import io.syncguard.verification.Recording;
 import io.syncguard.verification.WorkerProcess;
 import io.syncguard.verification.matrix.Call.Kind;
@@ -16,6 +19,8 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ApplicationListener;
@@ -99,6 +104,7 @@ public final class Shop {
                         "spring.application.name=" + arguments[0])
                 .properties(List.of(arguments).subList(4, arguments.length).toArray(String[]::new))
                 .initializers(context -> {
+                    context.getBeanFactory().addBeanPostProcessor(guards(context.getBeanFactory()));
                     context.getBeanFactory().addBeanPostProcessor(recording.backend());
                     context.getBeanFactory().registerSingleton("losses", recording.losses());
                 })
@@ -108,6 +114,20 @@ public final class Shop {
         shop.clients.forEach(Thread::start);
         shop.obey(new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII)), random);
         System.exit(0);
+    }
+
+    /** The library does not see behind the recorded backend what pins leases: without this, no commit is guarded. */
+    private static BeanPostProcessor guards(ConfigurableListableBeanFactory beans) {
+        return new BeanPostProcessor() {
+            @Override
+            public Object postProcessAfterInitialization(Object bean, String name) {
+                if (bean instanceof PostgresLockBackend backend) {
+                    beans.registerSingleton(
+                            "guards", new SpringTransactions(backend.name(), backend.pins(), CommitGuard.REQUIRED));
+                }
+                return bean;
+            }
+        };
     }
 
     private void obey(BufferedReader commands, Random random) throws Exception {

@@ -11,7 +11,7 @@ import java.util.List;
 final class PlantedBugs {
 
     private static final Trial CALM = CampaignTrial.with(Faults.NO_FAULT, 1);
-    private static final Trial LATE_COMMITS = CampaignTrial.with(Faults.LATE_COMMITS, 2);
+    private static final Trial LATE_COMMITS = CampaignTrial.with(Faults.LATE_COMMITS, 4);
     private static final Trial PAUSES = CampaignTrial.with(Faults.PAUSED_PROCESSES, 3);
     private static final Trial KILLS = CampaignTrial.with(Faults.KILLED_PROCESSES, 2);
     private static final Trial KILLS_WITH_LONG_WAITS =
