@@ -49,8 +49,7 @@ class PostgresReplayTests {
             assertThat(output)
                     .as(() -> rejected(replay, output))
                     .contains("accepted: " + replay.transactions() + " transactions");
-            System.out.println(
-                    output.lines().filter(line -> line.startsWith("accepted")).findFirst());
+            System.out.println("Replayed " + replay.transactions() + " transactions of a key");
         }
     }
 
