@@ -83,6 +83,7 @@ final class ModelReplay {
         add(1, passed);
 
         List<RowChange> inserted = changes.stream().filter(is('L', "INSERT")).toList();
+        leave(changes, !released.isEmpty() || !inserted.isEmpty());
         List<RowChange> handedOver = released.isEmpty() ? List.of() : inserted;
         boolean lapsed = changes.stream().anyMatch(is('L', "DELETE")) && released.size() < deletedLeases(changes);
         for (RowChange change : released) {
@@ -98,7 +99,7 @@ final class ModelReplay {
         changes.stream()
                 .filter(is('L', "UPDATE"))
                 .forEach(change -> add(6, row(change).slot, leaseLeft(change.expiresAt())));
-        entries(changes, inserted, released.isEmpty());
+        entries(changes);
         if (released.isEmpty() && inserted.isEmpty() && changes.stream().noneMatch(is('E', "INSERT"))) {
             changes.stream().filter(is('L', "DELETE")).forEach(change -> add(8, row(change).slot));
         }
@@ -106,7 +107,7 @@ final class ModelReplay {
         expect(changes);
     }
 
-    private void entries(List<RowChange> changes, List<RowChange> granted, boolean leaves) {
+    private void entries(List<RowChange> changes) {
         changes.stream()
                 .filter(is('E', "UPDATE"))
                 .forEach(change -> add(5, row(change).slot, entryLeft(change.expiresAt())));
@@ -121,16 +122,19 @@ final class ModelReplay {
             add(3, begin(change).slot, 0, entryLeft(change.expiresAt()), WAIT);
             pinned.forEach(row -> add(10, row.slot, 0));
         }
+    }
+
+    /** Those that leave, before the releases of the same transaction, as in {@code release_all}; or a cleanup. */
+    private void leave(List<RowChange> changes, boolean wakes) {
         List<RowChange> left = changes.stream()
                 .filter(is('E', "DELETE"))
-                .filter(change -> leaves
-                        && changes.stream()
-                                .noneMatch(other -> other.table() != 'C'
-                                        && !other.operation().equals("DELETE")
-                                        && other.lockId().equals(change.lockId())))
+                .filter(change -> changes.stream()
+                        .noneMatch(other -> other.table() != 'C'
+                                && !other.operation().equals("DELETE")
+                                && other.lockId().equals(change.lockId())))
                 .toList();
         left.stream().filter(change -> change.expiresAt() > now).forEach(change -> add(7, row(change).slot));
-        if (!left.isEmpty() && granted.isEmpty()) {
+        if (!left.isEmpty() && !wakes) {
             add(9);
         }
     }

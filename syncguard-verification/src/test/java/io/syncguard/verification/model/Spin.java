@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -79,14 +78,13 @@ public final class Spin {
     }
 
     private String run(List<String> command, String input) throws IOException, InterruptedException {
+        Path read = Files.writeString(directory.resolve("input"), input);
         Process process = new ProcessBuilder(command)
                 .directory(directory.toFile())
+                .redirectInput(read.toFile())
                 .redirectErrorStream(true)
                 .start();
         try {
-            try (Writer writer = process.outputWriter()) {
-                writer.write(input);
-            }
             String output = new String(process.getInputStream().readAllBytes());
             if (!process.waitFor(1, TimeUnit.MINUTES)) {
                 throw new IOException("still running: " + command);
