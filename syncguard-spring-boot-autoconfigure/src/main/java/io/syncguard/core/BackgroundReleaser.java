@@ -58,8 +58,8 @@ final class BackgroundReleaser implements AutoCloseable {
     }
 
     /**
-     * Releases what a request in doubt may have acquired. "Not found" is no final answer before the end of the in-doubt
-     * period: the request may still take effect. The period begins again after each error, because a server that stood
+     * Releases what a request in doubt may have acquired. No answer is final before the end of the in-doubt period: the
+     * request may still take effect, even after a lease was released that the caller was handed meanwhile. The period begins again after each error, because a server that stood
      * still executes the request only when it goes on. Repeats that until such a lease has lapsed.
      */
     void releaseInDoubt(String lockId, Duration ttl) {
@@ -173,9 +173,8 @@ final class BackgroundReleaser implements AutoCloseable {
 
         boolean isEndedBy(ReleaseResult result, long sentAt) {
             return switch (result) {
-                case RELEASED -> true;
                 case BUSY -> false;
-                case LEFT, EXPIRED, NOT_FOUND -> sentAt >= settlesAt;
+                case RELEASED, LEFT, EXPIRED, NOT_FOUND -> sentAt >= settlesAt;
             };
         }
 

@@ -121,6 +121,22 @@ class AcquireTests {
     }
 
     @Test
+    void a_grant_that_the_server_makes_after_it_released_another_of_the_same_lock_id_is_released_too() {
+        AtomicReference<AcquireRequest> sent = new AtomicReference<>();
+        fixture.backend.onAcquire = sent::set;
+        fixture.backend.afterAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+        assertThatThrownBy(() -> locks.acquire(REQUEST)).isInstanceOf(LockBackendException.class);
+        eventually().until(() -> !locks.isLocked("order:42"));
+
+        // A waiter may have been handed the key while this request of it was under way.
+        new InMemoryLockBackend(fixture.store).acquire(sent.get());
+        assertThat(locks.isLocked("order:42")).isTrue();
+        fixture.advanceSlowly(Duration.ofSeconds(3), Duration.ofMillis(100));
+
+        assertThat(locks.isLocked("order:42")).isFalse();
+    }
+
+    @Test
     void a_grant_whose_answer_was_lost_is_released_even_when_another_release_was_stuck_for_long() {
         CountDownLatch bothAreLost = new CountDownLatch(2);
         AtomicBoolean stuck = new AtomicBoolean(true);
