@@ -52,7 +52,7 @@ public final class OwnSentinel implements AutoCloseable {
 
     /** Until it knows so many replicas of the master, without one that is down. */
     public void awaitReplicas(int replicas) {
-        Patience.awaitOrFail(() -> commands.slaves(MASTER).stream()
+        Patience.awaitOrFail(() -> commands.replicas(MASTER).stream()
                         .filter(replica -> "slave".equals(replica.get("flags")))
                         .count()
                 == replicas);
