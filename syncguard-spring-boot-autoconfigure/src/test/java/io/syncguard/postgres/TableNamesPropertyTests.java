@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockSetupException;
+import io.syncguard.OneLine;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -80,8 +81,8 @@ class TableNamesPropertyTests {
             assertThat(asLocks).isNull();
             assertThat(asCounters).isNull();
         } else {
-            assertRefused(asLocks, "syncguard.postgres.locks-table", "'" + name + "'");
-            assertRefused(asCounters, "syncguard.postgres.fence-counters-table", "'" + name + "'");
+            assertRefused(asLocks, "syncguard.postgres.locks-table", "'" + OneLine.of(name) + "'");
+            assertRefused(asCounters, "syncguard.postgres.fence-counters-table", "'" + OneLine.of(name) + "'");
         }
     }
 
