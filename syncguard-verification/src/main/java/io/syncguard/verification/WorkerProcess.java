@@ -138,10 +138,6 @@ public final class WorkerProcess {
         process.destroy();
     }
 
-    public long pid() {
-        return process.pid();
-    }
-
     /** Waits for its end, of whatever kind. */
     public void awaitExit() throws InterruptedException {
         if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
