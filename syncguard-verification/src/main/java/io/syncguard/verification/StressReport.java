@@ -29,6 +29,10 @@ record StressReport(
         long leasesWithoutEnd,
         List<String> complaints) {
 
+    boolean isClean() {
+        return violations.isEmpty() && complaints.isEmpty();
+    }
+
     long count(String kindAndOutcome) {
         return counts.getOrDefault(kindAndOutcome, 0L);
     }

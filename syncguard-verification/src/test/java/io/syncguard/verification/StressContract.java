@@ -2,8 +2,12 @@ package io.syncguard.verification;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -21,10 +25,38 @@ abstract class StressContract {
     /** The length of a run in a build. */
     private static final int SECONDS = 10;
 
+    /** While a run on a busy machine has not seen everything that is to be judged, another one follows. */
+    private static final int MOST_RUNS = 5;
+
+    private static final Set<String> EVENTS = Set.of(
+            "ACQUIRE OK",
+            "ACQUIRE REFUSED",
+            "ACQUIRE QUEUED",
+            "ACQUIRE UNKNOWN",
+            "EXTEND OK",
+            "EXTEND NOT_HELD",
+            "RELEASE OK",
+            "RELEASE NOT_HELD",
+            "RELEASE LEFT",
+            "RENEW OK",
+            "HANDED_OVER OK",
+            "LOOKUP OK",
+            "LOOKUP NOT_HELD",
+            "HELD OK",
+            "JOINED OK",
+            "HANDLE_RELEASED OK",
+            "HANDLE_RELEASED NOT_HELD",
+            "LOST OK",
+            "LOSS_SEEN OK",
+            "EFFECT OK",
+            "ENDED OK",
+            "INTERRUPTED OK",
+            "COUNTER OK");
+
     private final StressServer.Starter starter;
     private final int seconds;
-    private StressRun run;
-    private StressReport report;
+    private final List<StressReport> reports = new ArrayList<>();
+    private final Set<String> unseen = new HashSet<>(EVENTS);
 
     StressContract(StressServer.Starter starter) {
         this(starter, SECONDS);
@@ -38,73 +70,62 @@ abstract class StressContract {
 
     @BeforeAll
     void work() throws Exception {
-        run = new StressRun(StressSettings.fromSystemProperties(seconds), starter);
-        report = run.run();
-        System.out.println(report);
+        do {
+            runOnce();
+        } while (!unseen.isEmpty() && reports.stream().allMatch(StressReport::isClean) && reports.size() < MOST_RUNS);
     }
 
-    @AfterAll
-    void end() throws Exception {
-        run.stop();
-        if (report != null
-                && report.violations().isEmpty()
-                && report.complaints().isEmpty()) {
+    private void runOnce() throws Exception {
+        StressRun run = new StressRun(StressSettings.fromSystemProperties(seconds), starter);
+        StressReport report;
+        try {
+            report = run.run();
+        } finally {
+            run.stop();
+        }
+        System.out.println(report);
+        if (reports.isEmpty()) {
+            unseen.addAll(run.ownEvents());
+        }
+        unseen.removeAll(report.counts().keySet());
+        reports.add(report);
+        if (report.isClean()) {
             run.deleteFiles();
         }
     }
 
     @Test
     void no_rule_is_broken() {
-        assertThat(report.violations())
-                .as(() -> report.violations().stream()
-                                .collect(Collectors.groupingBy(Violation::rule, Collectors.counting()))
-                        + " with -Dsyncguard.stress.seed="
-                        + report.settings().seed())
-                .isEmpty();
+        assertThat(reports)
+                .allSatisfy(report -> assertThat(report.violations())
+                        .as(() -> report.violations().stream()
+                                        .collect(Collectors.groupingBy(Violation::rule, Collectors.counting()))
+                                + " with -Dsyncguard.stress.seed="
+                                + report.settings().seed())
+                        .isEmpty());
     }
 
     @Test
     void a_store_that_refuses_smaller_fences_sees_none_late() {
-        assertThat(report.lateGuarded()).isZero();
+        assertThat(reports).extracting(StressReport::lateGuarded).containsOnly(0L);
     }
 
     @Test
     void no_lease_is_without_an_end() {
-        assertThat(report.leasesWithoutEnd()).isZero();
+        assertThat(reports).extracting(StressReport::leasesWithoutEnd).containsOnly(0L);
     }
 
     @Test
     void no_worker_complains() {
-        assertThat(report.complaints()).isEmpty();
+        assertThat(reports).allSatisfy(report -> assertThat(report.complaints()).isEmpty());
     }
 
     @Test
     void everything_happened_that_is_to_be_judged() {
-        assertThat(report.counts())
-                .containsKeys(
-                        "ACQUIRE OK",
-                        "ACQUIRE REFUSED",
-                        "ACQUIRE QUEUED",
-                        "ACQUIRE UNKNOWN",
-                        "EXTEND OK",
-                        "EXTEND NOT_HELD",
-                        "RELEASE OK",
-                        "RELEASE NOT_HELD",
-                        "RELEASE LEFT",
-                        "RENEW OK",
-                        "HANDED_OVER OK",
-                        "LOOKUP OK",
-                        "LOOKUP NOT_HELD",
-                        "HELD OK",
-                        "JOINED OK",
-                        "HANDLE_RELEASED OK",
-                        "HANDLE_RELEASED NOT_HELD",
-                        "LOST OK",
-                        "LOSS_SEEN OK",
-                        "EFFECT OK",
-                        "ENDED OK",
-                        "INTERRUPTED OK",
-                        "COUNTER OK")
-                .containsKeys(run.ownEvents().toArray(String[]::new));
+        assertThat(unseen).as(() -> "missing in " + counts()).isEmpty();
+    }
+
+    private List<Map<String, Long>> counts() {
+        return reports.stream().map(StressReport::counts).toList();
     }
 }

@@ -26,7 +26,14 @@ import java.util.function.Consumer;
  */
 public final class CommitProcess {
 
-    private static final Duration TTL = Duration.ofMillis(300);
+    /** So short that leases lapse in every pause. */
+    private static final Duration SHORT_TTL = Duration.ofMillis(300);
+
+    /** Lapses soon after a pause begins, but not on the way there. */
+    private static final Duration PAUSED_TTL = Duration.ofSeconds(1);
+
+    /** Does not lapse. */
+    private static final Duration LONG_TTL = Duration.ofSeconds(20);
 
     /** How long a thread stays at a point at most, so that a pause of the process finds it there. */
     private static final int LONGEST_STAY_MILLIS = 60;
@@ -60,7 +67,7 @@ public final class CommitProcess {
         return switch (words[0]) {
             case "stop-at" -> stopAt(words[1], Point.valueOf(words[2]));
             case "go-on" -> goOn();
-            case "once" -> once(words[1], point -> {});
+            case "once" -> once(words[1], LONG_TTL, point -> {});
             case "work" -> work(Integer.parseInt(words[1]), Integer.parseInt(words[2]), Long.parseLong(words[3]));
             case "done" -> String.valueOf(done.get());
             case "end" -> end();
@@ -73,7 +80,7 @@ public final class CommitProcess {
 
     /** Begins a round, which stays at this point until {@link #goOn}. */
     private String stopAt(String key, Point where) {
-        single = new Thread(() -> outcome.set(once(key, point -> {
+        single = new Thread(() -> outcome.set(once(key, PAUSED_TTL, point -> {
             if (point == where) {
                 arrived.countDown();
                 await(goOn);
@@ -94,9 +101,9 @@ public final class CommitProcess {
         return outcome.get();
     }
 
-    private String once(String key, Consumer<Point> at) {
+    private String once(String key, Duration ttl, Consumer<Point> at) {
         try {
-            rounds.run(LockRequest.of(key).ttl(TTL).waitTime(Duration.ofMillis(500)), UUID.randomUUID() + "", at);
+            rounds.run(LockRequest.of(key).ttl(ttl).waitTime(Duration.ofMillis(500)), UUID.randomUUID() + "", at);
             return "committed";
         } catch (LockNotAcquiredException ex) {
             return "not acquired: " + ex.getMessage();
@@ -124,7 +131,7 @@ public final class CommitProcess {
         long nanos = Duration.ofMillis(random.nextInt(LONGEST_STAY_MILLIS)).toNanos();
         Set<Point> reached = EnumSet.noneOf(Point.class);
         try {
-            rounds.run(LockRequest.of(key).ttl(TTL).waitTime(Duration.ofSeconds(20)), attempt, point -> {
+            rounds.run(LockRequest.of(key).ttl(SHORT_TTL).waitTime(Duration.ofSeconds(20)), attempt, point -> {
                 reached.add(point);
                 if (point == stay) {
                     LockSupport.parkNanos(nanos);

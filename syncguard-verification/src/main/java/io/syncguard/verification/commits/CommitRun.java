@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -51,12 +52,17 @@ public final class CommitRun {
     }
 
     CommitReport run() {
+        return run(() -> false);
+    }
+
+    /** @param isEnough ends the run before its time */
+    CommitReport run(BooleanSupplier isEnough) {
         List<ChildJvm> processes = Stream.generate(() -> newProcess(url, guard, settings.clients()))
                 .limit(settings.workers())
                 .toList();
         try {
             processes.forEach(each -> each.ask("work " + settings.clients() + " " + KEYS + " " + random.nextInt()));
-            int pauses = disturb(processes);
+            int pauses = disturb(processes, isEnough);
             processes.forEach(each -> each.ask("end"));
             return report(processes, pauses);
         } finally {
@@ -64,10 +70,10 @@ public final class CommitRun {
         }
     }
 
-    private int disturb(List<ChildJvm> processes) {
+    private int disturb(List<ChildJvm> processes, BooleanSupplier isEnough) {
         long end = System.nanoTime() + Duration.ofSeconds(settings.seconds()).toNanos();
         int pauses = 0;
-        while (System.nanoTime() < end) {
+        while (System.nanoTime() < end && !isEnough.getAsBoolean()) {
             ChildJvm victim = processes.get(random.nextInt(processes.size()));
             victim.pause();
             LockSupport.parkNanos(Duration.ofMillis(1400 + random.nextInt(600)).toNanos());
@@ -87,13 +93,23 @@ public final class CommitRun {
                 jdbc.queryForObject("SELECT count(*) FROM effect", Long.class),
                 refused.size(),
                 sum(processes, "lost-after-commit"),
-                jdbc.queryForObject(OUT_OF_ORDER, Long.class),
+                outOfOrder(),
                 committed.size() - found(committed) + found(refused));
+    }
+
+    /** The effects that were committed after one with a larger fence. */
+    long outOfOrder() {
+        return jdbc.queryForObject(OUT_OF_ORDER, Long.class);
     }
 
     private long found(List<String> attempts) {
         return jdbc.queryForObject("SELECT count(*) FROM effect WHERE attempt = ANY (?)", Long.class, (Object)
                 attempts.toArray(new String[0]));
+    }
+
+    @Override
+    public String toString() {
+        return settings.workers() + " processes, guard " + guard + ", with -Dsyncguard.stress.seed=" + settings.seed();
     }
 
     private static int sum(List<ChildJvm> processes, String question) {

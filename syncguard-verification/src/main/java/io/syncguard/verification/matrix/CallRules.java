@@ -1,5 +1,6 @@
 package io.syncguard.verification.matrix;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -12,9 +13,6 @@ import java.util.stream.Collectors;
  * nothing with the checker of the histories, which knows the requests to the server.
  */
 final class CallRules {
-
-    /** How late a call may end beyond its wait time and one network timeout, for the pauses of a busy machine. */
-    private static final long SLACK_NANOS = 1_000_000_000;
 
     private static final long MILLI = 1_000_000;
 
@@ -89,14 +87,16 @@ final class CallRules {
     /**
      * Calls that took longer to be answered than their wait time and one network timeout. Time in which the process, or
      * the whole machine, stood still does not count.
+     *
+     * @param tolerance beyond that
      */
-    static List<String> hangs(List<Call> calls, long networkTimeoutMillis, Absences absences) {
+    static List<String> hangs(List<Call> calls, long networkTimeoutMillis, Absences absences, Duration tolerance) {
         return calls.stream()
                 .filter(call -> call.isGranted() || call.end() != 0)
                 .filter(call -> {
                     long answered = call.isGranted() ? call.granted() : call.end();
                     long took = answered - call.start() - absences.within(call.process(), call.start(), answered);
-                    return took > (call.waitMillis() + networkTimeoutMillis) * MILLI + SLACK_NANOS;
+                    return took > (call.waitMillis() + networkTimeoutMillis) * MILLI + tolerance.toNanos();
                 })
                 .map(call -> "NO_CALL_HANGS: a call was answered too late\n    " + call.toLine())
                 .toList();

@@ -2,6 +2,7 @@ package io.syncguard.verification.matrix;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.verification.matrix.Gaps.Gap;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,24 +17,29 @@ final class CalmRules {
     /** For so long the entry of a dead or paused waiter may be in front: its ttl and the tolerance. */
     private static final long AFTER_DEATH = 6000 * MILLI;
 
-    /** A wake-up takes a few milliseconds; the safety poll would take more than a second. */
-    private static final long LONGEST_GAP = 1000 * MILLI;
-
     private CalmRules() {}
 
+    /** @param tolerance how long a key may stay free; a machine that may stall for longer than a ttl loses locks */
     static List<String> check(
-            List<Call> calls, List<Gap> gaps, Absences absences, long begin, long end, long ttlMillis) {
+            List<Call> calls,
+            List<Gap> gaps,
+            Absences absences,
+            long begin,
+            long end,
+            long ttlMillis,
+            Duration tolerance) {
         long from = begin + AFTER_FAULT;
         List<String> violations = new ArrayList<>();
         calls.stream()
                 .filter(call -> call.outcome().equals(LockErrorCode.LOST.name()))
                 .filter(call -> call.granted() > from && call.end() < end)
+                .filter(call -> tolerance.toMillis() <= ttlMillis)
                 .filter(call -> absences.within(call.process(), call.start(), call.end()) < ttlMillis * MILLI / 3)
                 .forEach(call ->
                         violations.add("LOSS: a lock was lost although nothing happened\n    " + call.toLine()));
         gaps.stream()
                 .filter(gap -> gap.from() > from && gap.to() < end)
-                .filter(gap -> gap.nanos() - absences.ofMachine(gap.from(), gap.to()) > LONGEST_GAP)
+                .filter(gap -> gap.nanos() - absences.ofMachine(gap.from(), gap.to()) > tolerance.toNanos())
                 .filter(gap -> calls.stream().noneMatch(call -> mayHold(call, gap)))
                 .filter(gap -> !absences.isAnyAbsent(gap.from() - AFTER_DEATH, gap.to()))
                 .forEach(gap -> violations.add("WAKE-UP: the key " + gap.key() + " stayed free for "

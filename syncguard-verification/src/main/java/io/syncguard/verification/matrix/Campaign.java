@@ -29,7 +29,6 @@ final class Campaign<S extends Site> {
     /** How long the keys may take to be used again after a fault. */
     private static final Duration PATIENCE = Duration.ofSeconds(40);
 
-    private static final long TOLERANCE_MILLIS = 1000;
     private static final long WAITER_TTL_MILLIS = 5000;
     private static final long RECOVERY_MILLIS = 500;
 
@@ -50,6 +49,7 @@ final class Campaign<S extends Site> {
     private final Plan<S> plan;
     private final Site site;
     private final Random random;
+    private final Duration tolerance;
     private final Path directory;
     private final Recording recording;
     private final Fleet fleet;
@@ -60,11 +60,15 @@ final class Campaign<S extends Site> {
     /** One fault, from its begin until it is healed, and until each key was used again. */
     private record Round(Fault fault, long from, long healed, long recovered) {}
 
-    /** @param seed of all random choices, though not of their timing at the server */
-    Campaign(Plan<S> plan, S site, long seed) throws IOException {
+    /**
+     * @param seed of all random choices, though not of their timing at the server
+     * @param tolerance beyond the promised times, for what else the machine does
+     */
+    Campaign(Plan<S> plan, S site, long seed, Duration tolerance) throws IOException {
         this.plan = plan;
         this.site = site;
         this.random = new Random(seed);
+        this.tolerance = tolerance;
         this.directory =
                 Files.createTempDirectory(Files.createDirectories(Path.of("target", "matrix")), plan.name() + "-");
         this.recording = new Recording("test", directory.resolve("test.history"));
@@ -138,7 +142,7 @@ final class Campaign<S extends Site> {
                 plan.notPromised());
         List<String> violations = new ArrayList<>(judgement.violations());
         violations.addAll(CallRules.check(calls));
-        violations.addAll(CallRules.hangs(calls, Site.NETWORK_TIMEOUT_MILLIS, absences));
+        violations.addAll(CallRules.hangs(calls, Site.NETWORK_TIMEOUT_MILLIS, absences, tolerance));
         List<Gap> gaps = Gaps.of(calls, absences);
         gaps.stream()
                 .filter(gap -> isTooLong(gap, calls))
@@ -152,7 +156,8 @@ final class Campaign<S extends Site> {
                         absences,
                         round.from,
                         round.healed,
-                        plan.load().ttlMillis())));
+                        plan.load().ttlMillis(),
+                        tolerance)));
         List<Map<String, Object>> late = site.applications().queryForList(OUT_OF_ORDER);
         late.stream()
                 .filter(effect -> !isPlain(effect))
@@ -193,7 +198,7 @@ final class Campaign<S extends Site> {
         // While all processes live, nobody waits for the end of a lease: what is in doubt is released in the
         // background.
         boolean allLive = !absences.isAnyAbsent(gap.from() - plan.load().ttlMillis() * MILLI, gap.to());
-        long allowed = (allLive ? Math.min(lease, IN_DOUBT_MILLIS) : lease) + TOLERANCE_MILLIS + RECOVERY_MILLIS;
+        long allowed = (allLive ? Math.min(lease, IN_DOUBT_MILLIS) : lease) + tolerance.toMillis() + RECOVERY_MILLIS;
         return gap.nanos() - faulty - absences.ofMachine(gap.from(), gap.to()) > allowed * MILLI;
     }
 

@@ -3,6 +3,7 @@ package io.syncguard.verification.matrix;
 import io.syncguard.verification.ChangedLibrary;
 import io.syncguard.verification.Trial;
 import io.syncguard.verification.matrix.Fleet.Load;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
@@ -15,6 +16,7 @@ public final class CampaignTrial implements Trial {
     private static final long WAIT_MILLIS = 2000;
     private static final long LONG_WAIT_MILLIS = 15_000;
     private static final long LONG_TTL_MILLIS = 20_000;
+    private static final Duration TOLERANCE = Duration.ofSeconds(1);
 
     /** The faults of one trial, in the words of the report. */
     public enum Faults {
@@ -69,7 +71,7 @@ public final class CampaignTrial implements Trial {
                 .with(load)
                 .butNot(Plans.OF_KNOWN_PINS, Plans.PINS);
         try {
-            CampaignReport report = plan.run(rounds, seed);
+            CampaignReport report = plan.run(rounds, seed, TOLERANCE);
             return new Verdict(report.operations(), report.violations());
         } catch (ConditionTimeoutException ex) {
             return new Verdict(0, List.of("NO PROGRESS: " + ex.getMessage()));

@@ -2,6 +2,7 @@ package io.syncguard.verification.matrix;
 
 import io.syncguard.verification.matrix.Fleet.Load;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
@@ -41,10 +42,13 @@ record Plan<S extends Site>(
         return new Plan<>(name, load, site, faults, rules, because);
     }
 
-    /** @param rounds of each fault, unless the fault takes a share of them */
-    CampaignReport run(int rounds, long seed) throws Exception {
+    /**
+     * @param rounds of each fault, unless the fault takes a share of them
+     * @param tolerance beyond the promised times, for what else the machine does
+     */
+    CampaignReport run(int rounds, long seed, Duration tolerance) throws Exception {
         try (S servers = site.start()) {
-            return new Campaign<>(this, servers, seed).run(rounds);
+            return new Campaign<>(this, servers, seed, tolerance).run(rounds);
         }
     }
 
