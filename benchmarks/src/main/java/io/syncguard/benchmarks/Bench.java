@@ -1,5 +1,6 @@
 package io.syncguard.benchmarks;
 
+import io.syncguard.LockListener;
 import io.syncguard.embedded.PostgresBinaries;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
@@ -37,8 +38,9 @@ final class Bench {
     }
 
     /** An application with the defaults of a user. */
-    static ConfigurableApplicationContext application(String url) {
+    static ConfigurableApplicationContext application(String url, LockListener... listeners) {
         return run(
+                List.of(listeners),
                 EXCLUDE + REDIS,
                 "spring.datasource.url=" + url,
                 // A slow, busy machine must not end the benchmark.
@@ -46,14 +48,20 @@ final class Bench {
     }
 
     /** The same with its locks in Redis. */
-    static ConfigurableApplicationContext redisApplication(String url) {
-        return run(EXCLUDE + DATA_SOURCE, "spring.data.redis.url=" + url, "syncguard.redis.network-timeout=1m");
+    static ConfigurableApplicationContext redisApplication(String url, LockListener... listeners) {
+        return run(
+                List.of(listeners),
+                EXCLUDE + DATA_SOURCE,
+                "spring.data.redis.url=" + url,
+                "syncguard.redis.network-timeout=1m");
     }
 
-    private static ConfigurableApplicationContext run(String... properties) {
+    private static ConfigurableApplicationContext run(List<LockListener> listeners, String... properties) {
         return new SpringApplicationBuilder(Application.class)
                 .properties("spring.main.banner-mode=off", "spring.main.web-application-type=none")
                 .properties(properties)
+                .initializers(context ->
+                        listeners.forEach(listener -> context.getBeanFactory().registerSingleton("listener", listener)))
                 .run();
     }
 

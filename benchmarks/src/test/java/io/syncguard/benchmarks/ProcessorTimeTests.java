@@ -1,10 +1,9 @@
 package io.syncguard.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 
-import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -12,15 +11,38 @@ import org.junit.jupiter.api.condition.OS;
 /** Shows that processor time is that of the system, or none. */
 class ProcessorTimeTests {
 
+    /** A step of the system, and one of rounding. */
+    private static final double PRECISION = 20_000;
+
     @Test
     @EnabledOnOs(OS.LINUX)
-    void the_time_of_a_process_is_in_the_unit_of_the_system() {
-        Duration time = ProcessHandle.current().info().totalCpuDuration().orElseThrow();
+    void the_time_of_a_process_is_in_the_unit_of_the_system() throws Exception {
+        Process busy = new ProcessBuilder("sh", "-c", "while :; do :; done").start();
+        try {
+            while (micros(busy.toHandle()) < 300_000) {
+                LockSupport.parkNanos(1_000_000);
+            }
+            double before = micros(busy.toHandle());
+            double time = ProcessorTime.ofTree(busy.pid());
+            double after = micros(busy.toHandle());
 
-        // The tree has also the processes that this one has started.
-        assertThat(ProcessorTime.ofTree(ProcessHandle.current().pid()))
-                .isBetween(time.toNanos() / 1e3, time.toNanos() / 1e3 + 60e6);
-        assertThat(ProcessorTime.ofThisProcess()).isCloseTo(time.toNanos() / 1e3, within(1e6));
+            assertThat(time).isBetween(before - PRECISION, after + PRECISION);
+        } finally {
+            busy.destroyForcibly();
+        }
+    }
+
+    @Test
+    void the_time_of_this_process_is_in_the_same_unit() {
+        double before = micros(ProcessHandle.current());
+        double time = ProcessorTime.ofThisProcess();
+        double after = micros(ProcessHandle.current());
+
+        assertThat(time).isBetween(before - PRECISION, after + PRECISION);
+    }
+
+    private static double micros(ProcessHandle process) {
+        return process.info().totalCpuDuration().orElseThrow().toNanos() / 1e3;
     }
 
     @Test

@@ -97,7 +97,6 @@ public final class ApplicationBackend {
         // The library reads its connection details and never opens a connection.
         LettuceConnectionFactory application = new LettuceConnectionFactory(
                 (RedisStandaloneConfiguration) LettuceConnectionFactory.createRedisConfiguration(url));
-        application.afterPropertiesSet();
         return new RedisLockBackend(application, settings);
     }
 
@@ -105,7 +104,6 @@ public final class ApplicationBackend {
         // Asked for its connection details and never opened.
         LettuceConnectionFactory application =
                 new LettuceConnectionFactory(new RedisClusterConfiguration(List.of(nodes.split(","))));
-        application.afterPropertiesSet();
         return new RedisLockBackend(application, settings);
     }
 

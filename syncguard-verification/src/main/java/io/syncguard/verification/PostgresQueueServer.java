@@ -22,12 +22,20 @@ final class PostgresQueueServer implements QueueServer {
             UNION SELECT lock_id FROM syncguard_locks_waiters
             """;
 
+    private static final String COUNT_NESTED_STATEMENTS = """
+            DO $$ BEGIN
+                EXECUTE format('ALTER DATABASE %I SET pg_stat_statements.track = %L', current_database(), 'all');
+            END $$
+            """;
+
     private final String url = PostgresServer.newDatabaseUrl();
     private final DataSource dataSource = PostgresServer.dataSource(url);
     private final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
 
     PostgresQueueServer() {
         new PostgresSchema(dataSource, PostgresTables.DEFAULT).initialize();
+        jdbc.execute("CREATE EXTENSION pg_stat_statements");
+        jdbc.execute(COUNT_NESTED_STATEMENTS);
     }
 
     DataSource dataSource() {
@@ -42,6 +50,24 @@ final class PostgresQueueServer implements QueueServer {
     @Override
     public int waiters(String key) {
         return jdbc.queryForObject("SELECT count(*) FROM syncguard_locks_waiters WHERE key = ?", Integer.class, key);
+    }
+
+    @Override
+    public long requests() {
+        return sum("calls", "toplevel AND query LIKE '%syncguard%' AND query NOT LIKE '%pg_stat_statements%'");
+    }
+
+    @Override
+    public long wakeUps() {
+        return sum("rows", "NOT toplevel AND query LIKE '%pg_notify(%'");
+    }
+
+    private long sum(String figure, String condition) {
+        return jdbc.queryForObject(
+                "SELECT coalesce(sum(" + figure + "), 0)::BIGINT FROM pg_stat_statements "
+                        + "JOIN pg_database ON pg_database.oid = dbid AND datname = current_database() WHERE "
+                        + condition,
+                Long.class);
     }
 
     @Override

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * A process whose callers queue on command: the main class of a {@link ChildJvm}. Its commands are the methods of
@@ -60,6 +61,11 @@ public final class QueueProcess {
             case "try" -> tryOnce(request(words[1], words[2]));
             case "held" -> held();
             case "release" -> String.valueOf(held.remove(words[1]).release());
+            case "hold" -> hold(words[1], Integer.parseInt(words[2]));
+            case "alive" ->
+                String.valueOf(held.values().stream().filter(LockHandle::isHeld).count());
+            case "let-go" -> letGo();
+            case "line-up" -> lineUp(request(words[1], "exclusive"), Integer.parseInt(words[2]));
             case "stream" ->
                 stream(
                         request(words[1], words[2]),
@@ -99,6 +105,33 @@ public final class QueueProcess {
                 .map(entry -> entry.getKey() + "=" + entry.getValue().fence().value())
                 .sorted()
                 .collect(Collectors.joining(" "));
+    }
+
+    /** Holds so many locks, whose keys begin with the prefix. */
+    private String hold(String prefix, int count) {
+        IntStream.range(0, count).parallel().forEach(i -> {
+            String key = prefix + i;
+            held.put(key, locks.acquire(request(key, "exclusive")));
+        });
+        return "held";
+    }
+
+    private String letGo() {
+        held.values().parallelStream().forEach(LockHandle::release);
+        held.clear();
+        return "released";
+    }
+
+    /** Has this number of callers acquire the lock once, for no time. */
+    private String lineUp(LockRequest request, int callers) {
+        streamed.set(0);
+        for (int i = 0; i < callers; i++) {
+            start(() -> {
+                locks.acquire(request).release();
+                streamed.incrementAndGet();
+            });
+        }
+        return "started";
     }
 
     /** Has this number of callers acquire the lock again and again, each for the time of the body. */

@@ -11,6 +11,12 @@ interface QueueServer extends AutoCloseable {
     /** The number of waiters of the key. */
     int waiters(String key);
 
+    /** The number of requests that it has answered. */
+    long requests();
+
+    /** The number of wake-ups that it has sent. */
+    long wakeUps();
+
     /** The lock ids of all leases and queue entries. */
     Collection<String> lockIds();
 

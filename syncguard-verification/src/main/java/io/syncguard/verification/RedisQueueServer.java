@@ -7,6 +7,7 @@ import io.syncguard.redis.RedisSettings;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** A separate Redis for the test. */
@@ -26,6 +27,22 @@ final class RedisQueueServer implements QueueServer {
         return server.commands()
                 .zcard(RedisSettings.KEY_PREFIX + "queue:" + key)
                 .intValue();
+    }
+
+    @Override
+    public long requests() {
+        return calls("evalsha");
+    }
+
+    @Override
+    public long wakeUps() {
+        return calls("publish");
+    }
+
+    private long calls(String command) {
+        Matcher calls = Pattern.compile("cmdstat_" + command + ":calls=(\\d+)")
+                .matcher(server.commands().info("commandstats"));
+        return calls.find() ? Long.parseLong(calls.group(1)) : 0;
     }
 
     @Override

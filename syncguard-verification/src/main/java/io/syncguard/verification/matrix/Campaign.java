@@ -9,8 +9,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -46,6 +48,11 @@ final class Campaign<S extends Site> {
             ) AS effects WHERE fence < largest
             """;
 
+    /** A key may have several names in turn. */
+    private static final String VERSIONS = """
+            SELECT split_part(key, ':', 1) AS key, sum(version) AS version FROM heads GROUP BY 1
+            """;
+
     private final Plan<S> plan;
     private final Site site;
     private final Random random;
@@ -56,6 +63,19 @@ final class Campaign<S extends Site> {
     private final List<Fault> faults;
     private final Absences absences = new Absences();
     private final List<Round> rounds = new ArrayList<>();
+
+    /** Somebody who measures a campaign. */
+    interface Watch {
+
+        /** No interest. */
+        Watch NONE = fleet -> {};
+
+        /** The processes work, no fault was injected yet. */
+        default void begin(Fleet fleet) {}
+
+        /** No fault is injected any more, and the processes still work. */
+        void end(Fleet fleet) throws Exception;
+    }
 
     /** One fault, from its begin until it is healed, and until each key was used again. */
     private record Round(Fault fault, long from, long healed, long recovered) {}
@@ -76,16 +96,30 @@ final class Campaign<S extends Site> {
         this.faults = plan.faults().on(site, fleet, plan.load());
     }
 
-    /** @param roundsOfEach fault */
+    /** The faults of the plan. */
+    List<Fault> faults() {
+        return faults;
+    }
+
+    /** @param roundsOfEach fault, unless the fault takes a share of them */
     CampaignReport run(int roundsOfEach) throws Exception {
+        return run(
+                faults.stream()
+                        .flatMap(fault -> Stream.generate(() -> fault).limit(fault.rounds(roundsOfEach)))
+                        .iterator(),
+                Watch.NONE);
+    }
+
+    /** @param schedule one fault after the other */
+    CampaignReport run(Iterator<Fault> schedule, Watch watch) throws Exception {
         try {
             fleet.start();
             awaitUse("before the first fault");
-            for (Fault fault : faults) {
-                for (int i = fault.rounds(roundsOfEach); i > 0; i--) {
-                    round(fault);
-                }
+            watch.begin(fleet);
+            while (schedule.hasNext()) {
+                round(schedule.next());
             }
+            watch.end(fleet);
             fleet.end();
         } finally {
             fleet.kill();
@@ -121,7 +155,7 @@ final class Campaign<S extends Site> {
     private Map<String, Long> versions() {
         Map<String, Long> versions = new HashMap<>();
         try {
-            site.applications().query("SELECT key, sum(version) AS version FROM heads GROUP BY key", row -> {
+            site.applications().query(VERSIONS, row -> {
                 versions.put(row.getString("key"), row.getLong("version"));
             });
         } catch (DataAccessException ex) {
@@ -172,6 +206,8 @@ final class Campaign<S extends Site> {
                 plan.name(),
                 site.description(),
                 plan.why(),
+                LocalDate.now(),
+                LocalDate.now(),
                 faults.stream().map(fault -> report(fault, calls, gaps)).toList(),
                 judgement.operations(),
                 calls.size(),

@@ -66,7 +66,9 @@ public final class CampaignTrial implements Trial {
                 usual.clients(),
                 ttlMillis,
                 waitMillis,
-                library.directory().toString());
+                library.directory().toString(),
+                usual.names(),
+                usual.immortal());
         Plan<PostgresSite> plan = Plan.of("planted", () -> new PostgresSite(usual.processes()), this::faultsAndCalm)
                 .with(load)
                 .butNot(Plans.OF_KNOWN_PINS, Plans.PINS);

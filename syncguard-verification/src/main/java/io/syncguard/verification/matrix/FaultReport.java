@@ -1,6 +1,7 @@
 package io.syncguard.verification.matrix;
 
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * What happened under one fault.
@@ -18,4 +19,19 @@ record FaultReport(
         long calls,
         Map<String, Long> outcomes,
         long longestGapMillis,
-        long longestRecoveryMillis) {}
+        long longestRecoveryMillis) {
+
+    /** Both together. */
+    FaultReport plus(FaultReport other) {
+        Map<String, Long> sum = new TreeMap<>(outcomes);
+        other.outcomes.forEach((outcome, count) -> sum.merge(outcome, count, Long::sum));
+        return new FaultReport(
+                row,
+                name,
+                rounds + other.rounds,
+                calls + other.calls,
+                sum,
+                Math.max(longestGapMillis, other.longestGapMillis),
+                Math.max(longestRecoveryMillis, other.longestRecoveryMillis));
+    }
+}

@@ -57,6 +57,8 @@ final class Fleet {
                 "shop.clients=" + load.clients(),
                 "shop.kinds=" + site.kinds().stream().map(Enum::name).collect(Collectors.joining(",")),
                 "shop.wait-millis=" + load.waitMillis(),
+                "shop.names=" + load.names(),
+                "shop.gauges=" + gauges(name),
                 "syncguard.wait-time=" + load.waitMillis() + "ms",
                 "syncguard.ttl=" + load.ttlMillis() + "ms",
                 "syncguard.shutdown-timeout=3s"));
@@ -69,6 +71,16 @@ final class Fleet {
 
     int size() {
         return load.processes();
+    }
+
+    /** One of those that may be killed. */
+    int mortal(Random random) {
+        return random.nextInt(load.immortal(), size());
+    }
+
+    /** Where a process writes what it uses. */
+    Path gauges(String process) {
+        return directory.resolve(process + ".gauges");
     }
 
     synchronized WorkerProcess get(int index) {
@@ -186,9 +198,12 @@ final class Fleet {
      * @param ttlMillis of the locks
      * @param waitMillis how long a client waits for a lock
      * @param classPath of changed classes, before the library's; usually empty
+     * @param names of each key, in turn
+     * @param immortal so many processes are never killed
      */
-    record Load(int processes, int clients, long ttlMillis, long waitMillis, String classPath) {
+    record Load(
+            int processes, int clients, long ttlMillis, long waitMillis, String classPath, int names, int immortal) {
 
-        static final Load USUAL = new Load(3, 4, 1000, 2000, "");
+        static final Load USUAL = new Load(3, 4, 1000, 2000, "", 1, 0);
     }
 }

@@ -52,6 +52,13 @@ record Plan<S extends Site>(
         }
     }
 
+    /** Faults at random, for as long as the settings say. */
+    Soak.Report soak(Soak.Settings settings, long seed) throws Exception {
+        try (S servers = site.start()) {
+            return new Soak<>(this, servers, settings, seed).run();
+        }
+    }
+
     @Override
     public String toString() {
         return name;

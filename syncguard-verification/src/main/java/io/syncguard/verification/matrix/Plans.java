@@ -109,6 +109,12 @@ final class Plans {
                             (site, fleet, load) -> List.of(Clocks.ofRedis(site.redis())))
                     .butNot(OF_STEADY_CLOCKS, STEPS));
 
+    /** Those of a soak: two processes live all the time, and each key has sixteen names in turn. */
+    static final List<Plan<?>> OF_SOAK = ALL.stream()
+            .filter(plan -> Set.of("postgres", "redis").contains(plan.name()))
+            .<Plan<?>>map(plan -> plan.with(new Load(3, 4, 1000, 2000, "", 16, 2)))
+            .toList();
+
     /** Those of a build: every fault of a single server. */
     static final List<Plan<?>> OF_BUILD = ALL.stream()
             .filter(plan -> Set.of("postgres", "redis").contains(plan.name()))

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,16 @@ final class PostgresSite implements Site {
             "max_connections", "300",
             // The order of effects is that of their commits.
             "track_commit_timestamp", "on");
+
+    private static final String SIZES = """
+            SELECT sum(pg_total_relation_size(oid)) AS bytes FROM pg_class
+            WHERE relname LIKE 'syncguard%' AND relkind = 'r'
+            """;
+
+    private static final String ENTRIES = """
+            SELECT (SELECT count(*) FROM syncguard_locks) + (SELECT count(*) FROM syncguard_locks_shared)
+                + (SELECT count(*) FROM syncguard_locks_waiters)
+            """;
 
     private final OwnPostgres server;
     private final List<FaultyLink> links = new ArrayList<>();
@@ -112,6 +123,21 @@ final class PostgresSite implements Site {
     @Override
     public StressStore store() {
         return StressStore.of(jdbc);
+    }
+
+    @Override
+    public Map<String, Double> sizes() {
+        Map<String, Double> sizes = new LinkedHashMap<>();
+        jdbc.query(SIZES, row -> {
+            sizes.put("tables with indexes, MB", row.getDouble("bytes") / 1e6);
+        });
+        sizes.put("sessions", (double) connections());
+        return sizes;
+    }
+
+    @Override
+    public long entries() {
+        return jdbc.queryForObject(ENTRIES, Long.class);
     }
 
     @Override

@@ -21,7 +21,7 @@ final class ProcessFaults {
     /** @param links to the server, one for each process */
     Fault killBeforeAnswer(List<FaultyLink> links) {
         return Fault.of(1, "a process is killed when the server has acted, before the answer", random -> {
-                    int victim = random.nextInt(fleet.size());
+                    int victim = fleet.mortal(random);
                     FaultyLink link = links.get(victim);
                     link.drop(Way.ANSWERS);
                     LinkFaults.pause(random, 5, 60);
@@ -34,7 +34,7 @@ final class ProcessFaults {
 
     List<Fault> all() {
         return List.of(
-                Fault.of(1, "a process is killed", random -> fleet.killAndReplace(random.nextInt(fleet.size())))
+                Fault.of(1, "a process is killed", random -> fleet.killAndReplace(fleet.mortal(random)))
                         .everyNth(2),
                 Fault.of(2, "a process is paused for longer than its leases", this::pause),
                 Fault.of(7, "the application's connections are all in use", random -> tell(random, Shop.EXHAUST, 1500))
@@ -43,7 +43,7 @@ final class ProcessFaults {
                 Fault.of(
                                 16,
                                 "a process is asked to end while it holds locks",
-                                random -> fleet.terminateAndReplace(random.nextInt(fleet.size())))
+                                random -> fleet.terminateAndReplace(fleet.mortal(random)))
                         .everyNth(4),
                 Fault.of(20, "all processors are busy", random -> tell(random, Shop.SPIN, 1000))
                         .everyNth(2));

@@ -3,13 +3,16 @@ package io.syncguard.verification.matrix;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.syncguard.embedded.OwnRedis;
+import io.syncguard.redis.RedisSettings;
 import io.syncguard.verification.StressStore;
 import io.syncguard.verification.matrix.Call.Kind;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -87,14 +90,17 @@ final class RedisSite implements Site {
 
     @Override
     public String description() {
-        String version = server.commands()
-                .info("server")
+        return "Redis " + info("server", "redis_version") + ", " + persistence;
+    }
+
+    private String info(String section, String field) {
+        return server.commands()
+                .info(section)
                 .lines()
-                .filter(line -> line.startsWith("redis_version:"))
-                .map(line -> line.substring("redis_version:".length()))
+                .filter(line -> line.startsWith(field + ":"))
+                .map(line -> line.substring(field.length() + 1))
                 .findFirst()
                 .orElseThrow();
-        return "Redis " + version + ", " + persistence;
     }
 
     @Override
@@ -120,6 +126,23 @@ final class RedisSite implements Site {
     @Override
     public StressStore store() {
         return StressStore.of(redis);
+    }
+
+    @Override
+    public Map<String, Double> sizes() {
+        Map<String, Double> sizes = new LinkedHashMap<>();
+        sizes.put("memory of the server, MB", Double.parseDouble(info("memory", "used_memory")) / 1e6);
+        sizes.put("connections", (double) connections());
+        return sizes;
+    }
+
+    /** All keys but the fence counters and the layout. */
+    @Override
+    public long entries() {
+        return redis.keys(RedisSettings.KEY_PREFIX + "*").stream()
+                .map(key -> key.substring(RedisSettings.KEY_PREFIX.length()))
+                .filter(key -> !key.startsWith("fence:") && !key.equals("layout"))
+                .count();
     }
 
     @Override

@@ -6,15 +6,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The results of the campaigns in the documentation. Each campaign leaves its part in a file, so that they may run at
- * different times; the page gets all parts that there are.
+ * The results of the campaigns in the documentation. Each plan has a file, to which its campaigns add, so that they may
+ * run at different times; the page gets all that there is.
  */
 final class ReliabilityPage {
-
-    private static final String BEGIN = "<!-- matrix: written by the harness -->\n";
-    private static final String END = "<!-- end of matrix -->";
 
     private static final Path PARTS = Path.of("target", "matrix", "parts");
 
@@ -22,35 +20,57 @@ final class ReliabilityPage {
     private static final Set<String> KNOWN =
             Set.of(Call.OK, Call.OPEN, Call.DATABASE, "ACQUISITION_TIMEOUT", "LOST", "ABORTED");
 
+    private static final JsonMapper JSON = new JsonMapper();
+
     private ReliabilityPage() {}
 
-    /** Keeps the part of this campaign. */
-    static void keep(CampaignReport report) throws IOException {
+    /** Adds a campaign to those of its plan. */
+    static void add(CampaignReport report) throws IOException {
         Files.createDirectories(PARTS);
-        Files.writeString(PARTS.resolve(report.name() + ".md"), part(report));
+        Path part = part(report.name());
+        CampaignReport sum = Files.exists(part) ? read(part).plus(report) : report;
+        JSON.writeValue(part, sum);
+    }
+
+    private static Path part(String plan) {
+        return PARTS.resolve(plan + ".json");
+    }
+
+    private static CampaignReport read(Path part) {
+        return JSON.readValue(part, CampaignReport.class);
     }
 
     /** Replaces the results in the page. */
     static void write(Path page) throws IOException {
         StringBuilder parts = new StringBuilder();
         for (Plan<?> plan : Plans.ALL) {
-            Path part = PARTS.resolve(plan.name() + ".md");
+            Path part = part(plan.name());
             if (Files.exists(part)) {
-                parts.append(Files.readString(part));
+                parts.append(text(read(part)));
             }
         }
-        String text = Files.readString(page);
-        int begin = text.indexOf(BEGIN);
-        int end = text.indexOf(END);
-        if (begin < 0 || end < begin) {
-            throw new IllegalStateException(page + " has no place for the results: " + BEGIN + "and " + END);
-        }
-        Files.writeString(page, text.substring(0, begin + BEGIN.length()) + parts + text.substring(end));
+        replace(page, "matrix", parts.toString());
     }
 
-    private static String part(CampaignReport report) {
+    /** Replaces the part between the comments with this name. */
+    static void replace(Path page, String name, String part) throws IOException {
+        String text = Files.readString(page);
+        String begin = "<!-- " + name + ": written by the harness -->\n";
+        int from = text.indexOf(begin);
+        int to = text.indexOf("<!-- end of " + name + " -->");
+        if (from < 0 || to < from) {
+            throw new IllegalStateException(page + " has no place for the results: " + begin);
+        }
+        Files.writeString(page, text.substring(0, from + begin.length()) + part + text.substring(to));
+    }
+
+    private static String text(CampaignReport report) {
         StringBuilder part = new StringBuilder("\n### `" + report.name() + "`\n\n");
-        part.append(report.site()).append(".\n");
+        part.append(report.site()).append("; ").append(report.first());
+        if (!report.first().equals(report.last())) {
+            part.append(" to ").append(report.last());
+        }
+        part.append(".\n");
         part.append("%d calls, %d requests to the store, **%d violations**"
                 .formatted(
                         report.calls(), report.operations(), report.violations().size()));

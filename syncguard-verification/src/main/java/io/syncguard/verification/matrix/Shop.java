@@ -8,7 +8,6 @@ import io.syncguard.verification.Recording;
 import io.syncguard.verification.WorkerProcess;
 import io.syncguard.verification.matrix.Call.Kind;
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -43,6 +42,12 @@ public final class Shop {
     /** Keeps all processors busy for so many milliseconds. */
     static final String SPIN = "spin";
 
+    /** Ends the clients. */
+    static final String REST = "rest";
+
+    /** Writes to a file what the process uses. */
+    static final String MEASURE = "measure";
+
     /** Ends the clients, then the application. */
     static final String END = "end";
 
@@ -76,6 +81,7 @@ public final class Shop {
                             log,
                             kinds,
                             environment.getRequiredProperty("shop.wait-millis", Long.class),
+                            environment.getRequiredProperty("shop.names", Integer.class),
                             new Random(random.nextLong()),
                             () -> !ended),
                     "client-" + i));
@@ -137,6 +143,9 @@ public final class Shop {
                 case INTERRUPT -> interrupt(end(words), random);
                 case EXHAUST -> exhaust(Long.parseLong(words[1]));
                 case SPIN -> spin(end(words));
+                case MEASURE ->
+                    Gauges.write(Path.of(application.getEnvironment().getRequiredProperty("shop.gauges")));
+                case REST -> rest();
                 case END -> {
                     end();
                     return;
@@ -189,11 +198,15 @@ public final class Shop {
         }
     }
 
-    private void end() throws InterruptedException, IOException {
+    private void rest() throws InterruptedException {
         ended = true;
         for (Thread client : clients) {
             client.join();
         }
+    }
+
+    private void end() throws InterruptedException {
+        rest();
         application.close();
         long patience = System.nanoTime() + PATIENCE_NANOS;
         while (!threadsOfLibrary().isEmpty() && System.nanoTime() < patience) {

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.springframework.beans.factory.BeanCreationNotAllowedException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionException;
@@ -34,16 +35,23 @@ final class ShopClient implements Runnable {
 
     private static final long MILLI = 1_000_000;
 
+    /** Half a minute on the clock that all processes of a machine share. */
+    private static final long NAME_NANOS = 30_000 * MILLI;
+
     private final Orders orders;
     private final LockTemplate template;
     private final Recording recording;
     private final CallLog log;
     private final List<Kind> kinds;
     private final long waitMillis;
+    private final int names;
     private final Random random;
     private final BooleanSupplier goesOn;
 
-    /** @param waitMillis the wait time that is configured */
+    /**
+     * @param waitMillis the wait time that is configured
+     * @param names of each key, which has one after the other: the history of each name stays short
+     */
     ShopClient(
             Orders orders,
             LockTemplate template,
@@ -51,6 +59,7 @@ final class ShopClient implements Runnable {
             CallLog log,
             List<Kind> kinds,
             long waitMillis,
+            int names,
             Random random,
             BooleanSupplier goesOn) {
         this.orders = orders;
@@ -59,19 +68,19 @@ final class ShopClient implements Runnable {
         this.log = log;
         this.kinds = kinds;
         this.waitMillis = waitMillis;
+        this.names = names;
         this.random = random;
         this.goesOn = goesOn;
     }
 
-    static String key(int number) {
-        return "order-" + number;
-    }
-
     /** The keys that every process uses all the time. */
     static List<String> keys() {
-        return java.util.stream.IntStream.range(0, KEYS)
-                .mapToObj(ShopClient::key)
-                .toList();
+        return IntStream.range(0, KEYS).mapToObj(number -> "order-" + number).toList();
+    }
+
+    private String key(int number) {
+        String key = keys().get(number);
+        return names == 1 ? key : key + ":" + System.nanoTime() / NAME_NANOS % names;
     }
 
     @Override

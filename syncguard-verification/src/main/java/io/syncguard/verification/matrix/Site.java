@@ -4,6 +4,7 @@ import io.syncguard.verification.StressStore;
 import io.syncguard.verification.matrix.Call.Kind;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The servers of a run, and how the processes reach them. */
@@ -38,6 +39,16 @@ interface Site extends AutoCloseable {
 
     /** The stored locks, without a link. */
     StressStore store();
+
+    /** How much the locks take there now, each with its unit; empty if that is not measured on this site. */
+    default Map<String, Double> sizes() {
+        return Map.of();
+    }
+
+    /** The number of leases and queue entries, live or lapsed. */
+    default long entries() {
+        throw new UnsupportedOperationException(description());
+    }
 
     /** The number of connections that the processes still have. */
     long connections();

@@ -1,0 +1,90 @@
+package io.syncguard.verification.matrix;
+
+import java.awt.Color;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import org.knowm.xchart.VectorGraphicsEncoder;
+import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.style.Styler.LegendPosition;
+import org.knowm.xchart.style.markers.SeriesMarkers;
+
+/** The result of a soak in the documentation: figures, and a chart of them. */
+final class SoakPage {
+
+    private static final int WIDTH = 900;
+    private static final int HEIGHT = 480;
+    private static final double MINUTE = 60;
+    private static final double PERCENT = 100;
+
+    private SoakPage() {}
+
+    /** Replaces the figures of this plan in the page, and its chart beside the page. */
+    static void write(Path page, Soak.Report report) throws IOException {
+        String name = "soak-" + report.campaign().name();
+        ReliabilityPage.replace(page, name, text(name, report));
+        VectorGraphicsEncoder.saveVectorGraphic(
+                chart(report),
+                page.resolveSibling("images").resolve(name + ".svg").toString(),
+                VectorGraphicsFormat.SVG);
+    }
+
+    private static String text(String name, Soak.Report report) {
+        CampaignReport campaign = report.campaign();
+        StringBuilder text = new StringBuilder("\n### %s\n\n![What the processes and the server use](images/%s.svg)\n"
+                .formatted(campaign.site(), name));
+        text.append("\n%s, %d minutes, %d faults: %d calls, %d requests to the store, **%d violations**.\n"
+                .formatted(
+                        campaign.first(),
+                        report.settings().duration().toMinutes(),
+                        campaign.faults().stream()
+                                .filter(fault -> fault.row() > 0)
+                                .mapToInt(FaultReport::rounds)
+                                .sum(),
+                        campaign.calls(),
+                        campaign.operations(),
+                        report.violations().size()));
+        text.append(
+                "\n| | first | median of the second quarter | of the last quarter | at rest |\n|---|---|---|---|---|\n");
+        report.series().forEach(series -> text.append(line(series)));
+        return text.append('\n').toString();
+    }
+
+    private static String line(Series series) {
+        List<Double> values = series.values();
+        return String.format(
+                Locale.ROOT,
+                "| %s | %.1f | %.1f | %.1f | %.1f |%n",
+                series.name(),
+                values.get(0),
+                series.early(),
+                series.late(),
+                values.get(values.size() - 1));
+    }
+
+    private static XYChart chart(Soak.Report report) {
+        XYChart chart = new XYChartBuilder()
+                .width(WIDTH)
+                .height(HEIGHT)
+                .title(report.campaign().site() + ": percent of the median of the second quarter")
+                .xAxisTitle("minutes")
+                .build();
+        chart.getStyler().setLegendPosition(LegendPosition.OutsideE);
+        chart.getStyler().setChartBackgroundColor(Color.WHITE);
+        chart.getStyler().setYAxisMin(0.0);
+        report.series()
+                .forEach(series -> chart.addSeries(
+                                series.name(),
+                                series.seconds().stream()
+                                        .mapToDouble(second -> second / MINUTE)
+                                        .toArray(),
+                                series.values().stream()
+                                        .mapToDouble(value -> PERCENT * value / series.early())
+                                        .toArray())
+                        .setMarker(SeriesMarkers.NONE));
+        return chart;
+    }
+}
