@@ -24,7 +24,8 @@ import org.springframework.context.ConfigurableApplicationContext;
  * What each operation costs the server: its processor time, and on PostgreSQL the bytes of WAL. docs/scale.md derives
  * from it what a server can carry.
  *
- * <p>Arguments: rounds (5), seconds per measurement (4). Starts a PostgreSQL with durable settings, and a Redis.
+ * <p>Arguments: rounds (5), seconds per measurement (4), a part of the names of measurements (all). Starts a PostgreSQL
+ * with durable settings, and a Redis.
  */
 public final class ServerCosts {
 
@@ -32,6 +33,9 @@ public final class ServerCosts {
     private static final int MOST_KEYS = 3200;
     private static final int WAITERS = 200;
     private static final String KEY = "one";
+
+    /** So many times as long: the server does little, and its time is counted in steps of 10 ms. */
+    private static final int LONG = 10;
 
     /** Extended once a second. */
     private static final Duration TTL = Duration.ofSeconds(3);
@@ -66,24 +70,21 @@ public final class ServerCosts {
         int count = args.length > 0 ? Integer.parseInt(args[0]) : 5;
         Duration duration = Duration.ofSeconds(args.length > 1 ? Integer.parseInt(args[1]) : 4);
         for (Store store : Store.values()) {
-            measure(store, new Rounds(count, duration, true));
+            measure(store, new Rounds(count, duration, true), args.length > 2 ? args[2] : "");
         }
     }
 
-    /** Measures all operations on this store, and prints the results. */
-    static Report measure(Store store, Rounds rounds) throws Exception {
-        Report report = new Report(System.out);
+    private static void measure(Store store, Rounds rounds, String part) throws Exception {
         try (Server server = store.start()) {
             System.out.println(server.description() + "; " + rounds.description());
             ServerCosts costs = new ServerCosts(store, server, rounds);
             try {
-                costs.run(report);
+                costs.run(part);
             } finally {
                 costs.other.close();
                 costs.application.close();
             }
         }
-        return report;
     }
 
     private ConfigurableApplicationContext start(String url) {
@@ -96,7 +97,7 @@ public final class ServerCosts {
         return store == Store.POSTGRES ? Bench.application(url, counter) : Bench.redisApplication(url, counter);
     }
 
-    private void run(Report report) throws Exception {
+    private void run(String part) throws Exception {
         Map<String, Callable<Cost>> measurements = new LinkedHashMap<>();
         measurements.put("pair, 1 thread", () -> pairs(Load.of(1)));
         measurements.put("pair, 16 threads", () -> pairs(Load.of(16)));
@@ -111,7 +112,9 @@ public final class ServerCosts {
             measurements.put("extension, " + leases + " leases of a process", () -> extensions(leases));
         }
         measurements.put("second of a caller that waits, 200 for a key", this::waiting);
-        measurements.put("second of 2 processes without locks", () -> cost(this::rest));
+        measurements.put("second of 2 processes without locks", () -> cost(() -> rest(LONG)));
+        measurements.keySet().removeIf(name -> !name.contains(part));
+        Report report = new Report(System.out);
         Map<String, List<Cost>> found = rounds.interleave(measurements);
         report.title(store.label() + ": processor time of the server, microseconds per operation");
         Report.figures(found, Cost::micros).forEach(report::add);
@@ -178,10 +181,10 @@ public final class ServerCosts {
         ConcurrentLinkedQueue<LockHandle> held = new ConcurrentLinkedQueue<>();
         together(leases, number -> held.add(locks(application).acquire(request("held-" + number))));
         // The first extensions of all of them are over.
-        rest();
+        rest(1);
         Cost cost = cost(() -> {
             long before = extensions.get();
-            rest();
+            rest(1);
             return (double) extensions.get() - before;
         });
         List<LockHandle> handles = new ArrayList<>(held);
@@ -191,7 +194,7 @@ public final class ServerCosts {
 
     private Cost waiting() throws Exception {
         ExecutorService waiters = Executors.newFixedThreadPool(WAITERS);
-        Duration wait = rounds.duration().multipliedBy(2);
+        Duration wait = rounds.duration().multipliedBy(LONG + 1);
         try (LockHandle held = locks(other).acquire(request(KEY))) {
             AtomicInteger granted = new AtomicInteger();
             for (int i = 0; i < WAITERS; i++) {
@@ -205,7 +208,7 @@ public final class ServerCosts {
                 });
             }
             TimeUnit.NANOSECONDS.sleep(rounds.duration().toNanos() / 2);
-            Cost cost = cost(() -> WAITERS * rest());
+            Cost cost = cost(() -> WAITERS * rest(LONG));
             waiters.shutdown();
             waiters.awaitTermination(1, TimeUnit.MINUTES);
             if (granted.get() > 0) {
@@ -235,10 +238,11 @@ public final class ServerCosts {
         }
     }
 
-    /** Waits for the time of a measurement, and returns its seconds. */
-    private double rest() throws InterruptedException {
-        TimeUnit.NANOSECONDS.sleep(rounds.duration().toNanos());
-        return rounds.duration().toNanos() / 1e9;
+    /** Waits for so many times the time of a measurement, and returns the seconds. */
+    private double rest(int times) throws InterruptedException {
+        long nanos = times * rounds.duration().toNanos();
+        TimeUnit.NANOSECONDS.sleep(nanos);
+        return nanos / 1e9;
     }
 
     private static LockRequest request(String key) {

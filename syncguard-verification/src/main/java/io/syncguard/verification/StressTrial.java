@@ -1,5 +1,6 @@
 package io.syncguard.verification;
 
+import io.syncguard.testing.ChangedLibrary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;

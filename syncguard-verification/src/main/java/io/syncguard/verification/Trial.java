@@ -1,5 +1,6 @@
 package io.syncguard.verification;
 
+import io.syncguard.testing.ChangedLibrary;
 import java.util.List;
 
 /** A run of the harness on a library that may have a bug. Each call is a run of its own. */

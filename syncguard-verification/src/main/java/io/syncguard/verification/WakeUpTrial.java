@@ -1,5 +1,6 @@
 package io.syncguard.verification;
 
+import io.syncguard.testing.ChangedLibrary;
 import io.syncguard.testing.ChildJvm;
 import java.util.ArrayList;
 import java.util.List;

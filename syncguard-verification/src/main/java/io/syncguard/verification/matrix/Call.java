@@ -10,7 +10,7 @@ import io.syncguard.verification.matrix.Gaps.Gap;
  * @param number of the call in its process
  * @param kind how it used the lock
  * @param start before the lock was asked for
- * @param granted the body began
+ * @param granted the lock was granted; of two keys, the body begins after both
  * @param held the last time in the body before which the handle answered that it is held
  * @param end the lock was released, or the call failed
  * @param waitMillis its wait time

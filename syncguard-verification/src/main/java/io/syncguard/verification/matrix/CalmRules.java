@@ -40,19 +40,10 @@ final class CalmRules {
         gaps.stream()
                 .filter(gap -> gap.from() > from && gap.to() < end)
                 .filter(gap -> gap.nanos() - absences.ofMachine(gap.from(), gap.to()) > tolerance.toNanos())
-                .filter(gap -> calls.stream().noneMatch(call -> mayHold(call, gap)))
                 .filter(gap -> !absences.isAnyAbsent(gap.from() - AFTER_DEATH, gap.to()))
                 .forEach(gap -> violations.add("WAKE-UP: the key " + gap.key() + " stayed free for "
                         + gap.nanos() / MILLI + " ms although somebody waited and nothing happened, from "
                         + gap.from()));
         return violations;
-    }
-
-    /** One of two keys, while it waits for the other. */
-    private static boolean mayHold(Call call, Gap gap) {
-        return call.kind() == Call.Kind.PAIR
-                && call.key().equals(gap.key())
-                && call.start() < gap.to()
-                && (call.end() == 0 || call.end() > gap.from());
     }
 }

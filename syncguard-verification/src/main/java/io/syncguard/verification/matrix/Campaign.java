@@ -181,7 +181,8 @@ final class Campaign<S extends Site> {
         gaps.stream()
                 .filter(gap -> isTooLong(gap, calls))
                 .forEach(gap -> violations.add("SERVED: the key " + gap.key() + " had no holder for "
-                        + gap.nanos() / MILLI + " ms although somebody waited, from " + gap.from()));
+                        + gap.nanos() / MILLI + " ms although somebody waited, from " + gap.from() + ", while "
+                        + during(gap)));
         rounds.stream()
                 .filter(round -> round.fault.isCalm())
                 .forEach(round -> violations.addAll(CalmRules.check(
@@ -214,6 +215,14 @@ final class Campaign<S extends Site> {
                 late.stream().filter(Campaign::isPlain).count(),
                 violations,
                 directory);
+    }
+
+    /** The faults at that time, for somebody who looks for the reason. */
+    private List<String> during(Gap gap) {
+        return rounds.stream()
+                .filter(round -> overlap(gap, round.from, round.recovered) > 0)
+                .map(round -> round.fault.name())
+                .toList();
     }
 
     private static boolean isPlain(Map<String, Object> effect) {

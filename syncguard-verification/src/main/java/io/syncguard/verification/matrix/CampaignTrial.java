@@ -1,6 +1,6 @@
 package io.syncguard.verification.matrix;
 
-import io.syncguard.verification.ChangedLibrary;
+import io.syncguard.testing.ChangedLibrary;
 import io.syncguard.verification.Trial;
 import io.syncguard.verification.matrix.Fleet.Load;
 import java.time.Duration;

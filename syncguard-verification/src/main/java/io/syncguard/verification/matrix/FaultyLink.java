@@ -27,6 +27,7 @@ final class FaultyLink implements AutoCloseable {
 
     private static final int BUFFER = 16_384;
     private static final long SECOND = 1_000_000_000;
+    private static final long LOOK_NANOS = 5_000_000;
 
     private final ServerSocket listener;
     private volatile int target;
@@ -36,6 +37,9 @@ final class FaultyLink implements AutoCloseable {
     private volatile boolean refuses;
     private volatile long delayNanos;
     private volatile long bytesPerSecond = Long.MAX_VALUE;
+
+    /** How often; what is delayed at that time goes on. */
+    private volatile int healed;
 
     /** @param target port of the server, on this machine */
     FaultyLink(int target) {
@@ -103,6 +107,7 @@ final class FaultyLink implements AutoCloseable {
         losesNextAnswer.set(false);
         delayNanos = 0;
         bytesPerSecond = Long.MAX_VALUE;
+        healed++;
         dropped = Set.of();
         if (lostBytes) {
             reset();
@@ -182,8 +187,7 @@ final class FaultyLink implements AutoCloseable {
             byte[] buffer = new byte[BUFFER];
             try {
                 for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
-                    LockSupport.parkNanos(delayNanos);
-                    LockSupport.parkNanos((long) ((double) read / bytesPerSecond * SECOND));
+                    hold(delayNanos + (long) ((double) read / bytesPerSecond * SECOND));
                     if (way == Way.REQUESTS && losesNextAnswer.compareAndSet(true, false)) {
                         losesAnswer = true;
                     }
@@ -196,6 +200,15 @@ final class FaultyLink implements AutoCloseable {
                 }
             } finally {
                 reset();
+            }
+        }
+
+        /** For so long, or until the link is healed. */
+        private void hold(long nanos) {
+            long until = System.nanoTime() + nanos;
+            int before = healed;
+            for (long left = nanos; left > 0 && healed == before; left = until - System.nanoTime()) {
+                LockSupport.parkNanos(Math.min(left, LOOK_NANOS));
             }
         }
 

@@ -113,6 +113,7 @@ public final class Shop {
                     context.getBeanFactory().addBeanPostProcessor(guards(context.getBeanFactory()));
                     context.getBeanFactory().addBeanPostProcessor(recording.backend());
                     context.getBeanFactory().registerSingleton("losses", recording.losses());
+                    context.getBeanFactory().registerSingleton("grants", ShopClient.grants());
                 })
                 .run();
         Shop shop = new Shop(application, recording, log, random);

@@ -1,12 +1,17 @@
 package io.syncguard.verification.matrix;
 
+import io.syncguard.Fence;
+import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
+import io.syncguard.LockListener;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.verification.Recording;
 import io.syncguard.verification.matrix.Call.Kind;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -37,6 +42,9 @@ final class ShopClient implements Runnable {
 
     /** Half a minute on the clock that all processes of a machine share. */
     private static final long NAME_NANOS = 30_000 * MILLI;
+
+    /** The calls of each thread that were not granted yet, by key. */
+    private static final ThreadLocal<Map<String, Visit>> WAITING = ThreadLocal.withInitial(HashMap::new);
 
     private final Orders orders;
     private final LockTemplate template;
@@ -73,6 +81,19 @@ final class ShopClient implements Runnable {
         this.goesOn = goesOn;
     }
 
+    /** Notes each grant: of two keys, the first is held while its caller waits for the second. */
+    static LockListener grants() {
+        return new LockListener() {
+            @Override
+            public void acquired(LockEvent event) {
+                Visit visit = WAITING.get().remove(event.key());
+                if (visit != null) {
+                    visit.granted(event.fence());
+                }
+            }
+        };
+    }
+
     /** The keys that every process uses all the time. */
     static List<String> keys() {
         return IntStream.range(0, KEYS).mapToObj(number -> "order-" + number).toList();
@@ -94,6 +115,7 @@ final class ShopClient implements Runnable {
             } else {
                 single(kind, key(number));
             }
+            WAITING.get().clear();
             Thread.interrupted();
         }
     }
@@ -153,11 +175,15 @@ final class ShopClient implements Runnable {
 
         Visit(Call call) {
             this.call = new AtomicReference<>(call);
+            WAITING.get().put(call.key(), this);
+        }
+
+        private void granted(Fence fence) {
+            note(call.get().granted(fence.value()));
         }
 
         @Override
         public void accept(LockHandle lock) {
-            note(call.get().granted(lock.fence().value()));
             holds(lock);
             if (random.nextInt(10) == 0) {
                 joins(lock);

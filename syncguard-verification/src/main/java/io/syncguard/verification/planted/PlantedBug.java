@@ -1,7 +1,7 @@
 package io.syncguard.verification.planted;
 
-import io.syncguard.verification.ChangedLibrary;
-import io.syncguard.verification.ChangedLibrary.Edit;
+import io.syncguard.testing.ChangedLibrary;
+import io.syncguard.testing.ChangedLibrary.Edit;
 import io.syncguard.verification.Trial;
 import io.syncguard.verification.Trial.Verdict;
 import java.io.IOException;

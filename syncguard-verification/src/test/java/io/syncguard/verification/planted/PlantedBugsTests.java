@@ -2,7 +2,7 @@ package io.syncguard.verification.planted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.verification.ChangedLibrary;
+import io.syncguard.testing.ChangedLibrary;
 import io.syncguard.verification.Trial;
 import io.syncguard.verification.planted.PlantedBug.Catch;
 import java.util.Arrays;

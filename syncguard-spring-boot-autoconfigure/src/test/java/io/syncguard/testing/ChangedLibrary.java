@@ -1,4 +1,4 @@
-package io.syncguard.verification;
+package io.syncguard.testing;
 
 import io.syncguard.postgres.PostgresScript;
 import io.syncguard.postgres.PostgresTables;
@@ -26,7 +26,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 public final class ChangedLibrary {
 
-    /** The sources, from the directory of this module. */
+    /** The sources, from the directory of any module. */
     private static final Path SOURCES = Path.of("../syncguard-spring-boot-autoconfigure/src/main");
 
     private static final String JAVA = "java/";
@@ -92,7 +92,7 @@ public final class ChangedLibrary {
     }
 
     /** Runs the script of the schema on PostgreSQL if it was changed, where that of the library ran before. */
-    void installScript(DataSource dataSource) throws IOException {
+    public void installScript(DataSource dataSource) throws IOException {
         Path script = directory.resolve(SCRIPT);
         if (!Files.exists(script)) {
             return;
@@ -126,13 +126,7 @@ public final class ChangedLibrary {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         StringWriter messages = new StringWriter();
         List<String> options = List.of(
-                "-parameters",
-                "-proc:none",
-                "-nowarn",
-                "-d",
-                directory.toString(),
-                "-cp",
-                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+                "-parameters", "-proc:none", "-nowarn", "-d", directory.toString(), "-cp", ChildJvm.classPath());
         if (!compiler.getTask(messages, null, null, options, null, sources).call()) {
             throw new IllegalArgumentException("An edit does not compile:" + System.lineSeparator() + messages);
         }
