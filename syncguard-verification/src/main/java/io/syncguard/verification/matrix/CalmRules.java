@@ -19,16 +19,14 @@ final class CalmRules {
 
     private CalmRules() {}
 
-    /** @param tolerance how long a key may stay free; a machine that may stall for longer than a ttl loses locks */
+    /**
+     * @param round without a fault
+     * @param tolerance how long a key may stay free; a machine that may stall for longer than a ttl loses locks
+     */
     static List<String> check(
-            List<Call> calls,
-            List<Gap> gaps,
-            Absences absences,
-            long begin,
-            long end,
-            long ttlMillis,
-            Duration tolerance) {
-        long from = begin + AFTER_FAULT;
+            List<Call> calls, List<Gap> gaps, Absences absences, Round round, long ttlMillis, Duration tolerance) {
+        long from = round.from() + AFTER_FAULT;
+        long end = round.healed();
         List<String> violations = new ArrayList<>();
         calls.stream()
                 .filter(call -> call.outcome().equals(LockErrorCode.LOST.name()))

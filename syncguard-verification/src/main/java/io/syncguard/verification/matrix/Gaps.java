@@ -15,6 +15,10 @@ final class Gaps {
         long nanos() {
             return to - from;
         }
+
+        long overlap(long begin, long end) {
+            return Math.max(0, Math.min(to, end) - Math.max(from, begin));
+        }
     }
 
     private record Change(long at, int waiters, int holders) {}
