@@ -205,5 +205,11 @@ final class Fleet {
             int processes, int clients, long ttlMillis, long waitMillis, String classPath, int names, int immortal) {
 
         static final Load USUAL = new Load(3, 4, 1000, 2000, "", 1, 0);
+
+        /** Longer than the entry of a waiter lives: only such leases are handed over. */
+        static final Load OF_HAND_OVERS = new Load(3, 4, 6000, 8000, "", 1, 0);
+
+        /** Two processes live all the time, and the history of each name of a key is short. */
+        static final Load OF_SOAK = new Load(3, 4, 1000, 2000, "", 16, 2);
     }
 }

@@ -31,8 +31,8 @@ final class LinkFaults {
                 Fault.of(4, "connections are refused", this::refuse).everyNth(2),
                 Fault.of(5, "an answer is lost after the server has acted", this::loseAnswer),
                 Fault.of(6, "a delay of half to twice the ttl, with jitter", this::delay)
-                        .everyNth(4),
-                Fault.of(6, "1 KB/s", this::limit).everyNth(4));
+                        .everyNth(2),
+                Fault.of(6, "1 KB/s", this::limit).everyNth(2));
     }
 
     private FaultyLink any(Random random) {

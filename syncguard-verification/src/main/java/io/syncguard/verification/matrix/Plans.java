@@ -87,7 +87,20 @@ final class Plans {
                             () -> new StandbySite(3, false),
                             (site, fleet, load) -> List.of(site.promotion()))
                     .butNot(OF_REMEMBERED_GRANTS, TAIL),
+            Plan.of(
+                            "postgres-hand-over",
+                            () -> new PostgresSite(3),
+                            (site, fleet, load) -> all(Stream.of(
+                                    new ProcessFaults(fleet, load).all(), new PostgresServerFaults(site).all())))
+                    .with(Load.OF_HAND_OVERS)
+                    .butNot(OF_KNOWN_PINS, PINS),
             Plan.of("redis", () -> new RedisSite(3, DURABLE), Plans::onRedis),
+            Plan.of(
+                            "redis-hand-over",
+                            () -> new RedisSite(3, DURABLE),
+                            (site, fleet, load) -> all(Stream.of(
+                                    new ProcessFaults(fleet, load).all(), new RedisServerFaults(site).lossless())))
+                    .with(Load.OF_HAND_OVERS),
             Plan.of("redis-package", Plans::packagedRedis, Plans::onRedis),
             forgetful("redis-forgets", "appendonly no"),
             forgetful("redis-forgets-rdb", "save 1 1"),
@@ -112,7 +125,7 @@ final class Plans {
     /** Those of a soak: two processes live all the time, and each key has sixteen names in turn. */
     static final List<Plan<?>> OF_SOAK = ALL.stream()
             .filter(plan -> Set.of("postgres", "redis").contains(plan.name()))
-            .<Plan<?>>map(plan -> plan.with(new Load(3, 4, 1000, 2000, "", 16, 2)))
+            .<Plan<?>>map(plan -> plan.with(Load.OF_SOAK))
             .toList();
 
     /** Those of a build: every fault of a single server. */

@@ -29,7 +29,7 @@ final class PostgresServerFaults {
     List<Fault> all() {
         return List.of(
                 Fault.of(3, "the server is killed and started again", this::restart)
-                        .everyNth(4),
+                        .everyNth(2),
                 Fault.of(3, "the server stands still", this::freeze).everyNth(2),
                 Fault.of(13, "statements are cancelled", random -> onSomeSessions("pg_cancel_backend")),
                 Fault.of(14, "sessions are terminated", random -> onSomeSessions("pg_terminate_backend")),
@@ -42,7 +42,7 @@ final class PostgresServerFaults {
                 Fault.of(18, "a table of the locks is locked by a change of its schema", this::lockTable)
                         .everyNth(2),
                 Fault.of(19, "the server is in recovery, and read-only", this::recover)
-                        .everyNth(10));
+                        .everyNth(4));
     }
 
     /** Those that a pooler in front of the server survives. */
@@ -55,7 +55,7 @@ final class PostgresServerFaults {
 
     /** @param disk made for this server */
     Fault fullDisk(FullDisk disk) {
-        return Fault.of(19, "the disk with the locks is full", disk::fill).everyNth(2);
+        return Fault.of(19, "the disk with the locks is full", disk::fill);
     }
 
     /** What every statement of the site meets from its start on. */

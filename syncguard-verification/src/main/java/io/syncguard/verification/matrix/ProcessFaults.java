@@ -29,7 +29,7 @@ final class ProcessFaults {
                     link.heal();
                     fleet.replace(victim);
                 })
-                .everyNth(4);
+                .everyNth(2);
     }
 
     List<Fault> all() {
@@ -37,16 +37,13 @@ final class ProcessFaults {
                 Fault.of(1, "a process is killed", random -> fleet.killAndReplace(fleet.mortal(random)))
                         .everyNth(2),
                 Fault.of(2, "a process is paused for longer than its leases", this::pause),
-                Fault.of(7, "the application's connections are all in use", random -> tell(random, Shop.EXHAUST, 1500))
-                        .everyNth(2),
+                Fault.of(7, "the application's connections are all in use", random -> tell(random, Shop.EXHAUST, 1500)),
                 Fault.of(15, "clients are interrupted, wherever they are", random -> tell(random, Shop.INTERRUPT, 300)),
                 Fault.of(
-                                16,
-                                "a process is asked to end while it holds locks",
-                                random -> fleet.terminateAndReplace(fleet.mortal(random)))
-                        .everyNth(4),
-                Fault.of(20, "all processors are busy", random -> tell(random, Shop.SPIN, 1000))
-                        .everyNth(2));
+                        16,
+                        "a process is asked to end while it holds locks",
+                        random -> fleet.terminateAndReplace(fleet.mortal(random))),
+                Fault.of(20, "all processors are busy", random -> tell(random, Shop.SPIN, 1000)));
     }
 
     /** Longer than the ttl and the tolerance, so that another process holds the lock before it goes on. */

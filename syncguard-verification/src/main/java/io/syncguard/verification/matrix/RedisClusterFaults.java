@@ -28,7 +28,7 @@ final class RedisClusterFaults {
     /** By the death of the master. What the replica had not received is lost. */
     Fault kill() {
         return Fault.of(22, "the master is killed, and its replica takes over", this::kill)
-                .everyNth(8);
+                .everyNth(4);
     }
 
     private void kill(Random random) {

@@ -4,8 +4,6 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.redis.RedisSettings;
-import io.syncguard.verification.StressStore;
-import io.syncguard.verification.matrix.Call.Kind;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,20 +17,17 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.FileSystemUtils;
 
 /** Locks in one Redis, to which each process has a link of its own; applications in the shared PostgreSQL. */
-final class RedisSite implements Site {
+final class RedisSite implements LocksInRedis {
 
     private final Path directory = Directories.newTemporary("redis");
     private final OwnRedis server;
     private String classPath = "";
     private final String persistence;
     private final List<FaultyLink> links = new ArrayList<>();
-    private final ApplicationDatabase applications = ApplicationDatabase.create();
-    private final LettuceConnectionFactory connections;
-    private final StringRedisTemplate redis;
+    private final Access access;
 
     /** @param persistence lines of the configuration file; {@code dir} is set */
     RedisSite(int processes, String... persistence) {
@@ -46,17 +41,14 @@ final class RedisSite implements Site {
                 binary,
                 Stream.concat(Stream.of("dir \"" + directory + "\""), Stream.of(persistence))
                         .toArray(String[]::new));
-        this.connections = new LettuceConnectionFactory(
+        this.access = Access.by(new LettuceConnectionFactory(
                 new RedisStandaloneConfiguration("127.0.0.1", server.port()),
                 LettuceClientConfiguration.builder()
                         .commandTimeout(Duration.ofSeconds(20))
                         .clientOptions(ClientOptions.builder()
                                 .disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
                                 .build())
-                        .build());
-        connections.afterPropertiesSet();
-        connections.start();
-        this.redis = new StringRedisTemplate(connections);
+                        .build()));
         for (int i = 0; i < processes; i++) {
             links.add(new FaultyLink(server.port()));
         }
@@ -85,7 +77,7 @@ final class RedisSite implements Site {
     }
 
     StringRedisTemplate redis() {
-        return redis;
+        return access.redis();
     }
 
     @Override
@@ -104,28 +96,19 @@ final class RedisSite implements Site {
     }
 
     @Override
-    public List<String> properties(int process) {
-        return List.of(
-                "spring.datasource.url=" + applications.url(),
-                "spring.data.redis.url=redis://127.0.0.1:"
-                        + links.get(process % links.size()).port(),
-                "syncguard.backend=redis",
-                "syncguard.redis.network-timeout=" + NETWORK_TIMEOUT_MILLIS + "ms");
+    public Access access() {
+        return access;
     }
 
     @Override
-    public List<Kind> kinds() {
-        return WITH_FENCE_GUARD;
+    public List<String> address(int process) {
+        return List.of("spring.data.redis.url=redis://127.0.0.1:"
+                + links.get(process % links.size()).port());
     }
 
     @Override
-    public JdbcTemplate applications() {
-        return applications.jdbc();
-    }
-
-    @Override
-    public StressStore store() {
-        return StressStore.of(redis);
+    public List<OwnRedis> servers() {
+        return List.of(server);
     }
 
     @Override
@@ -139,30 +122,16 @@ final class RedisSite implements Site {
     /** All keys but the fence counters and the layout. */
     @Override
     public long entries() {
-        return redis.keys(RedisSettings.KEY_PREFIX + "*").stream()
+        return access.redis().keys(RedisSettings.KEY_PREFIX + "*").stream()
                 .map(key -> key.substring(RedisSettings.KEY_PREFIX.length()))
                 .filter(key -> !key.startsWith("fence:") && !key.equals("layout"))
                 .count();
     }
 
     @Override
-    public long connections() {
-        return connectionsOf(server);
-    }
-
-    /** Those of the library. */
-    static long connectionsOf(OwnRedis server) {
-        return server.commands()
-                .clientList()
-                .lines()
-                .filter(line -> line.contains("name=syncguard"))
-                .count();
-    }
-
-    @Override
     public void close() throws IOException {
         links.forEach(FaultyLink::close);
-        connections.destroy();
+        access.close();
         server.close();
         FileSystemUtils.deleteRecursively(directory);
     }

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -19,6 +20,29 @@ final class ReliabilityPage {
     /** Outcomes with a column of their own; all others are failures. */
     private static final Set<String> KNOWN =
             Set.of(Call.OK, Call.OPEN, Call.DATABASE, "ACQUISITION_TIMEOUT", "LOST", "ABORTED");
+
+    private static final Map<Integer, String> ROWS = new TreeMap<>(Map.ofEntries(
+            Map.entry(0, "nothing happens"),
+            Map.entry(1, "a process is killed"),
+            Map.entry(2, "a process is paused for longer than its leases"),
+            Map.entry(3, "the database is killed, or stands still"),
+            Map.entry(4, "the network is cut"),
+            Map.entry(5, "an answer is lost"),
+            Map.entry(6, "a slow network"),
+            Map.entry(7, "no connections are left"),
+            Map.entry(9, "the server's clock jumps"),
+            Map.entry(10, "a standby is promoted"),
+            Map.entry(11, "old snapshots"),
+            Map.entry(12, "the role's isolation is SERIALIZABLE, and locks of several keys cross"),
+            Map.entry(13, "statements time out, or are cancelled"),
+            Map.entry(14, "sessions are terminated"),
+            Map.entry(15, "interrupts"),
+            Map.entry(16, "a process ends while it holds locks"),
+            Map.entry(17, "PgBouncer"),
+            Map.entry(18, "the schema is changed"),
+            Map.entry(19, "read-only, in recovery, a full disk"),
+            Map.entry(20, "all processors are busy"),
+            Map.entry(22, "Redis is killed, loses data, refuses, or fails over")));
 
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -49,7 +73,26 @@ final class ReliabilityPage {
                 parts.append(text(read(part)));
             }
         }
-        replace(page, "matrix", parts.toString());
+        replace(page, "matrix", rows() + parts);
+    }
+
+    /** How often each row of the matrix was injected, in all campaigns. */
+    private static String rows() throws IOException {
+        Map<Integer, Integer> postgres = new TreeMap<>();
+        Map<Integer, Integer> redis = new TreeMap<>();
+        for (Plan<?> plan : Plans.ALL) {
+            if (Files.exists(part(plan.name()))) {
+                Map<Integer, Integer> rounds = plan.name().startsWith("postgres") ? postgres : redis;
+                read(part(plan.name()))
+                        .faults()
+                        .forEach(fault -> rounds.merge(fault.row(), fault.rounds(), Integer::sum));
+            }
+        }
+        StringBuilder table =
+                new StringBuilder("\n| row | fault | rounds on PostgreSQL | on Redis |\n|---|---|---|---|\n");
+        ROWS.forEach((row, name) -> table.append("| %d | %s | %d | %d |\n"
+                .formatted(row, name, postgres.getOrDefault(row, 0), redis.getOrDefault(row, 0))));
+        return table.toString();
     }
 
     /** Replaces the part between the comments with this name. */

@@ -51,7 +51,7 @@ final class StandbySite implements Site {
     /** The primary dies, and the standby takes over. An asynchronous one has not received the last writes. */
     Fault promotion() {
         return Fault.of(10, "the primary is killed, and its standby is promoted", this::promote)
-                .everyNth(10);
+                .everyNth(2);
     }
 
     private void promote(Random random) throws IOException {
