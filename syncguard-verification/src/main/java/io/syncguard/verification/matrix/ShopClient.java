@@ -12,12 +12,13 @@ import io.syncguard.verification.matrix.Call.Kind;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanCreationNotAllowedException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionException;
@@ -121,7 +122,8 @@ final class ShopClient implements Runnable {
     }
 
     private void single(Kind kind, String key) {
-        Visit visit = new Visit(log.begin(kind, key, kind == Kind.TRY ? 0 : waitMillis));
+        Visit visit = new Visit(kind, key, null);
+        visit.begin();
         String outcome = outcomeOf(() -> {
             switch (kind) {
                 case GUARDED -> orders.guarded(key, visit);
@@ -135,10 +137,13 @@ final class ShopClient implements Runnable {
         visit.end(outcome);
     }
 
+    /** Two keys, one after the other in their order: who waits for the second one holds the first. */
     private void pair(String key, String other) {
-        Visit first = new Visit(log.begin(Kind.PAIR, key, waitMillis));
-        Visit second = new Visit(log.begin(Kind.PAIR, other, waitMillis));
-        String outcome = outcomeOf(() -> orders.pair(key, other, first, second));
+        boolean inOrder = key.compareTo(other) < 0;
+        Visit second = new Visit(Kind.PAIR, inOrder ? other : key, null);
+        Visit first = new Visit(Kind.PAIR, inOrder ? key : other, second);
+        first.begin();
+        String outcome = outcomeOf(() -> orders.pair(key, other, inOrder ? first : second, inOrder ? second : first));
         first.end(outcome);
         second.end(outcome);
     }
@@ -171,15 +176,28 @@ final class ShopClient implements Runnable {
     /** The body of one call: notes the grant, works, and notes until when the lock was held. */
     private final class Visit implements Consumer<LockHandle> {
 
-        private final AtomicReference<Call> call;
+        private final Kind kind;
+        private final String key;
+        private final @Nullable Visit next;
+        private @Nullable Call call;
 
-        Visit(Call call) {
-            this.call = new AtomicReference<>(call);
-            WAITING.get().put(call.key(), this);
+        /** @param next begins when this one is granted */
+        Visit(Kind kind, String key, @Nullable Visit next) {
+            this.kind = kind;
+            this.key = key;
+            this.next = next;
+        }
+
+        void begin() {
+            call = log.begin(kind, key, kind == Kind.TRY ? 0 : waitMillis);
+            WAITING.get().put(key, this);
         }
 
         private void granted(Fence fence) {
-            note(call.get().granted(fence.value()));
+            note(begun().granted(fence.value()));
+            if (next != null) {
+                next.begin();
+            }
         }
 
         @Override
@@ -200,7 +218,7 @@ final class ShopClient implements Runnable {
         private void holds(LockHandle lock) {
             long at = System.nanoTime();
             if (recording.isHeld(lock)) {
-                note(call.get().held(at));
+                note(begun().held(at));
             }
         }
 
@@ -213,11 +231,17 @@ final class ShopClient implements Runnable {
         }
 
         void end(String outcome) {
-            note(call.get().ended(outcome));
+            if (call != null) {
+                note(call.ended(outcome));
+            }
+        }
+
+        private Call begun() {
+            return Objects.requireNonNull(call, "a grant of a call that has not begun");
         }
 
         private void note(Call changed) {
-            call.set(log.write(changed));
+            call = log.write(changed);
         }
     }
 }

@@ -1,12 +1,11 @@
 package io.syncguard.verification.matrix;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -42,20 +41,25 @@ class MatrixTests {
     @ParameterizedTest
     @MethodSource("plans")
     void no_rule_is_broken(Plan<?> plan) throws Exception {
+        SoftAssertions judgement = new SoftAssertions();
         for (int left = ROUNDS; left > 0; left -= MOST_ROUNDS) {
-            run(plan, Math.min(left, MOST_ROUNDS));
+            run(plan, Math.min(left, MOST_ROUNDS), judgement);
         }
+        judgement.assertAll();
     }
 
-    private static void run(Plan<?> plan, int rounds) throws Exception {
+    private static void run(Plan<?> plan, int rounds, SoftAssertions judgement) throws Exception {
         long seed = Long.getLong("syncguard.stress.seed", new Random().nextInt(Integer.MAX_VALUE));
         CampaignReport report = plan.run(rounds, seed, TOLERANCE);
         System.out.println(report);
         ReliabilityPage.add(report);
-        assertThat(report.violations())
+        judgement
+                .assertThat(report.violations())
                 .as(plan + " with -Dsyncguard.stress.seed=" + seed + ", histories in " + report.directory())
                 .isEmpty();
-        FileSystemUtils.deleteRecursively(report.directory());
+        if (report.violations().isEmpty()) {
+            FileSystemUtils.deleteRecursively(report.directory());
+        }
     }
 
     @AfterAll
