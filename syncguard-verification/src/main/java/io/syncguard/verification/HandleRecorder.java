@@ -88,7 +88,7 @@ final class HandleRecorder {
         return begin(kind, lock, recorder);
     }
 
-    private static HistoryEvent begin(Kind kind, LockHandle lock, HistoryRecorder recorder) {
+    static HistoryEvent begin(Kind kind, LockHandle lock, HistoryRecorder recorder) {
         return recorder.begin(kind, client(), lock.key(), HistoryRecorder.hash(lock.lockId()));
     }
 

@@ -9,6 +9,8 @@ import io.syncguard.verification.HistoryEvent.Outcome;
 import io.syncguard.verification.HistoryEvent.Source;
 import java.nio.file.Path;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** The history of one process, for an application that has nothing else of this package. */
 public final class Recording implements AutoCloseable {
@@ -51,6 +53,20 @@ public final class Recording implements AutoCloseable {
      */
     public boolean isHeld(LockHandle lock) {
         return HandleRecorder.isHeld(lock, recorder);
+    }
+
+    /** A commit of the current transaction may pin the lease, from now on until the transaction has ended. */
+    public void mayPin(LockHandle lock) {
+        HistoryEvent pinning = HandleRecorder.begin(Kind.PINNING, lock, recorder);
+        recorder.write(pinning);
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void afterCompletion(int status) {
+                // Otherwise the connection may be broken, and the server may still wait for it.
+                Outcome outcome = status == STATUS_COMMITTED ? Outcome.OK : Outcome.UNKNOWN;
+                recorder.write(pinning.answered(System.nanoTime(), outcome));
+            }
+        });
     }
 
     /** Of another process: it was killed, and did nothing after this time. */

@@ -197,4 +197,11 @@ final class Inputs {
                 .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
                 .toString();
     }
+
+    static boolean isLegalTtl(@Nullable Duration ttl) {
+        return ttl != null
+                && ttl.compareTo(Duration.ZERO) > 0
+                && ttl.compareTo(Duration.ofDays(365)) <= 0
+                && ttl.getNano() % 1_000_000 == 0;
+    }
 }

@@ -1,9 +1,7 @@
 package io.syncguard.verification.inputs;
 
 import io.syncguard.CommitGuard;
-import io.syncguard.Fence;
 import io.syncguard.LockHandle;
-import io.syncguard.LockLimits;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
 import io.syncguard.LockPage;
@@ -22,7 +20,6 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Random calls of the API. Callers need not check for {@code null}, so some arguments are. Nothing is held between two
@@ -36,20 +33,7 @@ final class LockCalls {
     private final LockManager manager;
     private final LockTemplate template;
     private final LeaderElection election;
-    private final List<Runnable> calls = List.of(
-            this::grant,
-            this::grant,
-            this::tryAnyRequest,
-            this::tryAnyRequest,
-            this::runUnderALock,
-            this::nest,
-            this::handle,
-            this::look,
-            this::lookByLockId,
-            this::list,
-            this::forceRelease,
-            this::elect,
-            this::limits);
+    private final List<Runnable> calls;
 
     /** Keys that may be taken after their release. */
     private final Set<String> kept = new HashSet<>();
@@ -60,6 +44,21 @@ final class LockCalls {
         this.manager = manager;
         this.template = new LockTemplate(manager);
         this.election = election;
+        LookCalls looks = new LookCalls(inputs, answers, manager);
+        this.calls = List.of(
+                this::grant,
+                this::grant,
+                this::tryAnyRequest,
+                this::tryAnyRequest,
+                this::runUnderALock,
+                this::nest,
+                this::handle,
+                looks::look,
+                looks::lookByLockId,
+                looks::list,
+                looks::forceRelease,
+                this::elect,
+                looks::limits);
     }
 
     void makeOne() {
@@ -192,7 +191,7 @@ final class LockCalls {
             return;
         }
         Duration ttl = inputs.durationOrNull();
-        answers.call("extend", isLegalTtl(ttl), () -> lock.extend(ttl));
+        answers.call("extend", Inputs.isLegalTtl(ttl), () -> lock.extend(ttl));
         answers.call("rotate", null, lock::rotateFence);
         Runnable callback = inputs.chance(10) ? null : () -> {};
         answers.call("onLost", callback != null, () -> {
@@ -205,56 +204,6 @@ final class LockCalls {
             lock.close();
             return true;
         });
-    }
-
-    private void look() {
-        String key = inputs.textOrNull();
-        boolean legal = Inputs.isLegalKey(key);
-        answers.call("isLocked", legal, () -> manager.isLocked(key));
-        answers.call("lookup", legal, () -> manager.lookup(key));
-        answers.call("holders", legal, () -> manager.holders(key));
-        answers.call("debugLookup", legal, () -> manager.debugLookup(key));
-        answers.call("status", legal, () -> manager.status(key));
-        answers.call("current", legal, () -> LockHandle.current(key));
-    }
-
-    private void lookByLockId() {
-        String lockId = inputs.lockIdOrNull();
-        boolean legal = lockId != null && lockId.matches("[A-Za-z0-9_-]{22}") && !lockId.endsWith("\n");
-        answers.call("lookupById", legal, () -> manager.lookupById(lockId));
-        answers.call("owns", legal, () -> manager.owns(lockId));
-        answers.call("release by lock id", legal, () -> manager.release(lockId));
-        Duration ttl = inputs.durationOrNull();
-        answers.call("extend by lock id", legal && isLegalTtl(ttl), () -> manager.extend(lockId, ttl));
-    }
-
-    private void list() {
-        String prefix = inputs.textOrNull();
-        String after = inputs.textOrNull();
-        int limit = inputs.oneOf(List.of(1, 2, 1000, 0, -1, 1001, Integer.MIN_VALUE));
-        boolean legal = prefix != null
-                && Inputs.isLegalOrEmpty(prefix)
-                && after != null
-                && Inputs.isLegalOrEmpty(after)
-                && limit >= 1
-                && limit <= 1000;
-        LockPage page = answers.call(
-                "list",
-                legal,
-                () -> manager.list(
-                        LockQuery.all().startingWith(prefix).after(after).limit(limit)));
-        if (page != null) {
-            answers.require(
-                    page.locks().stream().allMatch(lock -> lock.key().startsWith(Inputs.nfc(prefix))),
-                    "A list has keys that do not begin with '" + prefix + "'");
-        }
-        answers.call("list null", false, () -> manager.list(null));
-    }
-
-    private void forceRelease() {
-        String key = inputs.textOrNull();
-        String reason = inputs.textOrNull();
-        answers.call("forceRelease", Inputs.isLegalKey(key) && reason != null, () -> manager.forceRelease(key, reason));
     }
 
     private void elect() {
@@ -271,29 +220,8 @@ final class LockCalls {
                         .owner(inputs.textOrNull()));
     }
 
-    private void limits() {
-        long value = inputs.anyLong();
-        answers.call("fence", value >= 1 && value <= Fence.MAX_VALUE, () -> new Fence(value));
-        Duration ttl = inputs.durationOrNull();
-        answers.call("ttl", isLegalTtl(ttl), () -> LockLimits.ttl(ttl));
-        String owner = inputs.textOrNull();
-        answers.call(
-                "owner",
-                owner == null || Inputs.isLegalOrEmpty(owner),
-                () -> LockRequest.of("a").owner(owner));
-        String resource = inputs.textOrNull();
-        answers.call("resource", Inputs.isLegalKey(resource), () -> LockLimits.resource(resource));
-    }
-
     private String oneLine(String text) {
         answers.requireOneLine("toString", text);
         return text;
-    }
-
-    private static boolean isLegalTtl(@Nullable Duration ttl) {
-        return ttl != null
-                && ttl.compareTo(Duration.ZERO) > 0
-                && ttl.compareTo(Duration.ofDays(365)) <= 0
-                && ttl.getNano() % 1_000_000 == 0;
     }
 }

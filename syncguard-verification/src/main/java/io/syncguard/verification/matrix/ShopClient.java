@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanCreationNotAllowedException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** One thread of an application: it uses a few orders at random, with pauses. */
 final class ShopClient implements Runnable {
@@ -208,6 +209,9 @@ final class ShopClient implements Runnable {
             }
             work();
             holds(lock);
+            if (TransactionSynchronizationManager.isSynchronizationActive()) {
+                recording.mayPin(lock);
+            }
         }
 
         private void work() {
