@@ -160,7 +160,7 @@ class PgBouncerTests {
             List<FutureTask<Integer>> workers = new ArrayList<>();
             for (int worker = 0; worker < 8; worker++) {
                 workers.add(start(() -> {
-                    for (int i = 0; i < 20; i++) {
+                    for (int i = 0; i < 5; i++) {
                         try (LockHandle lock = locks.acquire(ORDER)) {
                             assertThat(lock.isHeld()).isTrue();
                             assertThat(inside.incrementAndGet()).isOne();
@@ -180,7 +180,7 @@ class PgBouncerTests {
             eventually().until(() -> held.expiresAt().isAfter(first.plusSeconds(3)));
             assertThat(held.release()).isTrue();
         });
-        assertThat(done).hasValue(160);
+        assertThat(done).hasValue(40);
     }
 
     @Test
