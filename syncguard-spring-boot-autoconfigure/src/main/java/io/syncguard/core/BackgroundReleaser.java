@@ -59,12 +59,14 @@ final class BackgroundReleaser implements AutoCloseable {
 
     /**
      * Releases what a request in doubt may have acquired. No answer is final before the end of the in-doubt period: the
-     * request may still take effect, even after a lease was released that the caller was handed meanwhile. The period begins again after each error, because a server that stood
-     * still executes the request only when it goes on. Repeats that until such a lease has lapsed.
+     * request may still take effect, even after a lease was released that the caller was handed meanwhile. The period
+     * begins again after each error, because a server that stood still executes the request only when it goes on.
+     * Repeats that until such a lease has lapsed, and the queue entry that the request may leave.
      */
     void releaseInDoubt(String lockId, Duration ttl) {
         Duration period = backend.inDoubtPeriod();
-        add(new Pending(lockId, null, period, ttl.plus(period)));
+        Duration longest = ttl.compareTo(backend.waiterTtl()) > 0 ? ttl : backend.waiterTtl();
+        add(new Pending(lockId, null, period, longest.plus(period)));
     }
 
     /** Deletes a queue entry. */

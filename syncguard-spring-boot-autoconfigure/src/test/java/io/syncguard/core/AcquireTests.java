@@ -172,6 +172,27 @@ class AcquireTests {
     }
 
     @Test
+    void a_queue_entry_whose_answer_was_lost_is_deleted_although_a_lease_would_have_lapsed_meanwhile() {
+        fixture.holdElsewhere("order:42", LONG);
+        fixture.backend.inDoubtPeriod = Duration.ofMillis(500);
+        fixture.backend.afterAcquire = InterceptedBackend.failing(LockErrorCode.NETWORK_TIMEOUT);
+        fixture.backend.beforeRelease = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        LockRequest shortLease = REQUEST.ttl(Duration.ofMillis(100)).waitTime(Duration.ofMinutes(1));
+        assertThatThrownBy(() -> locks.acquire(shortLease)).isInstanceOf(LockBackendException.class);
+        assertThat(waiters()).isOne();
+        fixture.advanceSlowly(Duration.ofSeconds(2), Duration.ofMillis(100));
+
+        fixture.backend.beforeRelease = () -> {};
+        fixture.advanceSlowly(Duration.ofMillis(1500), Duration.ofMillis(100));
+
+        assertThat(waiters()).as("before the entry would have lapsed by itself").isZero();
+    }
+
+    private long waiters() {
+        return locks.status("order:42").orElseThrow().waiters();
+    }
+
+    @Test
     void a_grant_that_the_server_makes_when_it_goes_on_after_it_stood_still_is_released() {
         AtomicReference<AcquireRequest> sent = new AtomicReference<>();
         fixture.backend.onAcquire = sent::set;

@@ -61,6 +61,9 @@ public final class InterceptedBackend implements LockBackend {
     public volatile List<BlockingSession> blockingSessions = List.of();
     public volatile @Nullable PoolStatus pool;
 
+    /** Another one than that of the store. */
+    public volatile @Nullable Duration inDoubtPeriod;
+
     /** Another answer than that of the store. */
     private volatile @Nullable ForcedRelease forcedRelease;
 
@@ -261,7 +264,7 @@ public final class InterceptedBackend implements LockBackend {
 
     @Override
     public Duration inDoubtPeriod() {
-        return store.inDoubtPeriod();
+        return inDoubtPeriod == null ? store.inDoubtPeriod() : inDoubtPeriod;
     }
 
     @Override
