@@ -21,7 +21,7 @@ public record StressSettings(long seed, int seconds, int workers, int clients) {
     }
 
     /** @param seconds unless a property sets them */
-    static StressSettings fromSystemProperties(int seconds) {
+    public static StressSettings fromSystemProperties(int seconds) {
         return new StressSettings(
                 Long.getLong("syncguard.stress.seed", new Random().nextInt(Integer.MAX_VALUE)),
                 Integer.getInteger("syncguard.stress.seconds", seconds),

@@ -24,6 +24,11 @@ public final class WorkerProcess {
     /** With a {@link System#nanoTime} behind it, this line of its output says that it works. */
     public static final String READY = "ready at ";
 
+    /** This line of its input says that it can start no threads from now on. */
+    public static final String SHORT_OF_THREADS = "short of threads";
+
+    private static final String ENOUGH_THREADS = "enough threads";
+
     private static final long START_SECONDS = 60;
     private static final long STOP_SECONDS = 60;
 
@@ -100,19 +105,19 @@ public final class WorkerProcess {
     }
 
     /** Lets it work until this time. */
-    void workUntil(long end) throws IOException {
+    public void workUntil(long end) throws IOException {
         deliver(Long.toString(end));
     }
 
     /** Prevents it from starting threads, until {@link #giveThreads}. */
-    void takeThreads() throws IOException {
+    public void takeThreads() throws IOException {
         ThreadShortage.limit(process.pid());
-        deliver(StressWorker.SHORT_OF_THREADS);
+        deliver(SHORT_OF_THREADS);
     }
 
-    void giveThreads() throws IOException {
+    public void giveThreads() throws IOException {
         ThreadShortage.unlimit(process.pid());
-        deliver(StressWorker.ENOUGH_THREADS);
+        deliver(ENOUGH_THREADS);
     }
 
     /** Writes a line to its input. */

@@ -1,6 +1,6 @@
 package io.syncguard.verification.matrix;
 
-import io.syncguard.verification.Recording;
+import io.syncguard.verification.recording.Recording;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.syncguard.verification.matrix;
 
-import io.syncguard.verification.HistoryJudge;
-import io.syncguard.verification.HistoryJudge.Judgement;
+import io.syncguard.verification.history.HistoryJudge;
+import io.syncguard.verification.history.HistoryJudge.Judgement;
 import io.syncguard.verification.matrix.Call.Kind;
 import io.syncguard.verification.matrix.Gaps.Gap;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package io.syncguard.verification.matrix;
 
-import io.syncguard.verification.Recording;
 import io.syncguard.verification.WorkerProcess;
 import io.syncguard.verification.WorkerProcess.Launch;
+import io.syncguard.verification.recording.Recording;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

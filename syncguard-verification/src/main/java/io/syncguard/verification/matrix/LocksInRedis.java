@@ -1,8 +1,8 @@
 package io.syncguard.verification.matrix;
 
 import io.syncguard.embedded.OwnRedis;
-import io.syncguard.verification.StressStore;
 import io.syncguard.verification.matrix.Call.Kind;
+import io.syncguard.verification.recording.StressStore;
 import java.util.List;
 import java.util.stream.Stream;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;

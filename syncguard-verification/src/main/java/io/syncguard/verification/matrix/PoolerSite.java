@@ -1,8 +1,8 @@
 package io.syncguard.verification.matrix;
 
 import io.syncguard.testing.PgBouncer;
-import io.syncguard.verification.StressStore;
 import io.syncguard.verification.matrix.Call.Kind;
+import io.syncguard.verification.recording.StressStore;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.syncguard.verification.matrix;
 
 import io.syncguard.embedded.OwnPostgres;
-import io.syncguard.verification.StressStore;
 import io.syncguard.verification.matrix.Call.Kind;
+import io.syncguard.verification.recording.StressStore;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

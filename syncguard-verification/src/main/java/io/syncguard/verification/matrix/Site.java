@@ -1,7 +1,7 @@
 package io.syncguard.verification.matrix;
 
-import io.syncguard.verification.StressStore;
 import io.syncguard.verification.matrix.Call.Kind;
+import io.syncguard.verification.recording.StressStore;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;

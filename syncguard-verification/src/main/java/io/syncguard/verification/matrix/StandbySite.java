@@ -1,9 +1,9 @@
 package io.syncguard.verification.matrix;
 
 import io.syncguard.embedded.OwnPostgres;
-import io.syncguard.verification.StressStore;
 import io.syncguard.verification.matrix.Call.Kind;
 import io.syncguard.verification.matrix.FaultyLink.Way;
+import io.syncguard.verification.recording.StressStore;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,10 +1,10 @@
 package io.syncguard.verification.planted;
 
-import io.syncguard.verification.StressTrial;
 import io.syncguard.verification.Trial;
-import io.syncguard.verification.WakeUpTrial;
 import io.syncguard.verification.matrix.CampaignTrial;
 import io.syncguard.verification.matrix.CampaignTrial.Faults;
+import io.syncguard.verification.stress.StressTrial;
+import io.syncguard.verification.wakeups.WakeUpTrial;
 import java.util.List;
 
 /** Bugs that lock services have had, other ones or earlier versions of ours. */

@@ -1,0 +1,104 @@
+package io.syncguard.verification.history;
+
+import io.syncguard.verification.history.HistoryEvent.Kind;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * The events of one key, grouped by lock id and, if {@link HandOvers} found several grants of one lock id, by grant.
+ */
+final class KeyHistory {
+
+    private static final Comparator<LeaseHistory> BY_FENCE = Comparator.comparingLong(LeaseHistory::fence)
+            .thenComparing(lease -> lease.acquire().start());
+
+    private final ProcessTimes processes;
+    private final Map<String, LeaseHistory> leases = new LinkedHashMap<>();
+    private final Map<HistoryEvent, LeaseHistory> acquiredAgain = new LinkedHashMap<>();
+    private final List<QueueEntryHistory> requests = new ArrayList<>();
+    private final List<HistoryEvent> ungranted = new ArrayList<>();
+    private final List<LeaseHistory> grants;
+
+    KeyHistory(List<HistoryEvent> events, ProcessTimes processes) {
+        this.processes = processes;
+        events.stream()
+                .filter(event -> !event.lock().isEmpty())
+                .collect(Collectors.groupingBy(HistoryEvent::lock, LinkedHashMap::new, Collectors.toList()))
+                .forEach(this::addAll);
+        addLosses(events);
+        this.grants = leases.values().stream()
+                .filter(LeaseHistory::isGranted)
+                .sorted(BY_FENCE)
+                .toList();
+    }
+
+    private void addAll(String lock, List<HistoryEvent> ofLock) {
+        LeaseHistory before = null;
+        List<HandOvers.Part> parts = HandOvers.parts(ofLock, processes);
+        for (HandOvers.Part part : parts) {
+            boolean isLast = part == parts.get(parts.size() - 1);
+            if (before != null) {
+                acquiredAgain.put(part.events().get(0), before);
+            }
+            before = add(isLast ? lock : lock + "/" + leases.size(), part.events());
+            if (part.events().stream().anyMatch(event -> event.is(Kind.ACQUIRE))) {
+                requests.add(new QueueEntryHistory(lock, part, processes));
+            }
+        }
+    }
+
+    private LeaseHistory add(String lock, List<HistoryEvent> ofGrant) {
+        LeaseHistory lease = ofGrant.stream()
+                .filter(event -> (event.is(Kind.ACQUIRE) || event.is(Kind.HANDED_OVER)) && event.mayHaveHappened())
+                .min(Comparator.comparing(HistoryEvent::outcome))
+                .map(acquire -> new LeaseHistory(acquire, ofGrant, processes))
+                .orElse(null);
+        if (lease == null) {
+            ungranted.addAll(ofGrant);
+        } else {
+            leases.put(lock, lease);
+        }
+        return lease;
+    }
+
+    /** An event of a loss has no lock id. */
+    private void addLosses(List<HistoryEvent> events) {
+        Map<Long, LeaseHistory> byFence = new HashMap<>();
+        leases.values().forEach(lease -> byFence.put(lease.fence(), lease));
+        for (HistoryEvent event : events) {
+            if (event.is(Kind.LOST) && byFence.containsKey(event.lease().fence())) {
+                byFence.get(event.lease().fence()).add(event);
+            }
+        }
+    }
+
+    /** By lock hash: granted, or of unknown outcome. The holder uses the last grant of a lock id. */
+    Map<String, LeaseHistory> leases() {
+        return leases;
+    }
+
+    /** In the order of their fences. */
+    List<LeaseHistory> grants() {
+        return grants;
+    }
+
+    /** All acquisitions, granted or not. */
+    List<QueueEntryHistory> requests() {
+        return requests;
+    }
+
+    /** The acquire requests for a new grant under a lock id that had a grant before, with that grant. */
+    Map<HistoryEvent, LeaseHistory> acquiredAgain() {
+        return acquiredAgain;
+    }
+
+    /** The events of lock ids without a possible grant. */
+    List<HistoryEvent> ungranted() {
+        return ungranted;
+    }
+}

@@ -1,0 +1,68 @@
+package io.syncguard.verification.history;
+
+import io.syncguard.postgres.PostgresSettings;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.NavigableSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Facts that are not in the history of a single key: when each process ended, when its late releases were delayed, its
+ * waiter ttl, and the times without a fault.
+ */
+final class ProcessTimes {
+
+    /** A process that ended within five seconds need not have done what it should. */
+    static final long GRACE_NANOS = 5_000_000_000L;
+
+    private static final long DEFAULT_WAITER_TTL_MILLIS = PostgresSettings.WAITER_TTL.toMillis();
+
+    private final Map<String, Long> ends = new HashMap<>();
+    private final Map<String, Long> waiterTtls = new HashMap<>();
+    private final Map<String, NavigableSet<Long>> stuckReleases = new HashMap<>();
+    private final NavigableMap<Long, Long> undisturbed = new TreeMap<>();
+
+    /** The process was alive then. */
+    void sawAlive(String process, long at) {
+        ends.merge(process, at, Math::max);
+    }
+
+    /** The thread for late releases was busy with one release for long, until this time. */
+    void sawReleaseStuck(String process, long at) {
+        stuckReleases.computeIfAbsent(process, any -> new TreeSet<>()).add(at);
+    }
+
+    /** There was no fault in this time. */
+    void sawUndisturbed(long from, long to) {
+        undisturbed.put(from, to);
+    }
+
+    /** Whether there was no fault during the whole event. */
+    boolean wasUndisturbed(HistoryEvent event) {
+        Map.Entry<Long, Long> stretch = undisturbed.floorEntry(event.start());
+        return stretch != null && event.end() <= stretch.getValue();
+    }
+
+    /** The ttl of the process's queue entries, and of its first leases after a hand-over. */
+    void sawWaiterTtl(String process, long millis) {
+        waiterTtls.put(process, millis);
+    }
+
+    /** In milliseconds; five seconds unless the process reported another one. */
+    long waiterTtlOf(String process) {
+        return waiterTtls.getOrDefault(process, DEFAULT_WAITER_TTL_MILLIS);
+    }
+
+    /** The time after which the process did nothing; the other value if its end is not known. */
+    long endOf(String process, long otherwise) {
+        return ends.getOrDefault(process, otherwise);
+    }
+
+    /** Whether late releases of the process were delayed at some time between these two. */
+    boolean releasesWereStuck(String process, long from, long to) {
+        Long first = stuckReleases.getOrDefault(process, new TreeSet<>()).ceiling(from);
+        return first != null && first <= to;
+    }
+}

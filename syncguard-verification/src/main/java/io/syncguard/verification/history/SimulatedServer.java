@@ -1,0 +1,196 @@
+package io.syncguard.verification.history;
+
+import io.syncguard.verification.history.HistoryEvent.Outcome;
+import io.syncguard.verification.history.HistorySimulator.Bug;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The server of the model: the leases, the queue and the counter of one key. Times are milliseconds of the model's
+ * clock; those in leases are of the server's clock.
+ */
+final class SimulatedServer {
+
+    static final long WAITER_TTL = 5000;
+
+    private static final long AHEAD = 1_700_000_000_000L;
+
+    private final Bug bug;
+
+    /** The leases by lock id. */
+    private final Map<String, Row> rows = new LinkedHashMap<>();
+
+    private final List<Entry> queue = new ArrayList<>();
+    private long counter;
+    private long writes;
+
+    SimulatedServer(Bug bug) {
+        this.bug = bug;
+    }
+
+    record Row(boolean shared, long fence, long acquiredAt, long expiresAt) {
+
+        Row until(long end) {
+            return new Row(shared, fence, acquiredAt, end);
+        }
+    }
+
+    /** @param acquire the number of the acquire request that made or renewed it last */
+    record Entry(String lock, boolean shared, long ttl, long acquire, long expiresAt) {
+
+        boolean mayBeHanded() {
+            return !shared && ttl >= WAITER_TTL;
+        }
+
+        Entry until(long end) {
+            return new Entry(lock, shared, ttl, acquire, end);
+        }
+    }
+
+    /** REFUSED also if the caller's queue entry was deleted. */
+    Outcome acquire(HistoryEvent asked, boolean waits, long now) {
+        String lock = asked.lock();
+        boolean shared = asked.lease().shared();
+        long ttl = asked.lease().ttl();
+        if (extend(lock, ttl, now)) {
+            return Outcome.OK;
+        }
+        int own = entry(lock, now);
+        if (isTaken(shared, now) || isBehind(own, shared)) {
+            if (waits) {
+                queue(own, new Entry(lock, shared, ttl, asked.source().number(), now + WAITER_TTL));
+                return Outcome.QUEUED;
+            }
+            leave(own);
+            return Outcome.REFUSED;
+        }
+        leave(own);
+        rows.keySet().removeIf(other -> !isLive(other, now));
+        grant(lock, shared, ttl, now);
+        return Outcome.OK;
+    }
+
+    private void queue(int own, Entry entry) {
+        if (own >= 0) {
+            queue.set(own, entry);
+        } else {
+            queue.add(bug == Bug.THE_LAST_QUEUES_FIRST ? 0 : queue.size(), entry);
+        }
+    }
+
+    private boolean leave(int own) {
+        return own >= 0 && queue.remove(own) != null;
+    }
+
+    private void grant(String lock, boolean shared, long ttl, long now) {
+        rows.put(lock, new Row(shared, ++counter, AHEAD + now, AHEAD + now + ttl));
+    }
+
+    boolean renew(String lock, long now) {
+        int own = entry(lock, now);
+        if (own >= 0) {
+            queue.set(own, queue.get(own).until(now + WAITER_TTL));
+        }
+        return own >= 0;
+    }
+
+    boolean extend(String lock, long ttl, long now) {
+        boolean live = isLive(lock, now);
+        if (live) {
+            rows.put(lock, rows.get(lock).until(AHEAD + now + ttl));
+        }
+        return live;
+    }
+
+    /** Releases a lease, or deletes a queue entry. */
+    Outcome release(String lock, long now) {
+        if (!isLive(lock, now)) {
+            return leave(entry(lock, now)) ? Outcome.LEFT : Outcome.NOT_HELD;
+        }
+        if (bug == Bug.RELEASE_OF_A_READER_FREES_ALL && rows.get(lock).shared) {
+            rows.clear();
+        }
+        rows.remove(lock);
+        return Outcome.OK;
+    }
+
+    /** Hands over to the first waiter, if it accepts that and nothing else conflicts; else answers {@code null}. */
+    Entry handOver(long now) {
+        dropLapsedEntries(now);
+        if (queue.isEmpty() || !rows.isEmpty()) {
+            return null;
+        }
+        Entry first = queue.get(bug == Bug.THE_LAST_IS_HANDED_THE_KEY ? queue.size() - 1 : 0);
+        if (!first.mayBeHanded()) {
+            return null;
+        }
+        queue.remove(first);
+        grant(first.lock, false, WAITER_TTL, now);
+        return first;
+    }
+
+    void end(String lock) {
+        rows.remove(lock);
+    }
+
+    /** The lock ids of the waiters that can be granted the key. */
+    List<String> grantable(long now) {
+        return queue.stream()
+                .filter(entry -> !isTaken(entry.shared, now) && !isBehind(queue.indexOf(entry), entry.shared))
+                .map(Entry::lock)
+                .toList();
+    }
+
+    /** The lock ids of live leases. */
+    List<String> live(long now) {
+        return rows.keySet().stream().filter(lock -> isLive(lock, now)).toList();
+    }
+
+    Row row(String lock) {
+        return rows.get(lock);
+    }
+
+    long counter() {
+        return counter;
+    }
+
+    private boolean isTaken(boolean shared, long now) {
+        return live(now).stream()
+                .map(rows::get)
+                .filter(row -> bug != Bug.WRITERS_IGNORE_READERS || shared || !row.shared)
+                .filter(row -> bug != Bug.READERS_IGNORE_WRITERS || !shared || row.shared)
+                .anyMatch(row -> bug == Bug.READERS_STOP_READERS || !shared || !row.shared);
+    }
+
+    /** Whether a conflicting waiter is in front. */
+    private boolean isBehind(int own, boolean shared) {
+        if (bug == Bug.TRIES_PASS_WHO_WAITS && own < 0) {
+            return false;
+        }
+        return queue.subList(0, own < 0 ? queue.size() : own).stream()
+                .filter(entry -> bug != Bug.READERS_PASS_WAITING_WRITERS || !shared)
+                .filter(entry -> bug != Bug.WRITERS_PASS_EACH_OTHER || shared || entry.shared)
+                .anyMatch(entry -> !shared || !entry.shared);
+    }
+
+    /** Its position among the live queue entries; negative without one. */
+    private int entry(String lock, long now) {
+        dropLapsedEntries(now);
+        return queue.stream().map(Entry::lock).toList().indexOf(lock);
+    }
+
+    private void dropLapsedEntries(long now) {
+        queue.removeIf(entry -> entry.expiresAt <= now);
+    }
+
+    private boolean isLive(String lock, long now) {
+        return rows.containsKey(lock) && rows.get(lock).expiresAt > AHEAD + now - LeaseHistory.TOLERANCE_MILLIS;
+    }
+
+    /** The number of the next write of a holder. */
+    long nextWrite() {
+        return ++writes;
+    }
+}

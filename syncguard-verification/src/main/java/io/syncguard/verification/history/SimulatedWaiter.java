@@ -1,0 +1,148 @@
+package io.syncguard.verification.history;
+
+import io.syncguard.verification.history.HistoryEvent.Kind;
+import io.syncguard.verification.history.HistoryEvent.Lease;
+import io.syncguard.verification.history.HistoryEvent.Outcome;
+
+/** One acquisition of a simulated caller: its acquire requests, and its queue entry while it sleeps between them. */
+final class SimulatedWaiter {
+
+    private static final long MILLI = 1_000_000;
+
+    private final SimulatedCaller caller;
+    private final String lock;
+    private final boolean shared;
+    private final long ttl;
+    private final SimulatedTime time;
+    private final SimulatedServer server;
+    private final SimulatedWakeUps wakeUps;
+
+    /** What it does when it is woken; null while it does not sleep. */
+    private Runnable sleeper;
+
+    /** The number of the last acquire request. */
+    private long lastAcquire;
+
+    /** When the last request was sent that confirmed the queue entry. */
+    private long confirmedAt;
+
+    SimulatedWaiter(
+            SimulatedCaller caller,
+            Lease wanted,
+            SimulatedTime time,
+            SimulatedServer server,
+            SimulatedWakeUps wakeUps) {
+        this.caller = caller;
+        this.lock = wakeUps.newLock();
+        this.shared = wanted.shared();
+        this.ttl = wanted.ttl();
+        this.time = time;
+        this.server = server;
+        this.wakeUps = wakeUps;
+        wakeUps.subscribe(lock, this);
+    }
+
+    void acquire(boolean waits, long start) {
+        HistoryEvent asked = time.event(caller.process(), Kind.ACQUIRE, lock, start)
+                .with(Lease.ofTtl(ttl).shared(shared));
+        lastAcquire = asked.source().number();
+        long travels = time.random(5);
+        if (time.random(100) < (waits ? 1 : 5)) {
+            time.record(asked.answered((start + travels) * MILLI, Outcome.UNKNOWN));
+            if (time.randomBoolean()) {
+                // The request arrives long after its client has given up.
+                time.later(start, travels + time.random(200), () -> wakeUps.acquire(asked, waits));
+            }
+            time.later(start, travels + time.random(300), () -> caller.release(lock, time.now()));
+            return;
+        }
+        time.later(start, travels, () -> {
+            long end = time.now() + time.random(5);
+            answered(asked, wakeUps.acquire(asked, waits), start, end);
+        });
+    }
+
+    private void answered(HistoryEvent asked, Outcome outcome, long start, long end) {
+        HistoryEvent answered = asked.answered(end * MILLI, outcome);
+        if (outcome == Outcome.OK) {
+            SimulatedServer.Row row = server.row(lock);
+            caller.hold(lock, shared, row.fence(), start + ttl);
+            time.record(answered.with(new Lease(row.fence(), ttl, row.acquiredAt(), row.expiresAt(), shared)));
+            caller.again(end);
+            return;
+        }
+        time.record(answered.with(5000));
+        if (outcome == Outcome.QUEUED) {
+            confirmedAt = start;
+            sleep(end);
+        } else {
+            caller.again(end);
+        }
+    }
+
+    /** Until it is woken, polls, gives up, or renews its queue entry; now and then for too long. */
+    private void sleep(long from) {
+        int what = time.random(100);
+        if (time.isStopping() || what < 5) {
+            caller.release(lock, from + 1);
+        } else if (what < 15) {
+            time.later(from, time.random(40), () -> acquire(false, time.now()));
+        } else if (what < 40) {
+            renew(from + 1);
+        } else {
+            time.later(from, 0, () -> {
+                boolean tooLong = what < 42;
+                sleeper = tooLong ? () -> renew(time.now()) : () -> acquire(true, time.now());
+                time.later(time.now(), tooLong ? SimulatedServer.WAITER_TTL + 1000 : time.random(2000), this::wake);
+            });
+        }
+    }
+
+    private void renew(long start) {
+        HistoryEvent asked = time.event(caller.process(), Kind.RENEW, lock, start);
+        time.later(start, time.random(5), () -> {
+            long end = time.now() + time.random(5);
+            if (server.renew(lock, time.now())) {
+                time.record(asked.answered(end * MILLI, Outcome.OK));
+                confirmedAt = start;
+                sleep(end);
+            } else {
+                time.record(asked.answered(end * MILLI, Outcome.NOT_HELD));
+                acquire(true, end + 1);
+            }
+        });
+    }
+
+    void wake() {
+        Runnable acquire = sleeper;
+        sleeper = null;
+        if (acquire != null) {
+            acquire.run();
+        }
+    }
+
+    /**
+     * A sleeping client accepts the hand-over, unless it belongs to an earlier acquire request. A client with a pending
+     * request will find the grant.
+     *
+     * @param late whether the first lease counts from the message, which is a bug
+     */
+    void receive(SimulatedServer.Entry entry, SimulatedServer.Row row, boolean late) {
+        HistoryEvent message = time.event(caller.process(), Kind.HANDED_OVER, lock, time.now());
+        time.record(message.answered(message.start(), Outcome.OK)
+                .with(new Lease(row.fence(), SimulatedServer.WAITER_TTL, row.acquiredAt(), row.expiresAt(), false))
+                .with(entry.acquire()));
+        if (sleeper == null || entry.acquire() != lastAcquire) {
+            return;
+        }
+        long deadline = (late ? time.now() : confirmedAt) + SimulatedServer.WAITER_TTL;
+        if (time.now() < deadline) {
+            sleeper = null;
+            caller.hold(lock, false, row.fence(), deadline);
+            caller.observe(time.now());
+            caller.again(time.now());
+        } else {
+            wake();
+        }
+    }
+}

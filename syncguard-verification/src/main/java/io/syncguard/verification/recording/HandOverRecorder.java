@@ -1,0 +1,81 @@
+package io.syncguard.verification.recording;
+
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.WakeUpListener;
+import io.syncguard.verification.history.HistoryEvent;
+import io.syncguard.verification.history.HistoryEvent.Kind;
+import io.syncguard.verification.history.HistoryEvent.Lease;
+import io.syncguard.verification.history.HistoryEvent.Outcome;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Records hand-overs with the acquire requests that they answer. Requests are remembered by the threads that send them,
+ * hand-overs are recorded by the thread that receives them.
+ */
+final class HandOverRecorder {
+
+    /** The number of acquire requests that are remembered by their waiter numbers. */
+    private static final int REQUESTS = 50_000;
+
+    private final HistoryRecorder recorder;
+
+    /** The latest acquire requests by waiter number. */
+    private final Map<Long, Asked> acquires = Collections.synchronizedMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Asked> eldest) {
+            return size() > REQUESTS;
+        }
+    });
+
+    private record Asked(HistoryEvent event, boolean mayBeHanded) {}
+
+    HandOverRecorder(HistoryRecorder recorder) {
+        this.recorder = recorder;
+    }
+
+    void remember(long waiter, HistoryEvent acquire, boolean mayBeHanded) {
+        acquires.put(waiter, new Asked(acquire, mayBeHanded));
+    }
+
+    /** A listener that records each hand-over before the engine receives it. */
+    WakeUpListener recorded(WakeUpListener engine, Duration firstLease) {
+        return new WakeUpListener() {
+            @Override
+            public void wake(long waiter) {
+                engine.wake(waiter);
+            }
+
+            @Override
+            public void handOver(long waiter, AcquireResult.Granted grant) {
+                recorder.write(handedOver(waiter, grant, firstLease));
+                engine.handOver(waiter, grant);
+            }
+
+            @Override
+            public void wakeUpsMissed() {
+                engine.wakeUpsMissed();
+            }
+        };
+    }
+
+    private HistoryEvent handedOver(long waiter, AcquireResult.Granted grant, Duration firstLease) {
+        Asked asked = acquires.get(waiter);
+        String client = Thread.currentThread().getName();
+        HistoryEvent message = asked == null
+                ? recorder.begin(Kind.HANDED_OVER, client, "", "of an unknown waiter")
+                : recorder.begin(Kind.HANDED_OVER, client, asked.event.key(), asked.event.lock());
+        return message.answered(message.start(), asked == null || asked.mayBeHanded ? Outcome.OK : Outcome.REFUSED)
+                .with(new Lease(
+                        grant.fence().value(),
+                        firstLease.toMillis(),
+                        grant.acquiredAt().toEpochMilli(),
+                        grant.expiresAt().toEpochMilli(),
+                        false))
+                .with(asked == null ? 0 : asked.event.source().number());
+    }
+}

@@ -1,0 +1,228 @@
+package io.syncguard.verification.recording;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockMode;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.RequestNotSentException;
+import io.syncguard.spi.WakeUpListener;
+import io.syncguard.verification.history.HistoryEvent;
+import io.syncguard.verification.history.HistoryEvent.Kind;
+import io.syncguard.verification.history.HistoryEvent.Lease;
+import io.syncguard.verification.history.HistoryEvent.Outcome;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+
+/**
+ * Records the requests of the library to its store, and the answers, including heartbeats and late releases. Each
+ * request is written before it is sent: if the process is killed in between, the outcome is unknown. A hand-over is
+ * written before the library receives it.
+ *
+ * <p>It is a dynamic proxy, so that operations without a lease pass unrecorded.
+ */
+public final class RecordedBackend implements BeanPostProcessor {
+
+    private final HistoryRecorder recorder;
+    private final KnownLockIds known;
+    private final HandOverRecorder handOvers;
+
+    public RecordedBackend(HistoryRecorder recorder, KnownLockIds known) {
+        this.recorder = recorder;
+        this.known = known;
+        this.handOvers = new HandOverRecorder(recorder);
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String name) {
+        return bean instanceof LockBackend backend ? recorded(backend) : bean;
+    }
+
+    private LockBackend recorded(LockBackend backend) {
+        InvocationHandler handler = (proxy, method, arguments) -> switch (method.getName()) {
+            case "acquire" -> acquire(backend, method, (AcquireRequest) arguments[0]);
+            case "release" -> release(backend, method, (String) arguments[0]);
+            case "releaseAll" -> releaseAll(backend, method, arguments[0]);
+            case "extend" -> extend(backend, method, arguments[0]);
+            case "connect" -> connect(backend, method, (WakeUpListener) arguments[0]);
+            case "renewWaiters" -> renewWaiters(backend, method, arguments[0]);
+            default -> call(backend, method, arguments);
+        };
+        return (LockBackend)
+                Proxy.newProxyInstance(LockBackend.class.getClassLoader(), new Class<?>[] {LockBackend.class}, handler);
+    }
+
+    private Object acquire(LockBackend backend, Method method, AcquireRequest acquire) throws Throwable {
+        known.add(acquire.key(), acquire.lockId());
+        HistoryEvent asked = begin(Kind.ACQUIRE, acquire.lockId())
+                .with(Lease.ofTtl(acquire.ttl().toMillis()).shared(acquire.mode() == LockMode.SHARED));
+        recorder.write(asked);
+        if (acquire.waiter() != null) {
+            handOvers.remember(acquire.waiter(), asked, acquire.handOver());
+        }
+        try {
+            AcquireResult attempt = (AcquireResult) call(backend, method, acquire);
+            recorder.write(answered(asked, attempt));
+            return attempt;
+        } catch (Throwable ex) {
+            recorder.write(asked.answered(System.nanoTime(), outcomeOf(ex)));
+            throw ex;
+        }
+    }
+
+    private static HistoryEvent answered(HistoryEvent asked, AcquireResult attempt) {
+        long now = System.nanoTime();
+        if (attempt instanceof AcquireResult.Granted grant) {
+            return asked.answered(now, Outcome.OK)
+                    .with(new Lease(
+                            grant.fence().value(),
+                            asked.lease().ttl(),
+                            grant.acquiredAt().toEpochMilli(),
+                            grant.expiresAt().toEpochMilli(),
+                            asked.lease().shared()));
+        }
+        return attempt instanceof AcquireResult.Queued queued
+                ? asked.answered(now, Outcome.QUEUED).with(queued.nextLook().toMillis())
+                : asked.answered(now, Outcome.REFUSED)
+                        .with(((AcquireResult.Refused) attempt).timeLeft().toMillis());
+    }
+
+    private Object connect(LockBackend backend, Method method, WakeUpListener engine) throws Throwable {
+        recorder.write(recorder.begin(Kind.PROCESS_STARTED, "main", "", "")
+                .with(backend.waiterTtl().toMillis()));
+        return call(backend, method, handOvers.recorded(engine, backend.waiterTtl()));
+    }
+
+    private Object release(LockBackend backend, Method method, String lockId) throws Throwable {
+        HistoryEvent asked = begin(Kind.RELEASE, lockId);
+        recorder.write(asked);
+        try {
+            Object outcome = call(backend, method, lockId);
+            recorder.write(asked.answered(System.nanoTime(), outcomeOf((ReleaseResult) outcome)));
+            return outcome;
+        } catch (Throwable ex) {
+            recorder.write(asked.answered(System.nanoTime(), outcomeOf(ex)));
+            throw ex;
+        }
+    }
+
+    private Object releaseAll(LockBackend backend, Method method, Object argument) throws Throwable {
+        List<HistoryEvent> asked = ((List<?>) argument)
+                .stream().map(lockId -> begin(Kind.RELEASE, (String) lockId)).toList();
+        asked.forEach(recorder::write);
+        try {
+            List<?> outcomes = (List<?>) call(backend, method, argument);
+            long now = System.nanoTime();
+            for (int i = 0; i < asked.size(); i++) {
+                recorder.write(asked.get(i).answered(now, outcomeOf((ReleaseResult) outcomes.get(i))));
+            }
+            return outcomes;
+        } catch (Throwable ex) {
+            failed(asked, ex);
+            throw ex;
+        }
+    }
+
+    private static Outcome outcomeOf(ReleaseResult outcome) {
+        return switch (outcome) {
+            case RELEASED -> Outcome.OK;
+            case LEFT -> Outcome.LEFT;
+            case BUSY -> Outcome.BUSY;
+            case EXPIRED, NOT_FOUND -> Outcome.NOT_HELD;
+        };
+    }
+
+    private Object renewWaiters(LockBackend backend, Method method, Object argument) throws Throwable {
+        List<HistoryEvent> asked = ((List<?>) argument)
+                .stream().map(lockId -> begin(Kind.RENEW, (String) lockId)).toList();
+        asked.forEach(recorder::write);
+        try {
+            List<?> nextLooks = (List<?>) call(backend, method, argument);
+            long now = System.nanoTime();
+            for (int i = 0; i < asked.size(); i++) {
+                Duration nextLook = (Duration) nextLooks.get(i);
+                recorder.write(asked.get(i)
+                        .answered(now, nextLook.isZero() ? Outcome.NOT_HELD : Outcome.OK)
+                        .with(nextLook.toMillis()));
+            }
+            return nextLooks;
+        } catch (Throwable ex) {
+            failed(asked, ex);
+            throw ex;
+        }
+    }
+
+    /** Extends many leases, or one. */
+    private Object extend(LockBackend backend, Method method, Object argument) throws Throwable {
+        List<?> extensions = argument instanceof List<?> many ? many : List.of(argument);
+        List<HistoryEvent> asked = extensions.stream()
+                .map(ExtendRequest.class::cast)
+                .map(extension -> begin(Kind.EXTEND, extension.lockId())
+                        .with(Lease.ofTtl(extension.ttl().toMillis())))
+                .toList();
+        asked.forEach(recorder::write);
+        try {
+            Object answer = call(backend, method, argument);
+            List<?> outcomes = answer instanceof List<?> many ? many : List.of(answer);
+            long now = System.nanoTime();
+            for (int i = 0; i < asked.size(); i++) {
+                recorder.write(answered(asked.get(i), outcomes.get(i), now));
+            }
+            return answer;
+        } catch (Throwable ex) {
+            failed(asked, ex);
+            throw ex;
+        }
+    }
+
+    private void failed(List<HistoryEvent> asked, Throwable ex) {
+        long now = System.nanoTime();
+        asked.forEach(each -> recorder.write(each.answered(now, outcomeOf(ex))));
+    }
+
+    private static HistoryEvent answered(HistoryEvent asked, Object outcome, long now) {
+        if (outcome instanceof ExtendResult.Extended extended) {
+            return asked.answered(now, Outcome.OK)
+                    .with(Lease.extended(
+                            asked.lease().ttl(), extended.expiresAt().toEpochMilli()));
+        }
+        if (outcome instanceof ExtendResult.Failed failed) {
+            return asked.answered(now, outcomeOf(failed.error()));
+        }
+        return asked.answered(now, outcome instanceof ExtendResult.Busy ? Outcome.BUSY : Outcome.NOT_HELD);
+    }
+
+    /** Which failures are in doubt follows from {@link LockBackend}. */
+    private static Outcome outcomeOf(Throwable ex) {
+        if (ex instanceof RequestNotSentException) {
+            return Outcome.FAILED;
+        }
+        return !(ex instanceof LockBackendException known)
+                ? Outcome.UNKNOWN
+                : switch (known.code()) {
+                    case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, ABORTED, INTERNAL -> Outcome.UNKNOWN;
+                    default -> Outcome.FAILED;
+                };
+    }
+
+    private HistoryEvent begin(Kind kind, String lockId) {
+        return recorder.begin(
+                kind, Thread.currentThread().getName(), known.keyOf(lockId), HistoryRecorder.hash(lockId));
+    }
+
+    private static Object call(LockBackend backend, Method method, Object... arguments) throws Throwable {
+        try {
+            return method.invoke(backend, arguments);
+        } catch (InvocationTargetException ex) {
+            throw ex.getCause();
+        }
+    }
+}

@@ -1,0 +1,211 @@
+package io.syncguard.verification.stress;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.syncguard.LockTemplate;
+import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.postgres.PostgresSettings;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.testing.ThreadShortage;
+import io.syncguard.verification.WorkerProcess;
+import io.syncguard.verification.history.HistoryEvent;
+import io.syncguard.verification.history.HistoryEvent.Kind;
+import io.syncguard.verification.history.HistoryEvent.Outcome;
+import io.syncguard.verification.recording.HistoryRecorder;
+import io.syncguard.verification.recording.KnownLockIds;
+import io.syncguard.verification.recording.RecordedBackend;
+import io.syncguard.verification.recording.Recording;
+import io.syncguard.verification.recording.StressStore;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
+import org.springframework.beans.BeansException;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * A process of the run: an application like that of a user, except for a shorter waiter ttl, with some clients that
+ * work at random, and one thread that interrupts them.
+ */
+final class StressWorker {
+
+    private static final long BETWEEN_INTERRUPTS_NANOS = 100_000_000L;
+
+    /** The pause between two interrupts in a storm. */
+    private static final long BETWEEN_MANY_INTERRUPTS_NANOS = 5_000_000L;
+
+    /** Half a second. Every fourth such period is a storm; in the others the clients make progress. */
+    private static final long STRETCH_NANOS = 500_000_000L;
+
+    private static final int STRETCHES = 4;
+
+    private static final int STARTS = 5;
+
+    private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(4);
+
+    /** The default. */
+    private static final int POOL_SIZE = 8;
+
+    private StressWorker() {}
+
+    /**
+     * @param arguments name, URL of the locks, history file, seed, number of clients, the waiter ttl in milliseconds,
+     *     and properties of the application. Reads the {@link System#nanoTime} of its end from its input when it is
+     *     ready
+     */
+    public static void main(String[] arguments) throws Exception {
+        HistoryRecorder recorder = new HistoryRecorder(arguments[0], Path.of(arguments[2]));
+        KnownLockIds known = new KnownLockIds();
+        Duration waiterTtl = Duration.ofMillis(Long.parseLong(arguments[5]));
+        List<String> properties = new ArrayList<>(List.of(arguments).subList(6, arguments.length));
+        properties.add("spring.application.name=" + arguments[0]);
+        // The faults may terminate the first session.
+        properties.add("spring.datasource.hikari.initialization-fail-timeout=30000");
+        ConfigurableApplicationContext application = start(arguments[1], properties, waiterTtl, recorder, known);
+        // Initialises the classes of the driver: one that fails for lack of a thread could never be used again.
+        application.getBean(JdbcTemplate.class).execute("SELECT 1");
+        System.out.println(WorkerProcess.READY + System.nanoTime());
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, US_ASCII));
+        long end = Long.parseLong(input.readLine());
+        Thread reader = new Thread(() -> obey(input), "reader");
+        reader.setDaemon(true);
+        reader.start();
+        work(
+                application,
+                arguments[1],
+                recorder,
+                known,
+                new Random(Long.parseLong(arguments[3])),
+                Integer.parseInt(arguments[4]),
+                end);
+        application.close();
+        recorder.close();
+    }
+
+    private static void work(
+            ConfigurableApplicationContext application,
+            String url,
+            HistoryRecorder recorder,
+            KnownLockIds known,
+            Random random,
+            int clients,
+            long end)
+            throws InterruptedException {
+        StressStore store = StressStore.at(url, application);
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < clients; i++) {
+            StressClient client = new StressClient(
+                    application.getBean(LockTemplate.class),
+                    application.getBean(TransactionTemplate.class),
+                    new StressDatabase(application.getBean(JdbcTemplate.class)),
+                    store,
+                    recorder,
+                    known,
+                    new Random(random.nextLong()),
+                    end);
+            Thread thread = new Thread(client, "client-" + i);
+            thread.start();
+            threads.add(thread);
+        }
+        while (System.nanoTime() < end) {
+            boolean storm = System.nanoTime() / STRETCH_NANOS % STRETCHES == 0;
+            LockSupport.parkNanos(storm ? BETWEEN_MANY_INTERRUPTS_NANOS : BETWEEN_INTERRUPTS_NANOS);
+            interrupt(threads.get(random.nextInt(clients)), recorder);
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    private static void interrupt(Thread client, HistoryRecorder recorder) {
+        HistoryEvent interrupted = recorder.begin(Kind.INTERRUPTED, client.getName(), "", "");
+        client.interrupt();
+        recorder.write(interrupted.answered(System.nanoTime(), Outcome.OK));
+    }
+
+    /** Executes the commands of the test. */
+    private static void obey(BufferedReader input) {
+        try {
+            ThreadShortage shortage = null;
+            for (String line = input.readLine(); line != null; line = input.readLine()) {
+                if (line.equals(WorkerProcess.SHORT_OF_THREADS)) {
+                    shortage = ThreadShortage.begin();
+                } else if (shortage != null) {
+                    shortage.end();
+                }
+            }
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    /** On a busy machine, or while the way to the server is cut, the first tries may find no connection. */
+    private static ConfigurableApplicationContext start(
+            String url, List<String> properties, Duration waiterTtl, HistoryRecorder recorder, KnownLockIds known) {
+        for (int tries = 1; ; tries++) {
+            try {
+                return startOnce(url, properties, waiterTtl, recorder, known);
+            } catch (BeansException ex) {
+                if (tries == STARTS) {
+                    throw ex;
+                }
+            }
+        }
+    }
+
+    private static ConfigurableApplicationContext startOnce(
+            String url, List<String> properties, Duration waiterTtl, HistoryRecorder recorder, KnownLockIds known) {
+        return new SpringApplicationBuilder(Application.class)
+                .web(WebApplicationType.NONE)
+                .registerShutdownHook(false)
+                .properties(
+                        "spring.main.banner-mode=off",
+                        // All other output is a complaint.
+                        "logging.level.root=off",
+                        "logging.level.io.syncguard=error",
+                        "spring.datasource.hikari.maximum-pool-size=8",
+                        "spring.datasource.hikari.connection-timeout=2000",
+                        "spring.datasource.hikari.data-source-properties.socketTimeout=5",
+                        "spring.flyway.enabled=false",
+                        "syncguard.postgres.network-timeout=" + NETWORK_TIMEOUT.toSeconds() + "s",
+                        "syncguard.redis.network-timeout=" + NETWORK_TIMEOUT.toSeconds() + "s",
+                        "syncguard.retry.max-delay=60ms",
+                        "syncguard.shutdown-timeout=1s")
+                .properties(properties.toArray(String[]::new))
+                .initializers(context -> {
+                    if (!waiterTtl.equals(PostgresSettings.WAITER_TTL)) {
+                        // There is no property for the waiter ttl.
+                        ((GenericApplicationContext) context)
+                                .registerBean(
+                                        LockBackend.class,
+                                        () -> ApplicationBackend.on(
+                                                url,
+                                                POOL_SIZE,
+                                                NETWORK_TIMEOUT,
+                                                waiterTtl,
+                                                context.getEnvironment()::getProperty));
+                    }
+                    context.getBeanFactory().addBeanPostProcessor(new RecordedBackend(recorder, known));
+                    context.getBeanFactory().registerSingleton("lossRecorder", Recording.losses(recorder));
+                })
+                .run();
+    }
+
+    /** Only the auto-configuration of Spring Boot and the library. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
+}

@@ -1,0 +1,135 @@
+package io.syncguard.verification.stress;
+
+import static java.util.function.Predicate.not;
+
+import io.syncguard.postgres.PostgresSettings;
+import io.syncguard.verification.WorkerProcess;
+import io.syncguard.verification.WorkerProcess.Launch;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+
+/** The workers of one run, and their successors after a kill. One thread uses it. */
+final class WorkerFleet {
+
+    /**
+     * The waiter ttl of each worker. A waiter accepts a hand-over if its ttl is not shorter: with these values all but
+     * the shortest leases do, most do, and none does. A short waiter ttl ends the first leases of paused and killed
+     * workers soon. No ttl of a lease equals one of these.
+     */
+    static final List<Duration> WAITER_TTLS =
+            List.of(Duration.ofMillis(290), Duration.ofMillis(790), PostgresSettings.WAITER_TTL);
+
+    private final StressServer server;
+    private final Path directory;
+    private final int clients;
+    private final String classPath;
+    private final Random random;
+    private final List<WorkerProcess> workers = new ArrayList<>();
+    private final List<WorkerProcess> all = new ArrayList<>();
+
+    /**
+     * @param clients the number of client threads of each worker
+     * @param classPath of changed classes, before the library's; usually empty
+     */
+    WorkerFleet(StressServer server, Path directory, int clients, String classPath, Random random) {
+        this.server = server;
+        this.directory = directory;
+        this.clients = clients;
+        this.classPath = classPath;
+        this.random = random;
+    }
+
+    void start(int count) {
+        for (int i = 0; i < count; i++) {
+            workers.add(start(i, 1));
+        }
+    }
+
+    private WorkerProcess start(int index, int incarnation) {
+        String name = "w" + index + "." + incarnation;
+        List<String> arguments = new ArrayList<>(List.of(
+                name,
+                server.url(index),
+                directory.resolve(name + ".history").toString(),
+                Long.toString(random.nextLong()),
+                Integer.toString(clients),
+                Long.toString(WAITER_TTLS.get(index % WAITER_TTLS.size()).toMillis())));
+        arguments.addAll(server.properties(index));
+        WorkerProcess worker =
+                new WorkerProcess(name, directory, new Launch(StressWorker.class, classPath, Map.of(), arguments));
+        all.add(worker);
+        return worker;
+    }
+
+    void awaitReady() throws Exception {
+        for (WorkerProcess worker : workers) {
+            worker.awaitReady();
+        }
+    }
+
+    void workUntil(long end) throws IOException {
+        for (WorkerProcess worker : workers) {
+            worker.workUntil(end);
+        }
+    }
+
+    int size() {
+        return workers.size();
+    }
+
+    WorkerProcess worker(int index) {
+        return workers.get(index);
+    }
+
+    /** Starts a new worker instead of one that was killed. */
+    void replace(int index, long end) throws Exception {
+        String victim = workers.get(index).name();
+        int incarnation = Integer.parseInt(victim.substring(victim.indexOf('.') + 1)) + 1;
+        WorkerProcess successor = start(index, incarnation);
+        workers.set(index, successor);
+        successor.awaitReady();
+        successor.workUntil(end);
+    }
+
+    /** @return whether all ended by themselves, without an error */
+    boolean awaitEnd() throws InterruptedException {
+        boolean peaceful = true;
+        for (WorkerProcess worker : workers) {
+            peaceful &= worker.awaitEnd();
+        }
+        return peaceful;
+    }
+
+    Stream<Path> histories() {
+        return all.stream().map(WorkerProcess::history);
+    }
+
+    /** What workers printed except that they are ready: errors of the library, and unexpected failures of clients. */
+    List<String> complaints() {
+        return all.stream()
+                .flatMap(worker -> {
+                    try {
+                        return Files.readAllLines(worker.log()).stream();
+                    } catch (IOException ex) {
+                        return Stream.of(ex.toString());
+                    }
+                })
+                .filter(not(line -> line.startsWith(WorkerProcess.READY)))
+                .filter(line -> line.contains("ERROR") || line.contains(StressClient.UNEXPECTED))
+                .toList();
+    }
+
+    /** Ends the processes that still run. */
+    void kill() throws InterruptedException {
+        for (WorkerProcess worker : all) {
+            worker.kill();
+        }
+    }
+}

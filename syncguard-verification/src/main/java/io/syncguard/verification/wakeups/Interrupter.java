@@ -1,0 +1,48 @@
+package io.syncguard.verification.wakeups;
+
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/** Interrupts client threads while they wait. */
+final class Interrupter {
+
+    private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor(work -> {
+        Thread thread = new Thread(work, "interrupter");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    /** Interrupts the calling thread after this time, unless the interrupt was ended before. */
+    Interrupt interruptAfter(long micros) {
+        Interrupt interrupt = new Interrupt(Thread.currentThread());
+        scheduler.schedule(interrupt, micros, TimeUnit.MICROSECONDS);
+        return interrupt;
+    }
+
+    /** Interrupts a thread once, unless it has ended before. A future that is cancelled may still be running. */
+    static final class Interrupt implements Runnable {
+
+        private final Thread target;
+
+        /** Guarded by this. */
+        private boolean ended;
+
+        private Interrupt(Thread target) {
+            this.target = target;
+        }
+
+        @Override
+        public synchronized void run() {
+            if (!ended) {
+                target.interrupt();
+            }
+        }
+
+        /** Called by the target: no interrupt is left over for what comes next. */
+        synchronized void end() {
+            ended = true;
+            Thread.interrupted();
+        }
+    }
+}

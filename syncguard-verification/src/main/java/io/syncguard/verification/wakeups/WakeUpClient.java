@@ -1,0 +1,143 @@
+package io.syncguard.verification.wakeups;
+
+import io.syncguard.LockException;
+import io.syncguard.LockHandle;
+import io.syncguard.LockManager;
+import io.syncguard.LockNotAcquiredException;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import java.util.Random;
+
+/** One thread that acquires and releases a lock again and again until it is ended. Its bodies are empty. */
+final class WakeUpClient implements Runnable {
+
+    /** Long enough for the answer of the request. */
+    private static final Duration SHORTENED = Duration.ofMillis(200);
+
+    /** Between two leases that are shortened, each of which takes the tolerance of a second to lapse. */
+    private static final long BETWEEN_SHORTENINGS_NANOS = 1_500_000_000L;
+
+    private final LockManager locks;
+    private final WakeUpMeter meter;
+    private final Interrupter interrupter;
+    private final String key;
+    private final boolean restless;
+    private final boolean shortens;
+    private final Random random;
+    private long shortenedAt = System.nanoTime() - BETWEEN_SHORTENINGS_NANOS / 2;
+
+    /** Written by the thread that ends the client, read by the client. */
+    private volatile boolean ended;
+
+    WakeUpClient(LockManager locks, WakeUpMeter meter, Interrupter interrupter, Use use, Random random) {
+        this.locks = locks;
+        this.meter = meter;
+        this.interrupter = interrupter;
+        this.key = use.key();
+        this.restless = use.restless();
+        this.shortens = use.shortens();
+        this.random = random;
+    }
+
+    /**
+     * How the client uses its key.
+     *
+     * @param restless whether it sometimes gives up or is interrupted
+     * @param shortens whether it lets a lease lapse early now and then
+     */
+    record Use(String key, boolean restless, boolean shortens) {}
+
+    /** Ends after the current work. */
+    void end() {
+        ended = true;
+    }
+
+    @Override
+    public void run() {
+        while (!ended) {
+            if (!restless) {
+                use(request());
+            } else if (shortens && System.nanoTime() - shortenedAt > BETWEEN_SHORTENINGS_NANOS) {
+                shorten();
+                shortenedAt = System.nanoTime();
+            } else {
+                useRestlessly();
+            }
+        }
+    }
+
+    private void useRestlessly() {
+        int what = random.nextInt(100);
+        if (what < 10) {
+            giveUp();
+        } else if (what < 20) {
+            beInterrupted();
+        } else {
+            use(request());
+        }
+    }
+
+    private LockRequest request() {
+        LockRequest request = LockRequest.of(key);
+        // Writers with a heartbeat accept a hand-over.
+        request = random.nextInt(3) == 0 ? request.noHeartbeat() : request;
+        return random.nextInt(3) == 0 ? request.shared() : request;
+    }
+
+    private void use(LockRequest request) {
+        long began = System.nanoTime();
+        try {
+            locks.acquire(request).release();
+        } catch (LockException ex) {
+            meter.failed(ex);
+        } finally {
+            meter.waited(System.nanoTime() - began, !restless);
+        }
+    }
+
+    private void giveUp() {
+        try {
+            locks.acquire(request().waitTime(Duration.ofMillis(1 + random.nextInt(20))))
+                    .release();
+        } catch (LockNotAcquiredException ex) {
+            meter.gaveUp();
+        }
+    }
+
+    private void beInterrupted() {
+        Interrupter.Interrupt interrupt = interrupter.interruptAfter(random.nextInt(15_000));
+        try {
+            locks.acquire(request()).release();
+        } catch (LockException ex) {
+            meter.interrupted();
+        } finally {
+            interrupt.end();
+        }
+    }
+
+    /** Ends the lease early without a release, by an extension or by {@code holdAtLeast}. */
+    private void shorten() {
+        try {
+            if (random.nextBoolean()) {
+                shorten(locks.acquire(request().noHeartbeat()));
+            } else {
+                locks.acquire(request().holdAtLeast(Duration.ofMillis(20))).release();
+            }
+            meter.shortened();
+        } catch (LockException ex) {
+            meter.failed(ex);
+        }
+    }
+
+    /** A lease that was not shortened is released: it would live for hours. */
+    private static void shorten(LockHandle lock) {
+        boolean shortened = false;
+        try {
+            shortened = lock.extend(SHORTENED);
+        } finally {
+            if (!shortened) {
+                lock.release();
+            }
+        }
+    }
+}

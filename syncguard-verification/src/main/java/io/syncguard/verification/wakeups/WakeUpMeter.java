@@ -1,0 +1,104 @@
+package io.syncguard.verification.wakeups;
+
+import io.syncguard.LockEvent;
+import io.syncguard.LockException;
+import io.syncguard.LockListener;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Counts how the waits of the clients end, and measures the longest. All threads of the process share it. */
+final class WakeUpMeter implements LockListener {
+
+    private final AtomicInteger handedOver = new AtomicInteger();
+    private final AtomicInteger fetched = new AtomicInteger();
+    private final AtomicInteger gaveUp = new AtomicInteger();
+    private final AtomicInteger interrupted = new AtomicInteger();
+    private final AtomicInteger shortened = new AtomicInteger();
+    private final AtomicInteger failed = new AtomicInteger();
+    private final AtomicLong longestWaitNanos = new AtomicLong();
+    private final AtomicLong longestCalmWaitNanos = new AtomicLong();
+    private final ThreadLocal<Boolean> waited = ThreadLocal.withInitial(() -> false);
+
+    /** Whether the last acquire request of the thread was granted. */
+    private final ThreadLocal<Boolean> granted = ThreadLocal.withInitial(() -> false);
+
+    /** The backend, with its answers to acquire requests observed. */
+    LockBackend watched(LockBackend backend) {
+        return (LockBackend) Proxy.newProxyInstance(
+                LockBackend.class.getClassLoader(), new Class<?>[] {LockBackend.class}, (proxy, method, arguments) -> {
+                    try {
+                        Object answer = method.invoke(backend, arguments);
+                        if (answer instanceof AcquireResult) {
+                            granted.set(answer instanceof AcquireResult.Granted);
+                        }
+                        return answer;
+                    } catch (InvocationTargetException ex) {
+                        throw ex.getCause();
+                    }
+                });
+    }
+
+    @Override
+    public void waitEnded(LockEvent event) {
+        waited.set(true);
+    }
+
+    @Override
+    public void acquired(LockEvent event) {
+        if (waited.get()) {
+            (granted.get() ? fetched : handedOver).incrementAndGet();
+            waited.set(false);
+        }
+    }
+
+    void waited(long nanos, boolean calm) {
+        longestWaitNanos.accumulateAndGet(nanos, Math::max);
+        if (calm) {
+            longestCalmWaitNanos.accumulateAndGet(nanos, Math::max);
+        }
+    }
+
+    void gaveUp() {
+        waited.set(false);
+        gaveUp.incrementAndGet();
+    }
+
+    void interrupted() {
+        waited.set(false);
+        interrupted.incrementAndGet();
+    }
+
+    void shortened() {
+        shortened.incrementAndGet();
+    }
+
+    void failed(LockException ex) {
+        failed.incrementAndGet();
+        ex.printStackTrace();
+    }
+
+    void reset() {
+        List.of(handedOver, fetched, gaveUp, interrupted, shortened, failed).forEach(counter -> counter.set(0));
+        longestWaitNanos.set(0);
+        longestCalmWaitNanos.set(0);
+    }
+
+    /** @param stuck threads that have not done their work */
+    WakeUpReport report(int stuck) {
+        return new WakeUpReport(
+                stuck,
+                handedOver.get(),
+                fetched.get(),
+                gaveUp.get(),
+                interrupted.get(),
+                shortened.get(),
+                failed.get(),
+                longestWaitNanos.get() / 1_000_000,
+                longestCalmWaitNanos.get() / 1_000_000);
+    }
+}

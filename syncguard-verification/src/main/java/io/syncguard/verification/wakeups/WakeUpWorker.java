@@ -1,0 +1,110 @@
+package io.syncguard.verification.wakeups;
+
+import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.core.EngineSettings;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.TransactionBoundary;
+import io.syncguard.testing.ChildJvm;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A process whose waiters depend on wake-ups alone: a lease lives for hours, and the safety poll comes after an hour.
+ * Some waiters accept a hand-over, others are woken. Half of the threads use a calm key, on which every caller waits to
+ * the end. The other half use a restless key, on which some give up, are interrupted, or let a lease lapse early.
+ * Bodies are empty.
+ */
+public final class WakeUpWorker {
+
+    /** A longer wait can only have been ended by a poll, not by a wake-up. */
+    static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    /** The safety poll comes every third of that, at the latest. */
+    private static final Duration WAITER_TTL = HOUR.multipliedBy(3);
+
+    /** A waiter with a shorter ttl does not accept a hand-over. */
+    private static final Duration TTL = WAITER_TTL;
+
+    private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(20);
+
+    /** How long the end may take, a little more than the longest wait. */
+    private static final long END_SECONDS = PATIENCE.toSeconds() + 10;
+
+    private final LockEngine locks;
+    private final WakeUpMeter meter = new WakeUpMeter();
+    private final Interrupter interrupter = new Interrupter();
+    private List<WakeUpClient> clients = List.of();
+    private List<Thread> threads = List.of();
+
+    private WakeUpWorker(String url) {
+        EngineSettings settings = new EngineSettings("worker", TTL, PATIENCE, HOUR, HOUR, Duration.ZERO);
+        locks = new LockEngine(
+                meter.watched(ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, WAITER_TTL)),
+                settings,
+                TransactionBoundary.NONE,
+                List.of(meter));
+    }
+
+    /** @param arguments the JDBC URL */
+    public static void main(String[] arguments) throws IOException {
+        WakeUpWorker worker = new WakeUpWorker(arguments[0]);
+        ChildJvm.serve(question -> worker.answer(question.split(" ")));
+    }
+
+    private String answer(String[] words) {
+        return switch (words[0]) {
+            case "work" ->
+                work(
+                        words[1],
+                        new Random(Long.parseLong(words[2])),
+                        Integer.parseInt(words[3]),
+                        Boolean.parseBoolean(words[4]));
+            case "progress" -> report();
+            case "end" -> end();
+            default -> throw new IllegalArgumentException(words[0]);
+        };
+    }
+
+    private String work(String keys, Random random, int count, boolean shortens) {
+        meter.reset();
+        clients = new ArrayList<>();
+        threads = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            boolean restless = i % 2 == 1;
+            WakeUpClient.Use use =
+                    new WakeUpClient.Use(keys + (restless ? "-restless" : "-calm"), restless, i == 1 && shortens);
+            WakeUpClient client = new WakeUpClient(locks, meter, interrupter, use, new Random(random.nextLong()));
+            clients.add(client);
+            Thread thread = new Thread(client, "client-" + i);
+            thread.setDaemon(true);
+            thread.start();
+            threads.add(thread);
+        }
+        return "started";
+    }
+
+    /** Ends after the current work. */
+    private String end() {
+        clients.forEach(WakeUpClient::end);
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(END_SECONDS);
+        try {
+            for (Thread thread : threads) {
+                thread.join(Math.max(1, (until - System.nanoTime()) / 1_000_000));
+            }
+        } catch (InterruptedException ex) {
+            throw new IllegalStateException(ex);
+        }
+        return report();
+    }
+
+    private String report() {
+        return meter.report((int) threads.stream().filter(Thread::isAlive).count())
+                .toLine();
+    }
+}

@@ -1,9 +1,0 @@
-package io.syncguard.verification;
-
-/** Locks in PostgreSQL. */
-class PostgresInterruptStormTests extends InterruptStormContract {
-
-    PostgresInterruptStormTests() {
-        super(new PostgresQueueServer());
-    }
-}

@@ -1,9 +1,0 @@
-package io.syncguard.verification;
-
-/** Locks in PostgreSQL. */
-class PostgresManyProcessesTests extends ManyProcessesContract {
-
-    PostgresManyProcessesTests() {
-        super(new PostgresQueueServer());
-    }
-}

@@ -1,9 +1,0 @@
-package io.syncguard.verification;
-
-/** Locks in PostgreSQL. */
-class PostgresStressTests extends StressContract {
-
-    PostgresStressTests() {
-        super(PostgresStressServer::new);
-    }
-}

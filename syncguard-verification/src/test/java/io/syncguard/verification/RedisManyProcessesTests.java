@@ -1,9 +1,0 @@
-package io.syncguard.verification;
-
-/** Locks in Redis. */
-class RedisManyProcessesTests extends ManyProcessesContract {
-
-    RedisManyProcessesTests() {
-        super(new RedisQueueServer());
-    }
-}

@@ -1,9 +1,0 @@
-package io.syncguard.verification;
-
-/** Locks in Redis. */
-class RedisQueueAcrossProcessesTests extends QueueAcrossProcessesContract {
-
-    RedisQueueAcrossProcessesTests() {
-        super(new RedisQueueServer());
-    }
-}

@@ -1,9 +1,0 @@
-package io.syncguard.verification;
-
-/** Locks in a Redis that is killed and started again, and remembers what it has answered. */
-class RedisStressTests extends StressContract {
-
-    RedisStressTests() {
-        super(RedisStressServer::new);
-    }
-}

@@ -1,9 +1,0 @@
-package io.syncguard.verification;
-
-/** Locks in Redis. */
-class RedisWakeUpStressTests extends WakeUpStressContract {
-
-    RedisWakeUpStressTests() {
-        super(new RedisQueueServer());
-    }
-}

@@ -1,0 +1,260 @@
+package io.syncguard.verification.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.verification.history.HistoryEvent.Kind;
+import io.syncguard.verification.history.HistoryEvent.Lease;
+import io.syncguard.verification.history.HistoryEvent.Outcome;
+import io.syncguard.verification.history.HistoryEvent.Source;
+import io.syncguard.verification.history.Violation.Rule;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A history of one key, written by hand. Times are milliseconds. A call takes one millisecond, and the server acts in
+ * its middle. The server's clock is far ahead of the monotonic one.
+ */
+final class HistoryScript {
+
+    private static final long SERVER_AHEAD = 1_700_000_000_000L;
+    private static final long MILLI = 1_000_000;
+    private static final long WAITER_TTL = 5000;
+
+    private final List<HistoryEvent> events = new ArrayList<>();
+    private final ProcessTimes processes = new ProcessTimes();
+    private String process = "a";
+    private String client = "client";
+    private long took = 1;
+    private boolean shared;
+
+    static HistoryScript script() {
+        return new HistoryScript();
+    }
+
+    /** A caller holds the key. */
+    static HistoryScript held() {
+        return script().grant("holder", 1, 0, 1000);
+    }
+
+    /** Two writers arrive one after the other, and the holder releases. */
+    static HistoryScript twoWait() {
+        return held().by("b")
+                .queue("first", 10)
+                .by("c")
+                .queue("second", 20)
+                .by("a")
+                .release("holder", 30, Outcome.OK);
+    }
+
+    static void accepts(HistoryScript script) {
+        assertThat(script.check()).isEmpty();
+    }
+
+    /** Expects a violation of this rule, with a message that names events of the history. */
+    static void rejects(Rule rule, String message, HistoryScript script) {
+        assertThat(script.check()).anySatisfy(violation -> {
+            assertThat(violation.rule()).isEqualTo(rule);
+            assertThat(violation.message()).contains(message);
+            assertThat(script.events).anyMatch(event -> violation.message().contains(event.name()));
+        });
+    }
+
+    /** The client of the following calls. */
+    HistoryScript by(String process) {
+        this.process = process;
+        return this;
+    }
+
+    /** The thread of the following calls. */
+    HistoryScript on(String client) {
+        this.client = client;
+        return this;
+    }
+
+    /** The duration of the following calls. */
+    HistoryScript taking(long millis) {
+        this.took = millis;
+        return this;
+    }
+
+    /** The following acquire requests are shared. */
+    HistoryScript reading() {
+        this.shared = true;
+        return this;
+    }
+
+    /** The following acquire requests are exclusive, which is the default. */
+    HistoryScript writing() {
+        this.shared = false;
+        return this;
+    }
+
+    HistoryScript grant(String lock, long fence, long at, long ttl) {
+        return add(called(Kind.ACQUIRE, lock, at, Outcome.OK)
+                .with(new Lease(fence, ttl, SERVER_AHEAD + at, SERVER_AHEAD + at + ttl, shared)));
+    }
+
+    HistoryScript acquire(String lock, long at, long ttl, Outcome outcome) {
+        return add(called(Kind.ACQUIRE, lock, at, outcome)
+                .with(Lease.ofTtl(ttl).shared(shared))
+                .with(5000));
+    }
+
+    HistoryScript queue(String lock, long at) {
+        return acquire(lock, at, 100, Outcome.QUEUED);
+    }
+
+    /** The same for a caller that accepts a hand-over. */
+    HistoryScript line(String lock, long at) {
+        return acquire(lock, at, 6000, Outcome.QUEUED);
+    }
+
+    /**
+     * The message of a hand-over arrives: a release has granted the key, with a lease of five seconds, to the sender of
+     * the last acquire request.
+     */
+    HistoryScript handed(String lock, long fence, long grantedAt, long at) {
+        return handed(lock, fence, grantedAt, WAITER_TTL, at);
+    }
+
+    HistoryScript handed(String lock, long fence, long grantedAt, long firstLease, long at) {
+        long acquire = events.stream()
+                .filter(event -> event.is(Kind.ACQUIRE) && event.lock().equals(lock) && event.start() <= at * MILLI)
+                .mapToLong(event -> event.source().number())
+                .reduce(0, (before, after) -> after);
+        return add(during(Kind.HANDED_OVER, lock, at, at)
+                .with(new Lease(
+                        fence, firstLease, SERVER_AHEAD + grantedAt, SERVER_AHEAD + grantedAt + firstLease, false))
+                .with(acquire));
+    }
+
+    /** The answer to an acquire request is the grant that its queue entry had become, now extended. */
+    HistoryScript foundOwn(String lock, long fence, long grantedAt, long at, long ttl) {
+        return add(called(Kind.ACQUIRE, lock, at, Outcome.OK)
+                .with(new Lease(fence, ttl, SERVER_AHEAD + grantedAt, SERVER_AHEAD + at + ttl, false)));
+    }
+
+    HistoryScript renew(String lock, long at) {
+        return add(called(Kind.RENEW, lock, at, Outcome.OK).with(5000));
+    }
+
+    /** A request without an answer: the process was killed. */
+    HistoryScript acquireWithoutAnswer(String lock, long at, long ttl) {
+        return add(called(Kind.ACQUIRE, lock, at, Outcome.UNKNOWN)
+                .answered(HistoryEvent.NEVER, Outcome.UNKNOWN)
+                .with(Lease.ofTtl(ttl).shared(shared)));
+    }
+
+    HistoryScript extend(String lock, long at, long ttl, Outcome outcome) {
+        long expiresAt = outcome == Outcome.OK ? SERVER_AHEAD + at + ttl : 0;
+        return add(called(Kind.EXTEND, lock, at, outcome).with(Lease.extended(ttl, expiresAt)));
+    }
+
+    HistoryScript release(String lock, long at, Outcome outcome) {
+        return add(called(Kind.RELEASE, lock, at, outcome));
+    }
+
+    HistoryScript found(String lock, long fence, long acquiredAt, long at) {
+        return add(called(Kind.LOOKUP, lock, at, Outcome.OK)
+                .with(new Lease(fence, 0, SERVER_AHEAD + acquiredAt, SERVER_AHEAD + at + 1, shared)));
+    }
+
+    HistoryScript missed(String lock, long at) {
+        return add(called(Kind.LOOKUP, lock, at, Outcome.NOT_HELD));
+    }
+
+    HistoryScript held(String lock, long at, long leftMillis) {
+        return add(called(Kind.HELD, lock, at, Outcome.OK).with(leftMillis * MILLI));
+    }
+
+    HistoryScript releasedHandle(String lock, long at) {
+        return add(called(Kind.HANDLE_RELEASED, lock, at, Outcome.OK));
+    }
+
+    HistoryScript lost(long fence, long at) {
+        return add(called(Kind.LOST, "", at, Outcome.OK).with(Lease.ofFence(fence)));
+    }
+
+    HistoryScript sawLoss(String lock, long at) {
+        return add(called(Kind.LOSS_SEEN, lock, at, Outcome.OK));
+    }
+
+    HistoryScript joined(String lock, long at, long inner, long outer) {
+        return add(called(Kind.JOINED, lock, at, Outcome.OK)
+                .with(Lease.ofFence(inner))
+                .with(outer));
+    }
+
+    HistoryScript wrote(String lock, long fence, long number, long at, Outcome outcome) {
+        return add(called(Kind.EFFECT, lock, at, outcome)
+                .with(Lease.ofFence(fence))
+                .with(number));
+    }
+
+    HistoryScript ended(String lock, long at) {
+        return add(called(Kind.ENDED, lock, at, Outcome.OK));
+    }
+
+    HistoryScript pinned(String lock, long from, long to) {
+        return add(during(Kind.PINNED, lock, from, to)).add(during(Kind.PINNING, lock, from - 1, to + 1));
+    }
+
+    HistoryScript serialised(long from, long to) {
+        return add(during(Kind.SERIALISED, "", from, to).with(new Lease(0, 0, SERVER_AHEAD + to, 0, false)));
+    }
+
+    HistoryScript swept(long at) {
+        return add(called(Kind.SWEPT, "", at, Outcome.OK));
+    }
+
+    HistoryScript counter(long fence, long at) {
+        return add(called(Kind.COUNTER, "", at, Outcome.OK).with(Lease.ofFence(fence)));
+    }
+
+    /** An acquire request under this lock id was interrupted; FAILED if it did not report that. */
+    HistoryScript aborted(String lock, long at, Outcome outcome) {
+        return add(called(Kind.ABORTED, lock, at, outcome));
+    }
+
+    HistoryScript seen(String lock, long at) {
+        return add(called(Kind.SEEN, lock, at, Outcome.OK));
+    }
+
+    HistoryScript undisturbed(long from, long to) {
+        processes.sawUndisturbed(from * MILLI, to * MILLI);
+        return this;
+    }
+
+    HistoryScript processEnded(String name, long at) {
+        processes.sawAlive(name, at * MILLI);
+        return this;
+    }
+
+    HistoryScript releaseStuckOf(String name, long at) {
+        processes.sawReleaseStuck(name, at * MILLI);
+        return this;
+    }
+
+    List<HistoryEvent> events() {
+        return events;
+    }
+
+    List<Violation> check() {
+        return HistoryChecker.check(events, processes);
+    }
+
+    private HistoryEvent called(Kind kind, String lock, long at, Outcome outcome) {
+        HistoryEvent event = during(kind, lock, at, at + took);
+        return event.answered(event.end(), outcome);
+    }
+
+    private HistoryEvent during(Kind kind, String lock, long from, long to) {
+        return HistoryEvent.of(kind, new Source(process, client, events.size()), "key", lock, from * MILLI)
+                .answered(to * MILLI, Outcome.OK);
+    }
+
+    private HistoryScript add(HistoryEvent event) {
+        events.add(event);
+        return this;
+    }
+}

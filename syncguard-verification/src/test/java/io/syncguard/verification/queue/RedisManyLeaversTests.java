@@ -1,0 +1,9 @@
+package io.syncguard.verification.queue;
+
+/** Locks in Redis. */
+class RedisManyLeaversTests extends ManyLeaversContract {
+
+    RedisManyLeaversTests() {
+        super(new RedisQueueServer());
+    }
+}

@@ -1,0 +1,73 @@
+package io.syncguard.verification.stress;
+
+import java.util.List;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Writes each change of the tables of the locks, in the transaction that makes it. For tests only. */
+final class RowLog {
+
+    /**
+     * All rows of a key but those that are only extended or renewed change under its serialising row, so the sequence
+     * has them in their order. An extension has its row locked, which orders it and all other changes of that row.
+     */
+    private static final String TRIGGERS = """
+            CREATE TABLE row_log (
+                position BIGSERIAL, transaction BIGINT, now_ms BIGINT, kind TEXT, operation TEXT, key TEXT, lock_id TEXT,
+                shared BOOLEAN, arrival BIGINT, expires_at_ms BIGINT, fence BIGINT);
+            CREATE FUNCTION log_row() RETURNS TRIGGER LANGUAGE plpgsql AS $function$
+            DECLARE
+                v_row JSONB := to_jsonb(CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END);
+            BEGIN
+                INSERT INTO row_log
+                    (transaction, now_ms, kind, operation, key, lock_id, shared, arrival, expires_at_ms, fence)
+                VALUES (txid_current(), syncguard_locks_now(), TG_ARGV[0], TG_OP,
+                    coalesce(v_row->>'key', v_row->>'key_debug'), coalesce(v_row->>'lock_id', ''),
+                    coalesce((v_row->>'shared')::BOOLEAN, TG_TABLE_NAME = 'syncguard_locks_shared'),
+                    coalesce((v_row->>'arrival')::BIGINT, 0), coalesce((v_row->>'expires_at_ms')::BIGINT, 0),
+                    (v_row->>'fence')::BIGINT);
+                RETURN NULL;
+            END
+            $function$;
+            CREATE TRIGGER log_row AFTER INSERT OR UPDATE OR DELETE ON syncguard_locks
+            FOR EACH ROW EXECUTE FUNCTION log_row('L');
+            CREATE TRIGGER log_row AFTER INSERT OR UPDATE OR DELETE ON syncguard_locks_shared
+            FOR EACH ROW EXECUTE FUNCTION log_row('L');
+            CREATE TRIGGER log_row AFTER INSERT OR UPDATE OR DELETE ON syncguard_locks_waiters
+            FOR EACH ROW EXECUTE FUNCTION log_row('E');
+            CREATE TRIGGER log_row AFTER INSERT OR UPDATE OR DELETE ON syncguard_fence_counters
+            FOR EACH ROW EXECUTE FUNCTION log_row('C');
+            """;
+
+    private final JdbcTemplate jdbc;
+
+    RowLog(JdbcTemplate jdbc) {
+        this.jdbc = jdbc;
+        jdbc.execute(TRIGGERS);
+    }
+
+    List<String> busiestKeys(int limit) {
+        return jdbc.queryForList(
+                "SELECT key FROM row_log GROUP BY key ORDER BY count(*) DESC, key LIMIT ?", String.class, limit);
+    }
+
+    /** In their order; those of one transaction together. */
+    List<RowChange> changes(String key) {
+        return jdbc.query(
+                """
+                SELECT l.*, min(position) OVER (PARTITION BY transaction) AS first FROM row_log l
+                WHERE key = ? ORDER BY first, position
+                """,
+                (row, number) -> new RowChange(
+                        row.getLong("transaction"),
+                        row.getLong("now_ms"),
+                        row.getString("kind").charAt(0),
+                        row.getString("operation"),
+                        row.getString("key"),
+                        row.getString("lock_id"),
+                        row.getBoolean("shared"),
+                        row.getLong("arrival"),
+                        row.getLong("expires_at_ms"),
+                        row.getLong("fence")),
+                key);
+    }
+}
