@@ -135,6 +135,9 @@ public final class History {
         if (event.is(Kind.UNDISTURBED)) {
             processes.sawUndisturbed(event.start(), event.end());
         }
+        if (event.is(Kind.CRASHED)) {
+            processes.sawCrash(event.start(), event.end());
+        }
         if (event.is(Kind.PROCESS_STARTED)) {
             processes.sawWaiterTtl(process, event.value());
         } else if (!event.is(Kind.PROCESS_ENDED)) {

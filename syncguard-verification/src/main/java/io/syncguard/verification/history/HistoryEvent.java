@@ -73,6 +73,8 @@ public record HistoryEvent(
         STOPPED,
         /** The server was killed and started again. */
         RESTARTED,
+        /** The server was killed and started again, and what it had not written to its disk is lost. */
+        CRASHED,
         /** A client was interrupted by the test. */
         INTERRUPTED,
         /** An acquire failed. OK if it reported the interrupt and the flag was still set, FAILED otherwise. */

@@ -23,6 +23,7 @@ final class ProcessTimes {
     private final Map<String, Long> waiterTtls = new HashMap<>();
     private final Map<String, NavigableSet<Long>> stuckReleases = new HashMap<>();
     private final NavigableMap<Long, Long> undisturbed = new TreeMap<>();
+    private final NavigableMap<Long, Long> crashes = new TreeMap<>();
 
     /** The process was alive then. */
     void sawAlive(String process, long at) {
@@ -43,6 +44,23 @@ final class ProcessTimes {
     boolean wasUndisturbed(HistoryEvent event) {
         Map.Entry<Long, Long> stretch = undisturbed.floorEntry(event.start());
         return stretch != null && event.end() <= stretch.getValue();
+    }
+
+    /** The server was killed and started again between these times. */
+    void sawCrash(long from, long to) {
+        crashes.put(from, to);
+    }
+
+    /**
+     * What a server has stored at this time without a wait for its disk, it may have lost at that one. Releases and
+     * queue entries are stored so.
+     */
+    long crashAfter(long time) {
+        return crashes.entrySet().stream()
+                .filter(crash -> crash.getValue() > time)
+                .mapToLong(crash -> Math.max(crash.getKey(), time))
+                .findFirst()
+                .orElse(HistoryEvent.NEVER);
     }
 
     /** The ttl of the process's queue entries, and of its first leases after a hand-over. */

@@ -109,8 +109,8 @@ final class QueueEntryHistory {
     }
 
     private void add(List<Stay> stays, HistoryEvent queued, long until) {
-        if (queued != null && queued.end() < until) {
-            stays.add(new Stay(this, queued, until));
+        if (queued != null && queued.end() < Math.min(until, processes.crashAfter(queued.start()))) {
+            stays.add(new Stay(this, queued, Math.min(until, processes.crashAfter(queued.start()))));
         }
     }
 

@@ -114,6 +114,9 @@ final class Campaign<S extends Site> {
         long from = System.nanoTime();
         fault.injection().inject(random);
         long healed = System.nanoTime();
+        if (fault.isCrash()) {
+            recording.crashed(from, healed);
+        }
         awaitUse("after: " + fault.name());
         rounds.add(new Round(fault, from, healed, System.nanoTime()));
     }

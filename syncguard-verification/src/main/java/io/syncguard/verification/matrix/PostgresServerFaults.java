@@ -28,7 +28,7 @@ final class PostgresServerFaults {
 
     List<Fault> all() {
         return List.of(
-                Fault.of(3, "the server is killed and started again", this::restart)
+                Fault.crash(3, "the server is killed and started again", this::restart)
                         .everyNth(2),
                 Fault.of(3, "the server stands still", this::freeze).everyNth(2),
                 Fault.of(13, "statements are cancelled", random -> onSomeSessions("pg_cancel_backend")),
@@ -41,14 +41,15 @@ final class PostgresServerFaults {
                         random -> jdbc.execute("VACUUM FULL " + any(random))),
                 Fault.of(18, "a table of the locks is locked by a change of its schema", this::lockTable)
                         .everyNth(2),
-                Fault.of(19, "the server is in recovery, and read-only", this::recover)
+                // A server that does not stop in time is killed.
+                Fault.crash(19, "the server is in recovery, and read-only", this::recover)
                         .everyNth(4));
     }
 
     /** Those that a pooler in front of the server survives. */
     List<Fault> behindPooler() {
         return List.of(
-                Fault.of(17, "the server is killed and started again, behind a pooler", this::restart)
+                Fault.crash(17, "the server is killed and started again, behind a pooler", this::restart)
                         .everyNth(4),
                 Fault.of(17, "the pooler's sessions are terminated", random -> onSomeSessions("pg_terminate_backend")));
     }

@@ -50,7 +50,7 @@ final class StandbySite implements Site {
 
     /** The primary dies, and the standby takes over. An asynchronous one has not received the last writes. */
     Fault promotion() {
-        return Fault.of(10, "the primary is killed, and its standby is promoted", this::promote)
+        return Fault.crash(10, "the primary is killed, and its standby is promoted", this::promote)
                 .everyNth(2);
     }
 

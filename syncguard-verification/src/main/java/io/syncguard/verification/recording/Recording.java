@@ -98,6 +98,12 @@ public final class Recording implements AutoCloseable {
                 .answered(at, Outcome.OK));
     }
 
+    /** The server was killed and started again between these times. */
+    public void crashed(long from, long to) {
+        recorder.write(HistoryEvent.of(Kind.CRASHED, new Source("server", "killed", from), "", "", from)
+                .answered(to, Outcome.OK));
+    }
+
     /** The end of all histories: the counters, and what is live. */
     public void store(StressStore store) {
         LastLook.record(store, recorder);

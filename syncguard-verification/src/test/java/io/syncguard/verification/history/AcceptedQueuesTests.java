@@ -37,6 +37,16 @@ class AcceptedQueuesTests {
     }
 
     @Test
+    void a_queue_entry_that_is_lost_when_the_server_is_killed() {
+        accepts(twoWait()
+                .crashed(25, 35)
+                .by("c")
+                .grant("second", 2, 40, 100)
+                .by("b")
+                .release("first", 60, NOT_HELD));
+    }
+
+    @Test
     void a_writer_that_waits_for_the_last_reader_and_readers_that_wait_for_the_writer() {
         accepts(script().reading()
                 .grant("one", 1, 0, 1000)

@@ -195,6 +195,12 @@ final class HistoryScript {
         return add(called(Kind.ENDED, lock, at, Outcome.OK));
     }
 
+    /** The server is killed and started again. */
+    HistoryScript crashed(long from, long to) {
+        processes.sawCrash(from * MILLI, to * MILLI);
+        return this;
+    }
+
     HistoryScript pinned(String lock, long from, long to) {
         return add(during(Kind.PINNED, lock, from, to)).add(during(Kind.PINNING, lock, from - 1, to + 1));
     }

@@ -54,6 +54,14 @@ class QueueRulesTests {
     }
 
     @Test
+    void a_writer_that_is_granted_before_one_who_came_first_after_the_server_was_killed() {
+        rejects(
+                Rule.ORDER_OF_ARRIVAL,
+                "a later waiter was granted first",
+                twoWait().crashed(2, 5).by("c").grant("second", 2, 40, 100));
+    }
+
+    @Test
     void a_writer_that_is_granted_before_one_who_came_first_and_is_granted_later() {
         rejects(
                 Rule.ORDER_OF_ARRIVAL,
