@@ -1,5 +1,6 @@
 package io.syncguard.benchmarks;
 
+import io.syncguard.LockManager;
 import io.syncguard.leader.LeaderElectedEvent;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderListener;
@@ -8,14 +9,18 @@ import io.syncguard.leader.LeaderSettings;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** This process in an election. It records the time of its election. */
 final class Candidate {
 
     private static final long PATIENCE_SECONDS = 60;
+    private static final long LOOK_NANOS = 1_000_000;
 
     private final BlockingQueue<Long> elected = new LinkedBlockingQueue<>();
+    private final LockManager locks;
+    private final String key;
     private final LeaderMember member;
 
     Candidate(ConfigurableApplicationContext application, String election, LeaderSettings settings) {
@@ -26,6 +31,8 @@ final class Candidate {
                 elected.add(System.nanoTime());
             }
         });
+        this.locks = application.getBean(LockManager.class);
+        this.key = "leader:" + election;
         this.member = elections.join(election, settings);
     }
 
@@ -38,8 +45,12 @@ final class Candidate {
         return time;
     }
 
-    /** Resigns, and returns the time of the resignation. */
+    /** Resigns as soon as another member waits, and returns the time of the resignation. */
     long resign() {
+        // Otherwise it may be elected again itself.
+        while (locks.status(key).filter(status -> status.waiters() > 0).isEmpty()) {
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
         long time = System.nanoTime();
         member.resign();
         return time;

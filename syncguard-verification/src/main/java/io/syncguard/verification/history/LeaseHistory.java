@@ -150,13 +150,15 @@ public final class LeaseHistory {
     long latestEnd() {
         long end = Math.min(latestLapse(NEVER), takenAt);
         for (HistoryEvent event : events) {
-            if (event.is(Kind.RELEASE, Outcome.OK) || event.is(Kind.ENDED, Outcome.OK)) {
+            boolean released = event.is(Kind.RELEASE, Outcome.OK) && !processes.mayBeUndone(event);
+            if (released || event.is(Kind.ENDED, Outcome.OK)) {
                 end = Math.min(end, event.end());
             }
         }
         if (all(Kind.RELEASE, Outcome.BUSY).findAny().isEmpty()) {
             end = all(Kind.HANDLE_RELEASED, Outcome.OK)
                     .filter(processes::wasUndisturbed)
+                    .filter(event -> !processes.mayBeUndone(event))
                     .mapToLong(HistoryEvent::end)
                     .reduce(end, Math::min);
         }

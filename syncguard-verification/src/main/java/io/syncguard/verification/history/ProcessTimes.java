@@ -17,6 +17,9 @@ final class ProcessTimes {
     /** A process that ended within five seconds need not have done what it should. */
     static final long GRACE_NANOS = 5_000_000_000L;
 
+    /** PostgreSQL writes at the latest after three times its {@code wal_writer_delay}, 0.6 s. */
+    private static final long UNWRITTEN_NANOS = 1_000_000_000L;
+
     private static final long DEFAULT_WAITER_TTL_MILLIS = PostgresSettings.WAITER_TTL.toMillis();
 
     private final Map<String, Long> ends = new HashMap<>();
@@ -61,6 +64,11 @@ final class ProcessTimes {
                 .mapToLong(crash -> Math.max(crash.getKey(), time))
                 .findFirst()
                 .orElse(HistoryEvent.NEVER);
+    }
+
+    /** Whether the server may have lost this change, which did not wait for the disk. */
+    boolean mayBeUndone(HistoryEvent change) {
+        return crashAfter(change.start()) < change.end() + UNWRITTEN_NANOS;
     }
 
     /** The ttl of the process's queue entries, and of its first leases after a hand-over. */

@@ -146,6 +146,7 @@ final class QueueEntryHistory {
         }
         return events.stream()
                 .filter(event -> event.start() >= last.start() && ends(event))
+                .filter(event -> !event.is(Kind.RELEASE, Outcome.LEFT) || !processes.mayBeUndone(event))
                 .mapToLong(HistoryEvent::end)
                 .reduce(latest, Math::min);
     }

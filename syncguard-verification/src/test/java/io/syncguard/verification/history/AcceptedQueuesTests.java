@@ -47,6 +47,11 @@ class AcceptedQueuesTests {
     }
 
     @Test
+    void a_refusal_by_a_lease_whose_release_was_lost_when_the_server_was_killed() {
+        accepts(held().release("holder", 10, OK).crashed(20, 100).by("b").acquire("try", 200, 100, REFUSED));
+    }
+
+    @Test
     void a_writer_that_waits_for_the_last_reader_and_readers_that_wait_for_the_writer() {
         accepts(script().reading()
                 .grant("one", 1, 0, 1000)

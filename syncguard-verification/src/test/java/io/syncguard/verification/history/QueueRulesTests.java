@@ -54,6 +54,18 @@ class QueueRulesTests {
     }
 
     @Test
+    void a_refusal_by_a_lease_that_was_released_long_before_the_server_was_killed() {
+        rejects(
+                Rule.JUSTIFIED_REFUSAL,
+                "the key was free",
+                script().grant("holder", 1, 0, 5000)
+                        .release("holder", 10, OK)
+                        .crashed(2000, 2100)
+                        .by("b")
+                        .acquire("try", 2200, 100, REFUSED));
+    }
+
+    @Test
     void a_writer_that_is_granted_before_one_who_came_first_after_the_server_was_killed() {
         rejects(
                 Rule.ORDER_OF_ARRIVAL,
