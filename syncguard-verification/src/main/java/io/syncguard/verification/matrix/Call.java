@@ -78,7 +78,7 @@ record Call(
     }
 
     /**
-     * Whether it waited for the key of this gap in a process that was gone or stood still in the gap, or shortly before.
+     * Whether it waited for the key of this gap in a process that was gone or stood still then, or shortly before.
      */
     boolean mayLeaveEntry(Gap gap, Absences absences, long waiterTtlNanos) {
         return key.equals(gap.key())

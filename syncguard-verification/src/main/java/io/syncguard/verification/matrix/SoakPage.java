@@ -47,8 +47,7 @@ final class SoakPage {
                         campaign.calls(),
                         campaign.operations(),
                         report.violations().size()));
-        text.append(
-                "\n| | first | median of the second quarter | of the last quarter | at rest |\n|---|---|---|---|---|\n");
+        text.append("\n| | first | second quarter, median | last quarter, median | at rest |\n|---|---|---|---|---|\n");
         report.series().forEach(series -> text.append(line(series)));
         return text.append('\n').toString();
     }

@@ -24,7 +24,7 @@ class MatrixTests {
 
     private static final int ROUNDS = Integer.getInteger("syncguard.matrix.rounds", 1);
 
-    /** More are several campaigns: each key has a short history, and what was run remains when the next one ends early. */
+    /** More are several campaigns: the history of a key stays short, and the results of those before remain. */
     private static final int MOST_ROUNDS = 10;
 
     /** In a build, other tests use the same processors. */
