@@ -32,11 +32,6 @@ final class PostgresSite implements Site {
             WHERE relname LIKE 'syncguard%' AND relkind = 'r'
             """;
 
-    private static final String ENTRIES = """
-            SELECT (SELECT count(*) FROM syncguard_locks) + (SELECT count(*) FROM syncguard_locks_shared)
-                + (SELECT count(*) FROM syncguard_locks_waiters)
-            """;
-
     private final OwnPostgres server;
     private final List<FaultyLink> links = new ArrayList<>();
     private final JdbcTemplate jdbc;
@@ -133,11 +128,6 @@ final class PostgresSite implements Site {
         });
         sizes.put("sessions", (double) connections());
         return sizes;
-    }
-
-    @Override
-    public long entries() {
-        return jdbc.queryForObject(ENTRIES, Long.class);
     }
 
     @Override

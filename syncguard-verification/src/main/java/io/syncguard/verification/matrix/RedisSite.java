@@ -3,7 +3,6 @@ package io.syncguard.verification.matrix;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.syncguard.embedded.OwnRedis;
-import io.syncguard.redis.RedisSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -117,15 +116,6 @@ final class RedisSite implements LocksInRedis {
         sizes.put("memory of the server, MB", Double.parseDouble(info("memory", "used_memory")) / 1e6);
         sizes.put("connections", (double) connections());
         return sizes;
-    }
-
-    /** All keys but the fence counters and the layout. */
-    @Override
-    public long entries() {
-        return access.redis().keys(RedisSettings.KEY_PREFIX + "*").stream()
-                .map(key -> key.substring(RedisSettings.KEY_PREFIX.length()))
-                .filter(key -> !key.startsWith("fence:") && !key.equals("layout"))
-                .count();
     }
 
     @Override

@@ -45,11 +45,6 @@ interface Site extends AutoCloseable {
         return Map.of();
     }
 
-    /** The number of leases and queue entries, live or lapsed. */
-    default long entries() {
-        throw new UnsupportedOperationException(description());
-    }
-
     /** The number of connections that the processes still have. */
     long connections();
 

@@ -120,9 +120,9 @@ final class Soak<S extends Site> {
                 working.get(i).deliver(Shop.REST);
             }
             try {
-                Awaitility.await().atMost(UNTIL_SWEPT).until(() -> site.entries() == 0);
+                Awaitility.await().atMost(UNTIL_SWEPT).until(() -> site.store().entries() == 0);
             } catch (ConditionTimeoutException ex) {
-                violations.add("LEFT: " + site.entries() + " leases and queue entries");
+                violations.add("LEFT: " + site.store().entries() + " leases and queue entries");
             }
             measure();
         }

@@ -39,6 +39,11 @@ final class PostgresStressStore implements StressStore {
             WHERE from_ms > syncguard_locks_now()
             """;
 
+    private static final String ENTRIES = """
+            SELECT (SELECT count(*) FROM syncguard_locks) + (SELECT count(*) FROM syncguard_locks_shared)
+                + (SELECT count(*) FROM syncguard_locks_waiters)
+            """;
+
     private final JdbcTemplate jdbc;
 
     PostgresStressStore(JdbcTemplate jdbc) {
@@ -77,6 +82,11 @@ final class PostgresStressStore implements StressStore {
             counters.put(row.getString("key_debug"), row.getLong("fence"));
         });
         return counters;
+    }
+
+    @Override
+    public long entries() {
+        return jdbc.queryForObject(ENTRIES, Long.class);
     }
 
     @Override

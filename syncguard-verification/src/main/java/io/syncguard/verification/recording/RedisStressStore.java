@@ -116,6 +116,15 @@ public final class RedisStressStore implements StressStore {
         return counters;
     }
 
+    /** All keys but the fence counters and the layout. */
+    @Override
+    public long entries() {
+        return prefixes.stream()
+                .flatMap(prefix -> redis.keys(prefix + "*").stream().map(key -> key.substring(prefix.length())))
+                .filter(key -> !key.startsWith("fence:") && !key.equals("layout"))
+                .count();
+    }
+
     @Override
     public long withoutEnd() {
         return prefixes.stream().mapToLong(this::withoutEnd).sum();

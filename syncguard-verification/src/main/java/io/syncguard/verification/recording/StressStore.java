@@ -49,6 +49,9 @@ public interface StressStore {
     /** The fence counters by key. */
     Map<String, Long> counters();
 
+    /** The number of leases and queue entries, live or lapsed. */
+    long entries();
+
     /** The number of leases and queue entries that last longer than allowed. */
     long withoutEnd();
 }
