@@ -109,6 +109,22 @@ class PostgresReplayTests {
         assertThat(replay(new ModelReplay(changes), directory)).contains("rejected: ");
     }
 
+    @Test
+    void an_extension_between_a_look_and_its_cleanup_is_accepted(@TempDir Path directory) throws Exception {
+        List<RowChange> changes = List.of(
+                lease(1, 0, "INSERT", "first", 500),
+                lease(2, 0, "INSERT", "second", 500),
+                lease(3, 1400, "UPDATE", "first", 2000),
+                lease(4, 1501, "DELETE", "second", 500),
+                new RowChange(4, 1501, 'E', "INSERT", "key", "waiter", false, 1, 2000, 0));
+
+        assertThat(replay(new ModelReplay(changes), directory)).contains("accepted: 4 transactions");
+    }
+
+    private static RowChange lease(int transaction, long nowMillis, String operation, String lockId, long expiresAt) {
+        return new RowChange(transaction, nowMillis, 'L', operation, "key", lockId, true, 0, expiresAt, 0);
+    }
+
     private static String replay(ModelReplay replay, Path directory) throws Exception {
         return new Spin(directory, List.of("N=" + replay.slots())).replay(replay.run());
     }
