@@ -70,8 +70,7 @@ public final class CampaignTrial implements Trial {
                 usual.names(),
                 usual.immortal());
         Plan<PostgresSite> plan = Plan.of("planted", () -> new PostgresSite(usual.processes()), this::faultsAndCalm)
-                .with(load)
-                .butNot(Plans.OF_KNOWN_PINS, Plans.PINS);
+                .with(load);
         try {
             CampaignReport report = plan.run(rounds, seed, TOLERANCE);
             return new Verdict(report.operations(), report.violations());

@@ -12,12 +12,6 @@ import java.util.stream.Stream;
 /** All campaigns of the matrix. */
 final class Plans {
 
-    /** Of a refusal, the history does not know whether a commit of a paused process pins the lease in the way. */
-    static final Set<String> OF_KNOWN_PINS = Set.of("JUSTIFIED_REFUSAL", "NEIGHBOURS");
-
-    static final String PINS =
-            "the history does not know which leases a commit pins, so not whether a refusal is right";
-
     /** What cannot hold where the server forgets grants. Fences still grow, and guarded effects keep their order. */
     private static final Set<String> OF_REMEMBERED_GRANTS = Set.of(
             "DEADLINE",
@@ -51,37 +45,32 @@ final class Plans {
             "synchronous_commit = off");
 
     static final List<Plan<?>> ALL = List.of(
-            Plan.of("postgres", () -> new PostgresSite(3), Plans::onPostgres).butNot(OF_KNOWN_PINS, PINS),
-            Plan.of("postgres-package", Plans::packagedPostgres, Plans::onPostgres)
-                    .butNot(OF_KNOWN_PINS, PINS),
+            Plan.of("postgres", () -> new PostgresSite(3), Plans::onPostgres),
+            Plan.of("postgres-package", Plans::packagedPostgres, Plans::onPostgres),
             Plan.of(
-                            "postgres-role",
-                            () -> new PostgresSite(3, null, Map.of(), ROLE),
-                            (site, fleet, load) -> PostgresServerFaults.standing(site))
-                    .butNot(OF_KNOWN_PINS, PINS),
+                    "postgres-role",
+                    () -> new PostgresSite(3, null, Map.of(), ROLE),
+                    (site, fleet, load) -> PostgresServerFaults.standing(site)),
             Plan.of(
-                            "postgres-pooler",
-                            () -> new PoolerSite(3),
-                            (site, fleet, load) -> all(Stream.of(
-                                    new LinkFaults(site.links(), load).all(),
-                                    new PostgresServerFaults(site.behind()).behindPooler())))
-                    .butNot(OF_KNOWN_PINS, PINS),
+                    "postgres-pooler",
+                    () -> new PoolerSite(3),
+                    (site, fleet, load) -> all(Stream.of(
+                            new LinkFaults(site.links(), load).all(),
+                            new PostgresServerFaults(site.behind()).behindPooler()))),
             Plan.of(
-                            "postgres-disk",
-                            Plans::postgresWithMount,
-                            (site, fleet, load) ->
-                                    List.of(new PostgresServerFaults(site).fullDisk(new FullDisk(site.server()))))
-                    .butNot(OF_KNOWN_PINS, PINS),
+                    "postgres-disk",
+                    Plans::postgresWithMount,
+                    (site, fleet, load) ->
+                            List.of(new PostgresServerFaults(site).fullDisk(new FullDisk(site.server())))),
             Plan.of(
                             "postgres-clock",
                             () -> new PostgresSite(3),
                             (site, fleet, load) -> List.of(Clocks.ofDatabase(site.applications())))
                     .butNot(OF_STEADY_CLOCKS, STEPS),
             Plan.of(
-                            "postgres-standby",
-                            () -> new StandbySite(3, true),
-                            (site, fleet, load) -> List.of(site.promotion()))
-                    .butNot(OF_KNOWN_PINS, PINS),
+                    "postgres-standby",
+                    () -> new StandbySite(3, true),
+                    (site, fleet, load) -> List.of(site.promotion())),
             Plan.of(
                             "postgres-standby-forgets",
                             () -> new StandbySite(3, false),
@@ -92,8 +81,7 @@ final class Plans {
                             () -> new PostgresSite(3),
                             (site, fleet, load) -> all(Stream.of(
                                     new ProcessFaults(fleet, load).all(), new PostgresServerFaults(site).all())))
-                    .with(Load.OF_HAND_OVERS)
-                    .butNot(OF_KNOWN_PINS, PINS),
+                    .with(Load.OF_HAND_OVERS),
             Plan.of("redis", () -> new RedisSite(3, DURABLE), Plans::onRedis),
             Plan.of(
                             "redis-hand-over",
