@@ -7,20 +7,27 @@ import io.syncguard.spi.PoolStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
-import java.util.concurrent.atomic.AtomicBoolean;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
  * A HikariCP pool without {@code HikariDataSource}, which logs four lines at info for each pool. A logger's level would
  * silence the application's own pools as well.
+ *
+ * <p>A spoiled pool is replaced. The first connection tells HikariCP the isolation level that all connections shall
+ * have. If it breaks at that moment, HikariCP sets the level -1, and no later connection succeeds:
+ * <a href="https://github.com/brettwooldridge/HikariCP/issues/1944">issue 1944</a>.
  */
 final class LockPool extends AbstractDataSource implements PooledDataSource, AutoCloseable {
 
+    /** The driver knows no such isolation level. */
+    private static final String FEATURE_NOT_SUPPORTED = "0A000";
+
     private final HikariConfig config;
-    private final HikariPool pool;
+    private volatile HikariPool pool;
 
     /** After its end, HikariPool itself would let a caller wait for a connection that never comes. */
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile boolean closed;
 
     LockPool(HikariConfig config) {
         config.validate();
@@ -43,10 +50,33 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
 
     @Override
     public Connection getConnection() throws SQLException {
-        if (closed.get()) {
+        if (closed) {
             throw new SQLException(pool + " has been closed");
         }
-        return pool.getConnection();
+        HikariPool current = pool;
+        try {
+            return current.getConnection();
+        } catch (SQLException ex) {
+            if (isSpoiled(ex)) {
+                replace(current);
+            }
+            throw ex;
+        }
+    }
+
+    private static boolean isSpoiled(SQLException error) {
+        return NestedExceptionUtils.getMostSpecificCause(error) instanceof SQLException cause
+                && FEATURE_NOT_SUPPORTED.equals(cause.getSQLState());
+    }
+
+    private void replace(HikariPool spoiled) {
+        synchronized (this) {
+            if (pool != spoiled || closed) {
+                return;
+            }
+            pool = new HikariPool(config);
+        }
+        shutDown(spoiled);
     }
 
     @Override
@@ -56,9 +86,16 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
 
     @Override
     public void close() {
-        if (closed.getAndSet(true)) {
-            return;
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
         }
+        shutDown(pool);
+    }
+
+    private static void shutDown(HikariPool pool) {
         try {
             pool.shutdown();
         } catch (InterruptedException ex) {
