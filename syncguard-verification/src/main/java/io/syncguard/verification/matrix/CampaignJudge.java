@@ -100,10 +100,13 @@ final class CampaignJudge {
                 .toList();
     }
 
-    /** Longer than a dead holder or a dead waiter explains; the time of a fault, and of a stalled machine, is extra. */
+    /**
+     * Longer than a dead holder or a dead waiter explains. The time of a fault, of the pause before the next attempt to
+     * connect, and of a stalled machine is extra.
+     */
     private boolean isTooLong(Gap gap, List<Call> calls) {
         long faulty = rounds.stream()
-                .mapToLong(round -> gap.overlap(round.from(), round.healed()))
+                .mapToLong(round -> gap.overlap(round.from(), connected(round)))
                 .sum();
         boolean mayBeDead =
                 calls.stream().anyMatch(call -> call.mayLeaveEntry(gap, absences, WAITER_TTL_MILLIS * MILLI));
@@ -116,6 +119,11 @@ final class CampaignJudge {
         boolean allLive = !absences.isAnyAbsent(gap.from() - plan.load().ttlMillis() * MILLI, gap.to());
         long allowed = (allLive ? Math.min(lease, IN_DOUBT_MILLIS) : lease) + tolerance.toMillis() + RECOVERY_MILLIS;
         return gap.nanos() - faulty - absences.ofMachine(gap.from(), gap.to()) > allowed * MILLI;
+    }
+
+    /** When all processes have tried to connect again. */
+    private long connected(Round round) {
+        return round.healed() + site.longestPauseAfter((round.healed() - round.from()) / MILLI) * MILLI;
     }
 
     /** The faults at that time, for somebody who looks for the reason. */

@@ -48,6 +48,14 @@ interface Site extends AutoCloseable {
     /** The number of connections that the processes still have. */
     long connections();
 
+    /**
+     * How long processes may pause before they connect again after an outage of this length, in milliseconds. A pool
+     * of HikariCP doubles its pauses, up to five seconds.
+     */
+    default long longestPauseAfter(long outageMillis) {
+        return Math.min(outageMillis, 5000);
+    }
+
     @Override
     void close() throws IOException;
 }
