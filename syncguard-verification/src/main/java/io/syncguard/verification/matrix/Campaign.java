@@ -125,7 +125,7 @@ final class Campaign<S extends Site> {
     private void awaitUse(String when) {
         Map<String, Long> before = new HashMap<>();
         Awaitility.await("use of every key " + when)
-                .pollInterval(Duration.ofMillis(5))
+                .pollInterval(Duration.ofMillis(20))
                 .atMost(PATIENCE)
                 .until(() -> {
                     Map<String, Long> now = versions();
