@@ -116,9 +116,17 @@ final class Plans {
             .<Plan<?>>map(plan -> plan.with(Load.OF_SOAK))
             .toList();
 
-    /** Those of a build: every fault of a single server. */
+    /** Those of a build: every fault of a single server, and what starts quickly. */
     static final List<Plan<?>> OF_BUILD = ALL.stream()
-            .filter(plan -> Set.of("postgres", "redis").contains(plan.name()))
+            .filter(plan -> Set.of(
+                            "postgres",
+                            "postgres-role",
+                            "postgres-disk",
+                            "postgres-clock",
+                            "postgres-standby",
+                            "redis",
+                            "redis-clock")
+                    .contains(plan.name()))
             .toList();
 
     private Plans() {}
