@@ -86,6 +86,10 @@ public final class WorkerProcess {
         return name;
     }
 
+    public long pid() {
+        return process.pid();
+    }
+
     public Path history() {
         return history;
     }

@@ -127,13 +127,29 @@ final class Fleet {
     /** The process stands still for this action. */
     void paused(int index, Runnable meanwhile) throws Exception {
         WorkerProcess victim = get(index);
+        absent(victim, () -> {
+            victim.pause();
+            meanwhile.run();
+            victim.resume();
+        });
+    }
+
+    /** The same, but its JVM stops it, and not the operating system. */
+    void collectingGarbage(int index, Runnable meanwhile) throws Exception {
+        WorkerProcess victim = get(index);
+        absent(victim, () -> Safepoint.hold(victim.pid(), meanwhile));
+    }
+
+    private void absent(WorkerProcess victim, Pause pause) throws Exception {
         long from = System.nanoTime();
-        victim.pause();
-        meanwhile.run();
-        victim.resume();
+        pause.last();
         synchronized (this) {
             absences.add(new Absence(victim.name(), from, System.nanoTime()));
         }
+    }
+
+    private interface Pause {
+        void last() throws Exception;
     }
 
     /** Lets all processes end. */

@@ -37,6 +37,8 @@ final class ProcessFaults {
                 Fault.of(1, "a process is killed", random -> fleet.killAndReplace(fleet.mortal(random)))
                         .everyNth(2),
                 Fault.of(2, "a process is paused for longer than its leases", this::pause),
+                Fault.of(2, "the garbage collection of a process takes longer than its leases", this::collectGarbage)
+                        .everyNth(4),
                 Fault.of(7, "the application's connections are all in use", random -> tell(random, Shop.EXHAUST, 1500)),
                 Fault.of(15, "clients are interrupted, wherever they are", random -> tell(random, Shop.INTERRUPT, 300)),
                 Fault.of(
@@ -46,11 +48,17 @@ final class ProcessFaults {
                 Fault.of(20, "all processors are busy", random -> tell(random, Shop.SPIN, 1000)));
     }
 
-    /** Longer than the ttl and the tolerance, so that another process holds the lock before it goes on. */
     private void pause(Random random) throws Exception {
-        fleet.paused(
-                random.nextInt(fleet.size()),
-                () -> LinkFaults.pause(random, ttlMillis, ttlMillis + 2 * TOLERANCE_MILLIS));
+        fleet.paused(random.nextInt(fleet.size()), () -> outliveLeases(random));
+    }
+
+    private void collectGarbage(Random random) throws Exception {
+        fleet.collectingGarbage(random.nextInt(fleet.size()), () -> outliveLeases(random));
+    }
+
+    /** Longer than the ttl and the tolerance, so that another process holds the lock before this one goes on. */
+    private void outliveLeases(Random random) {
+        LinkFaults.pause(random, ttlMillis, ttlMillis + 2 * TOLERANCE_MILLIS);
     }
 
     private void tell(Random random, String command, long mostMillis) throws Exception {
