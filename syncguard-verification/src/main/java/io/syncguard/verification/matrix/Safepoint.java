@@ -25,7 +25,7 @@ final class Safepoint {
     static void hold(long pid, Runnable meanwhile) throws IOException, InterruptedException {
         Path directory = Directories.newTemporary("heap");
         Path pipe = directory.resolve("dump");
-        succeed(new ProcessBuilder("mkfifo", pipe.toString()).start());
+        succeed("mkfifo", new ProcessBuilder("mkfifo", pipe.toString()).start());
         Process jcmd = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
                         Long.toString(pid),
@@ -45,7 +45,7 @@ final class Safepoint {
             meanwhile.run();
             drain(heap, jcmd);
         }
-        succeed(jcmd);
+        succeed("jcmd, whose output is in " + directory + ",", jcmd);
         FileSystemUtils.deleteRecursively(directory);
     }
 
@@ -59,9 +59,9 @@ final class Safepoint {
         }
     }
 
-    private static void succeed(Process command) throws InterruptedException {
-        if (command.waitFor() != 0) {
-            throw new IllegalStateException(command.info().commandLine().orElse("A command") + " failed");
+    private static void succeed(String command, Process process) throws InterruptedException {
+        if (process.waitFor() != 0) {
+            throw new IllegalStateException(command + " failed with status " + process.exitValue());
         }
     }
 }
