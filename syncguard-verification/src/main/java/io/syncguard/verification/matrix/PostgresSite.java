@@ -10,6 +10,8 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -56,7 +58,13 @@ final class PostgresSite implements Site {
         for (int i = 0; i < processes; i++) {
             links.add(new FaultyLink(server.port()));
         }
-        this.conditions = settings.isEmpty() && roleSettings.isEmpty() ? "" : ", " + settings + " " + roleSettings;
+        this.conditions = Stream.concat(
+                        settings.entrySet().stream()
+                                .map(setting -> setting.getKey() + " = " + setting.getValue())
+                                .sorted(),
+                        roleSettings.stream())
+                .map(condition -> ", " + condition)
+                .collect(Collectors.joining());
     }
 
     /** Makes the user and the tables of the applications. */

@@ -3,6 +3,7 @@ package io.syncguard.verification.matrix;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -126,7 +127,9 @@ final class ReliabilityPage {
         }
         part.append("\n| row | fault | rounds | calls | ok | not acquired | lost | interrupted | failed | database |"
                 + " no holder for | used again after |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
-        report.faults().forEach(fault -> part.append(line(fault)));
+        report.faults().stream()
+                .sorted(Comparator.comparingInt(FaultReport::row))
+                .forEach(fault -> part.append(line(fault)));
         return part.toString();
     }
 
