@@ -15,8 +15,8 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
  * silence the application's own pools as well.
  *
  * <p>A spoiled pool is replaced. The first connection tells HikariCP the isolation level that all connections shall
- * have. If it breaks at that moment, HikariCP sets the level -1, and no later connection succeeds:
- * <a href="https://github.com/brettwooldridge/HikariCP/issues/1944">issue 1944</a>.
+ * have. If it breaks at that moment, or the answer is late, HikariCP sets the level -1, and no later connection
+ * succeeds: <a href="https://github.com/brettwooldridge/HikariCP/issues/1944">issue 1944</a>.
  */
 final class LockPool extends AbstractDataSource implements PooledDataSource, AutoCloseable {
 
@@ -25,6 +25,9 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
 
     private final HikariConfig config;
     private volatile HikariPool pool;
+
+    /** Whether it has given a connection: it is not spoiled any more. */
+    private volatile boolean works;
 
     /** After its end, HikariPool itself would let a caller wait for a connection that never comes. */
     private volatile boolean closed;
@@ -53,15 +56,24 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
         if (closed) {
             throw new SQLException(pool + " has been closed");
         }
+        return works ? pool.getConnection() : firstConnection();
+    }
+
+    /** Waits in two halves. A pool that is spoiled then is replaced between them. */
+    private Connection firstConnection() throws SQLException {
+        long half = config.getConnectionTimeout() / 2;
         HikariPool current = pool;
+        Connection connection;
         try {
-            return current.getConnection();
+            connection = current.getConnection(half);
         } catch (SQLException ex) {
             if (isSpoiled(ex)) {
                 replace(current);
             }
-            throw ex;
+            connection = pool.getConnection(half);
         }
+        works = true;
+        return connection;
     }
 
     private static boolean isSpoiled(SQLException error) {

@@ -121,7 +121,8 @@ final class PostgresPools implements AutoCloseable {
         config.setMaximumPoolSize(size);
         config.setMinimumIdle(1);
         config.setConnectionTimeout(timeout.toMillis());
-        config.setValidationTimeout(SHORTEST_WAIT_MILLIS);
+        // For the answer of a new or an idle connection. A caller may find a dead one for each thread of the engine.
+        config.setValidationTimeout(Math.max(SHORTEST_WAIT_MILLIS, timeout.toMillis() / (ENGINE_THREADS + 1)));
         // The first statement, which sets up the schema, reports an error more clearly than the pool's own start does.
         config.setInitializationFailTimeout(-1);
         if (config.getDataSource() == null) {
