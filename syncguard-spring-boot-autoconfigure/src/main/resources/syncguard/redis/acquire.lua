@@ -133,7 +133,7 @@ local own = own_grant()
 if own then
     return own
 end
-if attempt == 'TRY' and not arrival then
+if attempt == 'TRY' and not entry then
     return not_granted('refused', blocked_until - now)
 end
 
@@ -168,7 +168,8 @@ end
 
 -- include wake_ups
 
--- The last attempt of a waiter. Those behind it know from its entry when to look.
+-- The last attempt of a waiter. Those behind it know from its entry when to look. A lapsed entry goes, too: when the
+-- clock steps back, it would be in their way again.
 delete_entry(name, entry)
 redis.call('DEL', id)
 wake(name, parse_entry(entry))

@@ -220,6 +220,21 @@ public abstract class QueueContract extends ContractFixture {
         release(holder);
     }
 
+    /** When the server's clock steps back, it would be in the way of others again. */
+    @Test
+    void a_last_try_also_gives_up_a_queue_entry_that_lapsed() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest late = queuedWriter();
+        expireQueueEntry(late);
+
+        refused(new AcquireRequest(
+                late.key(), late.mode(), late.lockId(), late.ttl(), late.owner(), false, true, null));
+
+        store().endQueueEntryIn(late.lockId(), TTL);
+        release(holder);
+        granted(writer());
+    }
+
     @Test
     void a_last_try_is_granted_at_the_queue_entry_that_was_waited_for() {
         AcquireRequest holder = held(writer());
