@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -33,6 +34,9 @@ final class RedisConnections implements AutoCloseable {
 
     /** The attempts to connect while the driver does not know why the connection failed. */
     private static final int ATTEMPTS = 10;
+
+    /** Grows with each attempt: on a busy machine, attempts in a row fail in the same way. */
+    private static final long PAUSE_NANOS = 5_000_000;
 
     /** How long close() waits for threads that connect. */
     private static final long GRACE_MILLIS = 100;
@@ -133,6 +137,7 @@ final class RedisConnections implements AutoCloseable {
                 if (tries == ATTEMPTS || !(ex.getMostSpecificCause() instanceof IllegalStateException)) {
                     throw ex;
                 }
+                LockSupport.parkNanos(tries * PAUSE_NANOS);
             }
         }
     }
