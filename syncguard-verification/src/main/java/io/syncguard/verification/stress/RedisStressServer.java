@@ -4,6 +4,7 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.redis.RedisBatching;
+import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.RedisProxy;
 import io.syncguard.verification.recording.HistoryRecorder;
 import io.syncguard.verification.recording.RedisStressStore;
@@ -30,18 +31,29 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 final class RedisStressServer implements StressServer {
 
     private final Surroundings surroundings;
+    private final boolean replayed;
     private final OwnRedis server;
     private final RedisProxy proxy;
     private final LettuceConnectionFactory connections;
     private final StringRedisTemplate redis;
 
     RedisStressServer(Surroundings surroundings) {
+        this(surroundings, false);
+    }
+
+    private RedisStressServer(Surroundings surroundings, boolean replayed) {
         this.surroundings = surroundings;
+        this.replayed = replayed;
         this.server = new OwnRedis(
                 "appendonly yes", "appendfsync always", "dir \"" + directory(surroundings.directory()) + "\"");
         this.proxy = new RedisProxy(server.url());
         this.connections = connectionsTo(server);
         this.redis = new StringRedisTemplate(connections);
+    }
+
+    /** For a run that is replayed on the model: fences are counted, and the server stands still but is not killed. */
+    static RedisStressServer forReplay(Surroundings surroundings) {
+        return new RedisStressServer(surroundings, true);
     }
 
     /** Started connections for the faults and the end of a run. */
@@ -80,6 +92,7 @@ final class RedisStressServer implements StressServer {
                 "spring.data.redis.url=" + url(process),
                 "spring.data.redis.timeout=2s",
                 "syncguard.backend=redis",
+                "syncguard.fences=" + (replayed ? FenceSource.COUNTER : FenceSource.CLOCK),
                 batching(process));
     }
 
@@ -100,13 +113,13 @@ final class RedisStressServer implements StressServer {
         return Stream.concat(
                         // Several, because each waits most of the time.
                         Collections.nCopies(3, new Disturbance(40, faults::any)).stream(),
-                        Stream.of(new Disturbance(2500, faults::ofTheServer)))
+                        Stream.of(new Disturbance(2500, replayed ? faults::pauseServer : faults::ofTheServer)))
                 .toList();
     }
 
     @Override
     public Set<String> ownEvents() {
-        return Set.of("SERIALISED OK", "STOPPED OK", "RESTARTED OK");
+        return replayed ? Set.of("SERIALISED OK", "STOPPED OK") : Set.of("SERIALISED OK", "STOPPED OK", "RESTARTED OK");
     }
 
     @Override

@@ -105,7 +105,7 @@ final class ModelReplay {
         }
         entries(changes);
         apply(changes);
-        expect(changes);
+        expect();
     }
 
     private void entries(List<RowChange> changes) {
@@ -187,7 +187,7 @@ final class ModelReplay {
     }
 
     /** All rows of the key, also those that the transaction has not changed. */
-    private void expect(List<RowChange> changes) {
+    private void expect() {
         List<Row> queue = rows.values().stream()
                 .filter(row -> row.entry >= 0)
                 .sorted(Comparator.comparingLong(row -> row.arrival))
@@ -203,9 +203,7 @@ final class ModelReplay {
                     1 + queue.indexOf(row));
         }
         rows.values().removeIf(row -> row.lease < 0 && row.entry < 0);
-        if (changes.stream().anyMatch(change -> change.table() == 'C')) {
-            add(12, fence);
-        }
+        add(12, fence);
     }
 
     private long leaseLeft(long expiresAt) {

@@ -2,117 +2,43 @@ package io.syncguard.verification.stress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.verification.StressSettings;
-import io.syncguard.verification.model.Spin;
+import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresTables;
+import io.syncguard.spi.FenceSource;
+import io.syncguard.testing.PostgresServer;
+import io.syncguard.verification.stress.StressServer.Surroundings;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
-/** Each transaction of a stress run is a step of the model of the protocol. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class PostgresReplayTests {
+/** By triggers, which write each change of a row. */
+class PostgresReplayTests extends ReplayContract {
 
-    private static final Pattern REJECTED = Pattern.compile("rejected: transaction (\\d+).*");
+    private PostgresRowLog log;
 
-    private final List<List<RowChange>> keys = new ArrayList<>();
-
-    @BeforeAll
-    void run() throws Exception {
-        Spin.assumeInstalled();
-        RowLog[] log = new RowLog[1];
-        StressRun run = new StressRun(StressSettings.fromSystemProperties(3), surroundings -> {
-            StressServer server = new PostgresStressServer(surroundings);
-            log[0] = new RowLog(new JdbcTemplate(surroundings.dataSource()));
-            return server;
-        });
-        try {
-            run.run();
-            log[0].busiestKeys(5).forEach(key -> keys.add(log[0].changes(key)));
-        } finally {
-            run.stop();
-        }
-        run.deleteFiles();
+    @Override
+    StressServer start(Surroundings surroundings) {
+        StressServer server = new PostgresStressServer(surroundings);
+        log = new PostgresRowLog(new JdbcTemplate(surroundings.dataSource()));
+        return server;
     }
 
-    @Test
-    void each_transaction_is_a_step_of_the_model(@TempDir Path directory) throws Exception {
-        for (List<RowChange> changes : keys) {
-            ModelReplay replay = new ModelReplay(changes);
-            String output = replay(replay, directory.resolve("" + keys.indexOf(changes)));
-
-            assertThat(output)
-                    .as(() -> rejected(replay, output))
-                    .contains("accepted: " + replay.transactions() + " transactions");
-            System.out.println("Replayed " + replay.transactions() + " transactions of a key");
-        }
-    }
-
-    @Test
-    void a_run_with_another_fence_is_rejected(@TempDir Path directory) throws Exception {
-        List<RowChange> changes = new ArrayList<>(keys.get(0));
-        int middle = changes.size() / 2;
-        while (changes.get(middle).table() != 'C') {
-            middle++;
-        }
-        RowChange change = changes.get(middle);
-        changes.set(
-                middle,
-                new RowChange(
-                        change.transaction(),
-                        change.nowMillis(),
-                        'C',
-                        change.operation(),
-                        change.key(),
-                        "",
-                        false,
-                        0,
-                        0,
-                        change.fence() + 1));
-
-        assertThat(replay(new ModelReplay(changes), directory)).contains("rejected: ");
-    }
-
-    @Test
-    void a_run_without_one_of_its_releases_is_rejected(@TempDir Path directory) throws Exception {
-        List<RowChange> changes = new ArrayList<>(keys.get(0));
-        RowChange release = changes.stream()
-                .filter(change -> change.table() == 'L' && change.operation().equals("DELETE"))
-                .filter(change -> change.expiresAt() > change.nowMillis())
-                .findFirst()
-                .orElseThrow();
-        changes.removeIf(change -> change.transaction() == release.transaction());
-
-        assertThat(replay(new ModelReplay(changes), directory)).contains("rejected: ");
-    }
-
-    @Test
-    void a_run_with_two_grants_swapped_is_rejected(@TempDir Path directory) throws Exception {
-        List<RowChange> changes = new ArrayList<>(keys.get(0));
-        List<Long> grants = changes.stream()
-                .filter(change -> change.table() == 'L' && change.operation().equals("INSERT"))
-                .map(RowChange::transaction)
-                .distinct()
-                .toList();
-        List<RowChange> moved = changes.stream()
-                .filter(change -> change.transaction() == grants.get(1))
-                .toList();
-        changes.removeAll(moved);
-        changes.addAll(0, moved);
-
-        assertThat(replay(new ModelReplay(changes), directory)).contains("rejected: ");
+    @Override
+    List<List<RowChange>> ofBusiestKeys(int limit) {
+        return log.ofBusiestKeys(limit);
     }
 
     @Test
     void an_extension_between_a_look_and_its_cleanup_is_accepted(@TempDir Path directory) throws Exception {
         List<RowChange> changes = List.of(
+                fence(1, "INSERT"),
                 lease(1, 0, "INSERT", "first", 500),
+                fence(2, "UPDATE"),
                 lease(2, 0, "INSERT", "second", 500),
                 lease(3, 1400, "UPDATE", "first", 2000),
                 lease(4, 1501, "DELETE", "second", 500),
@@ -121,18 +47,42 @@ class PostgresReplayTests {
         assertThat(replay(new ModelReplay(changes), directory)).contains("accepted: 4 transactions");
     }
 
+    @Test
+    void a_renewal_stands_before_the_transaction_that_waited_for_it() {
+        String url = PostgresServer.newDatabaseUrl();
+        SingleConnectionDataSource one = new SingleConnectionDataSource(url, true);
+        SingleConnectionDataSource another = new SingleConnectionDataSource(url, true);
+        try (one;
+                another) {
+            new PostgresSchema(one, PostgresTables.DEFAULT, FenceSource.COUNTER).initialize();
+            JdbcTemplate renewal = new JdbcTemplate(one);
+            JdbcTemplate handOver = new JdbcTemplate(another);
+            PostgresRowLog rows = new PostgresRowLog(renewal);
+            renewal.update("INSERT INTO syncguard_fence_counters VALUES ('fence:key', 1, 'key')");
+            renewal.update("""
+                    INSERT INTO syncguard_locks_waiters
+                        (lock_id, key, arrived_at_ms, shared, expires_at_ms, ttl_ms, hand_over, waiter)
+                    VALUES ('id', 'key', 0, false, 1000, 1000, true, 1)
+                    """);
+
+            new TransactionTemplate(new JdbcTransactionManager(another)).executeWithoutResult(status -> {
+                handOver.update("UPDATE syncguard_fence_counters SET fence = 2");
+                renewal.update("UPDATE syncguard_locks_waiters SET expires_at_ms = 2000");
+                handOver.update("DELETE FROM syncguard_locks_waiters");
+            });
+
+            assertThat(rows.ofBusiestKeys(1).get(0))
+                    .extracting(change -> change.table() + " " + change.operation())
+                    .containsExactly("C INSERT", "E INSERT", "E UPDATE", "C UPDATE", "E DELETE");
+        }
+    }
+
+    /** The fence of a transaction is its number. */
+    private static RowChange fence(int transaction, String operation) {
+        return new RowChange(transaction, 0, 'C', operation, "key", "", false, 0, 0, transaction);
+    }
+
     private static RowChange lease(int transaction, long nowMillis, String operation, String lockId, long expiresAt) {
         return new RowChange(transaction, nowMillis, 'L', operation, "key", lockId, true, 0, expiresAt, 0);
-    }
-
-    private static String replay(ModelReplay replay, Path directory) throws Exception {
-        return new Spin(directory, List.of("N=" + replay.slots())).replay(replay.run());
-    }
-
-    private static String rejected(ModelReplay replay, String output) {
-        Matcher rejected = REJECTED.matcher(output);
-        return rejected.find()
-                ? rejected.group() + "\n" + replay.transaction(Integer.parseInt(rejected.group(1)))
-                : output.substring(Math.max(0, output.length() - 2000));
     }
 }

@@ -4,7 +4,7 @@ import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Writes each change of the tables of the locks, in the transaction that makes it. For tests only. */
-final class RowLog {
+final class PostgresRowLog {
 
     /**
      * All rows of a key but those that are only extended or renewed change under its serialising row, so the sequence
@@ -38,25 +38,45 @@ final class RowLog {
             FOR EACH ROW EXECUTE FUNCTION log_row('C');
             """;
 
+    /**
+     * The changes of a transaction stand together, where its first one is. An extension or a renewal waits for nothing
+     * but its own row: it may come after the first change of a transaction that changes this row later, and then
+     * stands before it.
+     */
+    private static final String IN_ORDER = """
+            WITH change AS (
+                SELECT *, min(position) OVER own AS first, bool_and(kind <> 'C' AND operation = 'UPDATE') OVER own AS alone
+                FROM row_log WHERE key = ?
+                WINDOW own AS (PARTITION BY transaction)
+            )
+            SELECT *, CASE WHEN alone THEN least(position, (
+                    SELECT min(other.first) FROM change other
+                    WHERE other.kind = change.kind AND other.lock_id = change.lock_id
+                      AND other.position > change.position))
+                ELSE first END AS place
+            FROM change ORDER BY place, NOT alone, position
+            """;
+
     private final JdbcTemplate jdbc;
 
-    RowLog(JdbcTemplate jdbc) {
+    PostgresRowLog(JdbcTemplate jdbc) {
         this.jdbc = jdbc;
         jdbc.execute(TRIGGERS);
     }
 
-    List<String> busiestKeys(int limit) {
-        return jdbc.queryForList(
-                "SELECT key FROM row_log GROUP BY key ORDER BY count(*) DESC, key LIMIT ?", String.class, limit);
+    /** The changes of each of these keys, in their order; those of one transaction together. */
+    List<List<RowChange>> ofBusiestKeys(int limit) {
+        return jdbc
+                .queryForList(
+                        "SELECT key FROM row_log GROUP BY key ORDER BY count(*) DESC, key LIMIT ?", String.class, limit)
+                .stream()
+                .map(this::changes)
+                .toList();
     }
 
-    /** In their order; those of one transaction together. */
-    List<RowChange> changes(String key) {
+    private List<RowChange> changes(String key) {
         return jdbc.query(
-                """
-                SELECT l.*, min(position) OVER (PARTITION BY transaction) AS first FROM row_log l
-                WHERE key = ? ORDER BY first, position
-                """,
+                IN_ORDER,
                 (row, number) -> new RowChange(
                         row.getLong("transaction"),
                         row.getLong("now_ms"),
