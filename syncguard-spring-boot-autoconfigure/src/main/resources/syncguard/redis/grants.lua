@@ -13,8 +13,9 @@ end
 -- The next fence of the key; nil if the counter has reached its end, where it stays. A grant writes it before
 -- everything else: with full memory Redis refuses it, and nothing has changed. Every fence is drawn here.
 --
--- By the clock it is at least ten times the milliseconds of the clock, so it is also larger than the fences that a lost
--- counter has given. The counter expires one retention after the time that its fence stands for.
+-- By the clock it is at least the clock in steps of ten microseconds, so it is also larger than the fences that a lost
+-- counter has given: a grant and the loss of all keys behind it take longer than a step. The counter expires one
+-- retention after the time that its fence stands for.
 local function next_fence(name)
     local counter = key('fence', name)
     local last = tonumber(redis.call('GET', counter) or 0)
@@ -25,8 +26,9 @@ local function next_fence(name)
         redis.call('SET', counter, text(last + 1))
         return last + 1
     end
-    local fence = math.max(last + 1, math.min(now * 10, LAST_FENCE))
-    redis.call('SET', counter, text(fence), 'PXAT', text(fence / 10 + RETENTION))
+    local clock = math.floor((time[1] * 1000000 + time[2]) * FENCES_PER_MILLI / 1000)
+    local fence = math.max(last + 1, math.min(clock, LAST_FENCE))
+    redis.call('SET', counter, text(fence), 'PXAT', text(fence / FENCES_PER_MILLI + RETENTION))
     return fence
 end
 

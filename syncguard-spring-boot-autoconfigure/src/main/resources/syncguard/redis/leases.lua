@@ -19,12 +19,15 @@
 -- A lease is live until one tolerance after its expiry, a queue entry until its expiry. Redis expires all keys but such
 -- counters when they have no further use, a lease together with its id.
 --
+-- By the clock, a fence is at least a hundred times its milliseconds.
+--
 -- Numbers and scores are doubles, exact up to 2^53. Redis writes a number that is passed to a command with 17 digits,
 -- tostring() with 14.
 
 local RETENTION = tonumber(table.remove(ARGV, 1)) or math.huge
 
 local TOLERANCE = 1000
+local FENCES_PER_MILLI = 100
 local LEASES = { EXCLUSIVE = 'lock', SHARED = 'readers' }
 
 local time = redis.call('TIME')
@@ -68,7 +71,7 @@ end
 local function keep_counter(name, set)
     local counter = key('fence', name)
     local fence = tonumber(redis.call('GET', counter) or 0)
-    redis.call('PEXPIREAT', counter, text(math.max(fence / 10, last_expiry(set)) + RETENTION))
+    redis.call('PEXPIREAT', counter, text(math.max(fence / FENCES_PER_MILLI, last_expiry(set)) + RETENTION))
 end
 
 -- Sets the expiry of a lease.

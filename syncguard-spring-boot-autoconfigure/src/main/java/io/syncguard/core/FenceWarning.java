@@ -13,8 +13,8 @@ final class FenceWarning {
 
     private static final Log log = LogFactory.getLog(FenceWarning.class);
 
-    /** From this fence on, a tenth of the counter's range is used up. */
-    private static final long FIRST = 90_000_000_000_000L;
+    /** From this fence on, nine tenths of the counter's range are used up. */
+    private static final long FIRST = 810_000_000_000_000L;
 
     private static final long PAUSE_NANOS = Duration.ofMinutes(1).toNanos();
 

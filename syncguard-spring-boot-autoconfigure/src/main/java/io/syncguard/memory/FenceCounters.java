@@ -39,7 +39,7 @@ final class FenceCounters {
         if (!hasNext(key)) {
             throw new LockBackendException(LockErrorCode.INTERNAL, "The key '" + key + "' has no fences left", null);
         }
-        long first = source == FenceSource.CLOCK ? now * 10 : 1;
+        long first = source == FenceSource.CLOCK ? now * 100 : 1;
         return counters.merge(key, first, (last, any) -> Math.max(last + 1, first));
     }
 }

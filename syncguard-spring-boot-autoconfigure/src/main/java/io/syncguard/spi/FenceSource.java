@@ -9,7 +9,7 @@ public enum FenceSource {
     COUNTER,
 
     /**
-     * The next number of a counter, and at least ten times the milliseconds of the server's clock. So a fence is also
+     * The next number of a counter, and at least a hundred times the milliseconds of the server's clock. So a fence is also
      * larger than those of a counter that was lost, and a counter that is idle may be forgotten.
      */
     CLOCK

@@ -160,12 +160,12 @@ LANGUAGE sql STABLE AS $function$
     SELECT '${syncguard_fence_source}'
 $function$;
 
--- The fence after this one. By the clock it is at least ten times the milliseconds of the clock, so it is also larger
--- than the fences that a lost counter has given. Every fence is drawn by this function.
+-- The fence after this one. By the clock it is at least a hundred times its milliseconds, so it is also larger than the
+-- fences that a lost counter has given. Every fence is drawn by this function.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_after(p_fence BIGINT, p_now_ms BIGINT) RETURNS BIGINT
 LANGUAGE sql STABLE AS $function$
     SELECT CASE ${syncguard_locks}_fence_source()
-               WHEN 'clock' THEN greatest(p_fence + 1, least(p_now_ms * 10, ${syncguard_locks}_last_fence()))
+               WHEN 'clock' THEN greatest(p_fence + 1, least(p_now_ms * 100, ${syncguard_locks}_last_fence()))
                ELSE p_fence + 1
            END
 $function$;
@@ -1458,8 +1458,8 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_forget(p_after TEXT, p_retention_ms BIGINT) RETURNS TEXT
 LANGUAGE plpgsql AS $function$
 DECLARE
-    -- A fence is at least ten times the milliseconds of the clock when it was drawn.
-    v_fence BIGINT := (${syncguard_locks}_now() - p_retention_ms) * 10;
+    -- A fence is at least a hundred times the milliseconds of the clock when it was drawn.
+    v_fence BIGINT := (${syncguard_locks}_now() - p_retention_ms) * 100;
     v_page  TEXT[];
     v_idle  TEXT[];
 BEGIN

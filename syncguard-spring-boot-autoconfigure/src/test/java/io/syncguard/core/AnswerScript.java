@@ -57,7 +57,7 @@ final class AnswerScript implements AutoCloseable {
         processes.forEach(process -> process.connect(new WakeUpRecorder()));
         AcquireRequest clock = AcquireRequests.exclusive("clock", lockId("clock"), Duration.ofMinutes(1), "clock");
         began = ((AcquireResult.Granted) processes.get(0).acquire(clock)).acquiredAt();
-        firstFence = store.fences() == FenceSource.CLOCK ? began.toEpochMilli() * 10 : 0;
+        firstFence = store.fences() == FenceSource.CLOCK ? began.toEpochMilli() * 100 : 0;
     }
 
     /** One operation for each line. The text behind an equals sign is ignored and replaced by the answer. */

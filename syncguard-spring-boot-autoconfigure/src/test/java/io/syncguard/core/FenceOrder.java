@@ -34,7 +34,7 @@ public final class FenceOrder {
         Map.Entry<Long, Long> after = fences.higherEntry(n);
         boolean isNth = (before == null || before.getValue() < fence)
                 && (after == null || fence < after.getValue())
-                && (source == FenceSource.COUNTER ? fence == n : fence >= began * 10)
+                && (source == FenceSource.COUNTER ? fence == n : fence >= began * 100)
                 && fences.getOrDefault(n, fence) == fence;
         if (isNth) {
             fences.put(n, fence);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** A warning is logged when the fences of a key run short, and not too often. */
 class FenceWarningTests {
 
-    private static final long LIMIT = 90_000_000_000_000L;
+    private static final long LIMIT = 810_000_000_000_000L;
 
     private final EngineFixture fixture = new EngineFixture();
     private final CapturedLog log = new CapturedLog();
@@ -36,18 +36,18 @@ class FenceWarningTests {
         acquireAndRelease("order:42");
         assertThat(log.messages())
                 .containsExactly(
-                        "The fence counter of lock 'order:42' is at 090000000000001 and ends at 900000000000000");
+                        "The fence counter of lock 'order:42' is at 810000000000001 and ends at 900000000000000");
     }
 
     /** The year in docs/guarantees.md. */
     @Test
-    void fences_by_the_clock_reach_the_limit_in_2255_and_their_end_in_4821() {
-        assertThat(yearOf(LIMIT)).isEqualTo(2255);
-        assertThat(yearOf(Fence.MAX_VALUE)).isEqualTo(4821);
+    void fences_by_the_clock_reach_the_limit_in_2226_and_their_end_in_2255() {
+        assertThat(yearOf(LIMIT)).isEqualTo(2226);
+        assertThat(yearOf(Fence.MAX_VALUE)).isEqualTo(2255);
     }
 
     private static int yearOf(long fence) {
-        return Instant.ofEpochMilli(fence / 10).atZone(ZoneOffset.UTC).getYear();
+        return Instant.ofEpochMilli(fence / 100).atZone(ZoneOffset.UTC).getYear();
     }
 
     @Test
@@ -76,7 +76,7 @@ class FenceWarningTests {
 
         assertThat(log.messages())
                 .containsExactly(
-                        "The fence counter of lock 'order:42' is at 090000000000001 and ends at 900000000000000");
+                        "The fence counter of lock 'order:42' is at 810000000000001 and ends at 900000000000000");
     }
 
     private void acquireAndRelease(String key) {

@@ -115,7 +115,7 @@ class CounterGrowthRecipeTests {
             locks.executeWithoutResult(LockRequest.of("order:old"), lock -> {});
             byTheClock.database.update(
                     "UPDATE syncguard_fence_counters SET fence = fence - ? WHERE key_debug = 'order:old'",
-                    FenceSettings.RETENTION.plusHours(1).toMillis() * 10);
+                    FenceSettings.RETENTION.plusHours(1).toMillis() * 100);
 
             assertThat(rows(byTheClock, "counter-idle")).containsExactly(Map.of("idle", 1L));
         });

@@ -37,15 +37,15 @@ class PostgresClockFencesTests {
     @ParameterizedTest
     @CsvSource({
         // last fence, clock, next fence
-        "0, 1800000000000, 18000000000000",
-        "17999999999998, 1800000000000, 18000000000000",
-        "17999999999999, 1800000000000, 18000000000000",
-        "18000000000000, 1800000000000, 18000000000001",
-        "20000000000000, 1800000000000, 20000000000001",
-        "0, 89999999999999, 899999999999990",
-        "0, 90000000000000, 900000000000000",
-        "0, 90000000000001, 900000000000000",
-        "899999999999999, 99000000000000, 900000000000000"
+        "0, 1800000000000, 180000000000000",
+        "179999999999998, 1800000000000, 180000000000000",
+        "179999999999999, 1800000000000, 180000000000000",
+        "180000000000000, 1800000000000, 180000000000001",
+        "200000000000000, 1800000000000, 200000000000001",
+        "0, 8999999999999, 899999999999900",
+        "0, 9000000000000, 900000000000000",
+        "0, 9000000000001, 900000000000000",
+        "899999999999999, 9900000000000, 900000000000000"
     })
     void the_next_fence_is_that_of_the_clock_or_the_one_behind_the_last_and_has_fifteen_digits(
             long last, long clock, long next) {
@@ -77,7 +77,7 @@ class PostgresClockFencesTests {
 
         assertThat(batches.acquire(request("a", THEIRS), request("new", THEIRS)))
                 .extracting(PostgresClockFencesTests::fence)
-                .containsExactly(18_000_000_000_001L, (race.now()) * 10);
+                .containsExactly(180_000_000_000_001L, (race.now()) * 100);
     }
 
     @Test
@@ -90,8 +90,8 @@ class PostgresClockFencesTests {
 
         long first = fence(results.get(0));
         assertThat(results).extracting(PostgresClockFencesTests::fence).containsExactly(first, first + 1, first + 2);
-        assertThat(first).isGreaterThan(18_000_000_000_000L).isLessThanOrEqualTo(race.now() * 10);
-        assertThat(first % 10).as("the fence of the clock").isZero();
+        assertThat(first).isGreaterThan(180_000_000_000_000L).isLessThanOrEqualTo(race.now() * 100);
+        assertThat(first % 100).as("the fence of the clock").isZero();
         assertThat(race.counter()).isEqualTo(first + 2);
         assertThat(race.jdbc.queryForList("SELECT fence::BIGINT FROM syncguard_locks_shared ORDER BY 1", Long.class))
                 .containsExactly(first, first + 1, first + 2);
@@ -101,16 +101,16 @@ class PostgresClockFencesTests {
     void readers_for_whom_the_clock_leaves_too_few_fences_get_none() {
         race.grant(MINE);
         race.backend.release(MINE);
-        race.jdbc.queryForObject("SELECT setval('test_clock', 90000000000000)", Long.class);
+        race.jdbc.queryForObject("SELECT setval('test_clock', 9000000000000)", Long.class);
 
         assertThat(batches.acquire(reader("a"), reader("b"))).containsOnlyNulls();
 
-        assertThat(race.counter()).isEqualTo(18_000_000_000_000L);
+        assertThat(race.counter()).isEqualTo(180_000_000_000_000L);
     }
 
     @Test
     void behind_the_last_fence_of_the_clock_there_is_none() {
-        race.jdbc.queryForObject("SELECT setval('test_clock', 95000000000000)", Long.class);
+        race.jdbc.queryForObject("SELECT setval('test_clock', 9500000000000)", Long.class);
         assertThat(race.grant(MINE).fence()).isEqualTo(new Fence(Fence.MAX_VALUE));
         race.backend.release(MINE);
 
@@ -130,9 +130,9 @@ class PostgresClockFencesTests {
         assertThat(race.backend.acquire(request(KEY, THEIRS))).isInstanceOf(AcquireResult.Refused.class);
 
         long givenBack = race.counter();
-        assertThat(givenBack).isGreaterThanOrEqualTo(last).isLessThan(race.now() * 10);
+        assertThat(givenBack).isGreaterThanOrEqualTo(last).isLessThan(race.now() * 100);
         race.commitOther();
-        assertThat(race.grant(THEIRS).fence().value()).isEqualTo(race.now() * 10);
+        assertThat(race.grant(THEIRS).fence().value()).isEqualTo(race.now() * 100);
     }
 
     private static AcquireRequest request(String key, String caller) {

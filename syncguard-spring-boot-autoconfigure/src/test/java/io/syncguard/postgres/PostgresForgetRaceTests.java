@@ -211,7 +211,7 @@ class PostgresForgetRaceTests {
         race.greenLight();
 
         forgetting.get();
-        assertThat(race.counter()).isEqualTo(race.now() * 10);
+        assertThat(race.counter()).isEqualTo(race.now() * 100);
     }
 
     /** The fence of the grant is as old as the counter: only the lease shows that the key is in use. */
@@ -236,7 +236,7 @@ class PostgresForgetRaceTests {
         race.forget();
         race.commitOther();
 
-        assertThat(race.counter()).isEqualTo(race.now() * 10);
+        assertThat(race.counter()).isEqualTo(race.now() * 100);
         assertThat(race.writers()).containsExactly(THEIRS);
     }
 

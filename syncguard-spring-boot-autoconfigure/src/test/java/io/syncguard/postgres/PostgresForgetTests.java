@@ -59,7 +59,7 @@ class PostgresForgetTests {
         race.forget();
 
         assertThat(race.grant(THEIRS).fence().value())
-                .isEqualTo(race.now() * 10)
+                .isEqualTo(race.now() * 100)
                 .isGreaterThan(last);
     }
 
@@ -68,7 +68,7 @@ class PostgresForgetTests {
     void a_counter_that_is_ahead_of_the_clock_stays_until_the_clock_has_passed_it() {
         locked(KEY);
         long ahead = Duration.ofDays(1000).toMillis();
-        race.setCounters((race.now() + ahead) * 10);
+        race.setCounters((race.now() + ahead) * 100);
         race.moveClock(Duration.ofMillis(ahead).plus(RETENTION));
         race.forget();
         assertThat(race.counters()).containsKey(KEY);
@@ -182,6 +182,6 @@ class PostgresForgetTests {
     private void locked(String key) {
         batches.acquire(request(key, MINE));
         batches.release(PostgresBatches.lockId(key, MINE));
-        assertThat(race.counters()).containsEntry(key, race.now() * 10);
+        assertThat(race.counters()).containsEntry(key, race.now() * 100);
     }
 }

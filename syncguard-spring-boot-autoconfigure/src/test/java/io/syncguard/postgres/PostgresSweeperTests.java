@@ -81,7 +81,7 @@ class PostgresSweeperTests {
         open(INTERVAL, false, FenceSettings.from(FenceSource.CLOCK));
         jdbc.update("INSERT INTO syncguard_fence_counters SELECT 'fence:' || n, 7, n FROM generate_series(1, 2500) n");
         jdbc.update(
-                "INSERT INTO syncguard_fence_counters VALUES ('fence:used', (syncguard_locks_now() - ?) * 10, 'used')",
+                "INSERT INTO syncguard_fence_counters VALUES ('fence:used', (syncguard_locks_now() - ?) * 100, 'used')",
                 FenceSettings.RETENTION.minusMinutes(5).toMillis());
 
         // Each instance begins at another time of the first seventh.

@@ -21,5 +21,5 @@ LIMIT 10;
 -- sample: counter-idle
 SELECT count(*) AS idle -- for longer than seven days
 FROM syncguard_fence_counters
-WHERE fence < (syncguard_locks_now() - 7 * 86400000::BIGINT) * 10;
+WHERE fence < (syncguard_locks_now() - 7 * 86400000::BIGINT) * 100;
 -- end
