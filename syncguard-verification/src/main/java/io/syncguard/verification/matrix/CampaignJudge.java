@@ -105,19 +105,24 @@ final class CampaignJudge {
      * connect, and of a stalled machine is extra.
      */
     private boolean isTooLong(Gap gap, List<Call> calls) {
+        long least = tolerance.toMillis() + RECOVERY_MILLIS;
+        if (gap.nanos() <= least * MILLI) {
+            return false;
+        }
         long faulty = rounds.stream()
                 .mapToLong(round -> gap.overlap(round.from(), connected(round)))
                 .sum();
-        boolean mayBeDead =
-                calls.stream().anyMatch(call -> call.mayLeaveEntry(gap, absences, WAITER_TTL_MILLIS * MILLI));
+        boolean mayBeDead = site.bringsBackEnded()
+                || calls.stream().anyMatch(call -> call.mayLeaveEntry(gap, absences, WAITER_TTL_MILLIS * MILLI));
         // A release may have handed the key over to the dead waiter.
         long lease = mayBeDead
                 ? Math.max(plan.load().ttlMillis(), WAITER_TTL_MILLIS)
                 : plan.load().ttlMillis();
         // While all processes live, nobody waits for the end of a lease: what is in doubt is released in the
         // background.
-        boolean allLive = !absences.isAnyAbsent(gap.from() - plan.load().ttlMillis() * MILLI, gap.to());
-        long allowed = (allLive ? Math.min(lease, IN_DOUBT_MILLIS) : lease) + tolerance.toMillis() + RECOVERY_MILLIS;
+        boolean allLive = !site.bringsBackEnded()
+                && !absences.isAnyAbsent(gap.from() - plan.load().ttlMillis() * MILLI, gap.to());
+        long allowed = (allLive ? Math.min(lease, IN_DOUBT_MILLIS) : lease) + least;
         return gap.nanos() - faulty - absences.ofMachine(gap.from(), gap.to()) > allowed * MILLI;
     }
 

@@ -2,9 +2,11 @@ package io.syncguard.verification.matrix;
 
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnSentinel;
+import io.syncguard.verification.recording.StressStore;
 import java.util.List;
 import java.util.Random;
 import org.awaitility.Awaitility;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Locks in a Redis with a replica, watched by a Sentinel. */
 final class RedisSentinelSite implements LocksInRedis {
@@ -12,7 +14,8 @@ final class RedisSentinelSite implements LocksInRedis {
     private final OwnRedis first = new OwnRedis();
     private final OwnRedis second = new OwnRedis("replicaof 127.0.0.1 " + first.port());
     private final OwnSentinel sentinel = new OwnSentinel(first, 1);
-    private final Access access = Access.by(sentinel.connections());
+    private final LettuceConnectionFactory connections = sentinel.connections();
+    private final Access access = Access.by(connections);
 
     Fault kill() {
         return Fault.of(22, "the master is killed, and Sentinel promotes its replica", this::kill)
@@ -40,6 +43,13 @@ final class RedisSentinelSite implements LocksInRedis {
     @Override
     public Access access() {
         return access;
+    }
+
+    /** On the present master: Sentinel may have chosen another since the last connection was made. */
+    @Override
+    public StressStore store() {
+        connections.resetConnection();
+        return LocksInRedis.super.store();
     }
 
     @Override

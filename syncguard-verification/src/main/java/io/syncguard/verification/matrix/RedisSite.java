@@ -79,6 +79,12 @@ final class RedisSite implements LocksInRedis {
         return access.redis();
     }
 
+    /** From an earlier snapshot. */
+    @Override
+    public boolean bringsBackEnded() {
+        return persistence.startsWith("save ");
+    }
+
     @Override
     public String description() {
         return "Redis " + info("server", "redis_version") + ", " + persistence;

@@ -56,6 +56,14 @@ interface Site extends AutoCloseable {
         return Math.min(outageMillis, 5000);
     }
 
+    /**
+     * Whether the server may start with leases and queue entries that had ended: they keep a key from others like those
+     * of a dead process.
+     */
+    default boolean bringsBackEnded() {
+        return false;
+    }
+
     @Override
     void close() throws IOException;
 }

@@ -18,7 +18,7 @@ import java.util.Map;
 final class HandOverRecorder {
 
     /** The number of acquire requests that are remembered by their waiter numbers. */
-    private static final int REQUESTS = 50_000;
+    private static final int REQUESTS = 10_000;
 
     private final HistoryRecorder recorder;
 

@@ -9,7 +9,7 @@ import java.util.Random;
  */
 public final class KnownLockIds {
 
-    private static final int SIZE = 50_000;
+    private static final int SIZE = 10_000;
 
     /** Stale ids are older than this number of ids: most of their leases have ended. */
     private static final int RECENT = 256;
