@@ -91,9 +91,13 @@ final class ReliabilityPage {
         }
         StringBuilder table =
                 new StringBuilder("\n| row | fault | rounds on PostgreSQL | on Redis |\n|---|---|---|---|\n");
-        ROWS.forEach((row, name) -> table.append("| %d | %s | %d | %d |\n"
-                .formatted(row, name, postgres.getOrDefault(row, 0), redis.getOrDefault(row, 0))));
+        ROWS.forEach((row, name) -> table.append(
+                "| %d | %s | %s | %s |\n".formatted(row, name, cell(postgres.get(row)), cell(redis.get(row)))));
         return table.toString();
+    }
+
+    private static String cell(Integer rounds) {
+        return rounds == null ? "–" : rounds.toString();
     }
 
     /** Replaces the part between the comments with this name. */
