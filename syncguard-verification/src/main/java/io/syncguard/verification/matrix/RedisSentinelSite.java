@@ -3,6 +3,7 @@ package io.syncguard.verification.matrix;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.embedded.OwnSentinel;
 import io.syncguard.verification.recording.StressStore;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import org.awaitility.Awaitility;
@@ -26,7 +27,8 @@ final class RedisSentinelSite implements LocksInRedis {
         OwnRedis master = sentinel.master() == first.port() ? first : second;
         OwnRedis replica = master == first ? second : first;
         master.kill();
-        Awaitility.await("the failover").until(() -> sentinel.master() == replica.port());
+        // Sentinel tries again after ten seconds.
+        Awaitility.await("the failover").atMost(Duration.ofMinutes(1)).until(() -> sentinel.master() == replica.port());
         master.start();
         master.follow(replica);
         Awaitility.await("the replica")
