@@ -122,7 +122,7 @@ final class ReliabilityPage {
         part.append("%d calls, %d requests to the store, **%d violations**"
                 .formatted(
                         report.calls(), report.operations(), report.violations().size()));
-        part.append("; %d effects without a guard were committed after those of a later holder.\n"
+        part.append("; effects without a guard that were committed after those of a later holder: %d.\n"
                 .formatted(report.unguardedLate()));
         if (!report.notPromised().isEmpty()) {
             part.append("Not judged there, because ")
