@@ -26,7 +26,7 @@ local function next_fence(name)
         redis.call('SET', counter, text(last + 1))
         return last + 1
     end
-    local clock = math.floor((time[1] * 1000000 + time[2]) * FENCES_PER_MILLI / 1000)
+    local clock = time[1] * 1000 * FENCES_PER_MILLI + math.floor(time[2] * FENCES_PER_MILLI / 1000)
     local fence = math.max(last + 1, math.min(clock, LAST_FENCE))
     redis.call('SET', counter, text(fence), 'PXAT', text(fence / FENCES_PER_MILLI + RETENTION))
     return fence

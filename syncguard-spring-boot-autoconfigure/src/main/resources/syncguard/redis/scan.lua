@@ -1,6 +1,6 @@
 -- One step through the keys of the server, from a cursor. It begins and ends with the cursor 0. Answers the next
--- cursor, then the key of each lease and queue entry that it met: the same key may come several times, and that of a lapsed
--- lease may come, too.
+-- cursor, then the key of each lease and queue entry that it met: the same key may come several times, and that of a
+-- lapsed lease may come, too.
 
 -- include leases
 

@@ -9,8 +9,8 @@ public enum FenceSource {
     COUNTER,
 
     /**
-     * The next number of a counter, and at least a hundred times the milliseconds of the server's clock. So a fence is also
-     * larger than those of a counter that was lost, and a counter that is idle may be forgotten.
+     * The next number of a counter, and at least a hundred times the milliseconds of the server's clock. So a fence is
+     * also larger than those of a counter that was lost, and a counter that is idle may be forgotten.
      */
     CLOCK
 }
