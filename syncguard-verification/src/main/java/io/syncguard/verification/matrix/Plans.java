@@ -32,9 +32,11 @@ final class Plans {
 
     private static final String FORGETS = "the server forgets grants: docs/redis.md, \"What Redis may forget\"";
 
-    private static final String STEPS = "leases are times of the server's clock: docs/guarantees.md, \"Clocks\"";
+    private static final String STEPS =
+            "leases are times of the server's clock: docs/guarantees.md, \"What is not promised\"";
 
-    private static final String TAIL = "an asynchronous standby lacks the last grants: docs/postgresql.md";
+    private static final String TAIL =
+            "an asynchronous standby lacks the last grants: docs/guarantees.md, \"What is not promised\"";
 
     private static final String[] DURABLE = {"appendonly yes", "appendfsync always"};
 
