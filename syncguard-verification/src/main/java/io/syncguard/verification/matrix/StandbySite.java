@@ -61,12 +61,7 @@ final class StandbySite implements Site {
         }
         primary.kill();
         replication.close();
-        if (synchronous) {
-            // The file was copied from the first primary.
-            standby.jdbc().queryForObject("SELECT pg_promote()", Boolean.class);
-        } else {
-            standby.promote();
-        }
+        standby.promote();
         primary.close();
         primary = standby;
         links.forEach(link -> link.leadTo(primary.port()));
