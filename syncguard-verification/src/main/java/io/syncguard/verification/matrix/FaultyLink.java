@@ -162,7 +162,6 @@ final class FaultyLink implements AutoCloseable {
                         task.run();
                     } catch (IOException ex) {
                         // The connection, or the link, was closed: so ends each of these threads.
-                        Thread.currentThread().interrupt();
                     }
                 },
                 "link");
@@ -220,7 +219,6 @@ final class FaultyLink implements AutoCloseable {
                     socket.close();
                 } catch (IOException ex) {
                     // It is closed already.
-                    Thread.onSpinWait();
                 }
             }
         }

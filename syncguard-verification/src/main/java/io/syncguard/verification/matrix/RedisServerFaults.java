@@ -3,18 +3,22 @@ package io.syncguard.verification.matrix;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.syncguard.embedded.OwnRedis;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
+import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /** Faults of a Redis server, and of those who work on it. */
 final class RedisServerFaults {
 
-    private static final String BUSY =
-            "local from = redis.call('TIME')[1] * 1\n" + "while redis.call('TIME')[1] - from < 3 do end return 0";
+    private static final String BUSY = """
+            local from = redis.call('TIME')[1] * 1
+            while redis.call('TIME')[1] - from < 3 do end return 0
+            """;
 
     private final OwnRedis server;
     private final StringRedisTemplate redis;
@@ -88,10 +92,7 @@ final class RedisServerFaults {
         CompletableFuture<?> script =
                 CompletableFuture.runAsync(() -> redis.execute((RedisCallback<Object>) connection -> connection
                         .scriptingCommands()
-                        .eval(
-                                BUSY.getBytes(java.nio.charset.StandardCharsets.US_ASCII),
-                                org.springframework.data.redis.connection.ReturnType.INTEGER,
-                                0)));
+                        .eval(BUSY.getBytes(StandardCharsets.US_ASCII), ReturnType.INTEGER, 0)));
         LinkFaults.pause(random, 200, 1500);
         commands().scriptKill();
         script.exceptionally(killed -> null).join();

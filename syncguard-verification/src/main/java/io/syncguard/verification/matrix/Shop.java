@@ -12,6 +12,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -175,7 +176,7 @@ public final class Shop {
                 taken.add(pool.getConnection());
             }
             LockSupport.parkNanos(millis * MILLI);
-        } catch (java.sql.SQLException ex) {
+        } catch (SQLException ex) {
             // The clients have the rest of them.
             LockSupport.parkNanos(millis * MILLI);
         } finally {

@@ -18,6 +18,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.util.FileSystemUtils;
 
 /**
  * One run: starts workers, disturbs them and the server until the time is over, reads what is left in the store, and
@@ -107,10 +108,6 @@ final class StressRun {
 
     /** Deletes the files of a run without a violation. */
     void deleteFiles() throws IOException {
-        try (Stream<Path> files = Files.walk(directory)) {
-            for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        }
+        FileSystemUtils.deleteRecursively(directory);
     }
 }
