@@ -16,7 +16,7 @@ class FenceSourceTests {
     private static final String CLOCK = "syncguard.fences=clock";
     private static final String NONE = "syncguard.postgres.schema-management=none";
 
-    /** Of a fence by the clock, in the year 2001. */
+    /** Of a fence by the clock, in the year 1973. */
     private static final long THE_CLOCK = 10_000_000_000_000L;
 
     private final TestDatabase database = TestDatabase.empty();

@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  */
 final class FenceRules {
 
-    /** By the clock, the fences of the year 2001. No counter gets that far in a run. */
+    /** By the clock, the fences of the year 1973. No counter gets that far in a run. */
     private static final long FIRST_BY_THE_CLOCK = 10_000_000_000_000L;
 
     private final KeyHistory history;

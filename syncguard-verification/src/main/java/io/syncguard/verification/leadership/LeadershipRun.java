@@ -109,10 +109,7 @@ final class LeadershipRun {
         return settings.seed();
     }
 
-    /**
-     * Each fault once. The lack of threads comes first, before threads for messages exist; the first resignation finds
-     * all members idle.
-     */
+    /** Each fault once, after three resignations: the first one finds all members idle. */
     private List<Fault> eachOnce() {
         List<Fault> others = new ArrayList<>(Fault.possible());
         others.remove(Fault.RESIGNED);

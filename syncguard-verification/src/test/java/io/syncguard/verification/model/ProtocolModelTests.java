@@ -27,7 +27,7 @@ class ProtocolModelTests {
 
     private static final boolean LONG = System.getProperty("syncguard.model") != null;
 
-    /** Two callers, one key, without a queue: what multiplies the states. */
+    /** Two callers, without a queue or without faults: both together multiply the states. */
     private static final List<String> SMALL = List.of(
             "TTL=1 ALL_TRY COMMITS",
             "TTL=1 ALL_TRY CLOCK_FENCES",

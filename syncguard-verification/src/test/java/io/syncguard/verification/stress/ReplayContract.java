@@ -94,7 +94,7 @@ abstract class ReplayContract {
     }
 
     @Test
-    void a_run_with_two_grants_swapped_is_rejected(@TempDir Path directory) throws Exception {
+    void a_run_with_a_moved_grant_is_rejected(@TempDir Path directory) throws Exception {
         List<RowChange> changes = new ArrayList<>(keys.get(0));
         List<Long> grants = changes.stream()
                 .filter(change -> change.table() == 'L' && change.operation().equals("INSERT"))
