@@ -14,6 +14,8 @@ final class Clocks {
 
     private static final String SCRIPT_WITH_CLOCK = "syncguard/redis/leases.lua";
 
+    private static final String CLOCK = "clock_timestamp()";
+
     private static final String TIME = "local time = redis.call('TIME')";
 
     private static final String OFFSET = "{syncguard}:offset-of-the-clock";
@@ -25,8 +27,11 @@ final class Clocks {
         return Fault.of(9, "the server's clock jumps by an hour, and back", random -> {
             String function =
                     jdbc.queryForObject("SELECT pg_get_functiondef('syncguard_locks_now'::regproc)", String.class);
+            if (!function.contains(CLOCK)) {
+                throw new IllegalStateException("The locks read the time in another way: " + function);
+            }
             String hour = random.nextBoolean() ? "1 hour" : "-1 hour";
-            jdbc.execute(function.replace("clock_timestamp()", "(clock_timestamp() + interval '" + hour + "')"));
+            jdbc.execute(function.replace(CLOCK, "(" + CLOCK + " + interval '" + hour + "')"));
             LinkFaults.pause(random, 100, 1000);
             jdbc.execute(function);
         });

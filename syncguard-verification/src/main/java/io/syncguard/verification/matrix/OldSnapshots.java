@@ -5,24 +5,38 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import org.springframework.jdbc.support.JdbcUtils;
 
-/** Transactions that stay open until the server stops, so that it may not remove the versions that they could see. */
+/** Transactions that stay open, so that the server may not remove the versions that they could see. */
 final class OldSnapshots {
+
+    private static final int ANSWER_SECONDS = 10;
 
     private OldSnapshots() {}
 
-    /** Holds two until the server stops: one that writes and idles, and one that reads. */
-    static void hold(OwnPostgres server) {
+    /**
+     * Opens two: one that writes and idles, and one that reads. The driver closes connections that nobody refers to any
+     * more.
+     */
+    static List<Connection> open(OwnPostgres server) {
         try {
             Connection idle = DriverManager.getConnection(server.url());
             idle.setAutoCommit(false);
             try (Statement statement = idle.createStatement()) {
                 statement.execute("SELECT txid_current()");
             }
-            openReader(server);
+            return List.of(idle, openReader(server));
         } catch (SQLException ex) {
             throw new IllegalStateException(ex);
+        }
+    }
+
+    static void requireOpen(List<Connection> transactions) throws SQLException {
+        for (Connection each : transactions) {
+            if (!each.isValid(ANSWER_SECONDS)) {
+                throw new IllegalStateException("An old snapshot is gone");
+            }
         }
     }
 

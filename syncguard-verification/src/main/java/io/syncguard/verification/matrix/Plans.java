@@ -1,7 +1,5 @@
 package io.syncguard.verification.matrix;
 
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
-
 import io.syncguard.verification.matrix.Fleet.Load;
 import java.util.List;
 import java.util.Map;
@@ -61,9 +59,8 @@ final class Plans {
                             new PostgresServerFaults(site.behind()).behindPooler()))),
             Plan.of(
                     "postgres-disk",
-                    Plans::postgresWithMount,
-                    (site, fleet, load) ->
-                            List.of(new PostgresServerFaults(site).fullDisk(new FullDisk(site.server())))),
+                    () -> new PostgresSite(3),
+                    (site, fleet, load) -> List.of(new PostgresServerFaults(site).fullDisk(site.smallDisk()))),
             Plan.of(
                             "postgres-clock",
                             () -> new PostgresSite(3),
@@ -163,11 +160,6 @@ final class Plans {
     /** The server of a Linux distribution, which has a JIT compiler. */
     private static PostgresSite packagedPostgres() {
         return new PostgresSite(3, Packages.postgres(), Map.of("jit", "on", "jit_above_cost", "0"), List.of());
-    }
-
-    private static PostgresSite postgresWithMount() {
-        assumeTrue(FullDisk.isPossible(), "only root may mount a disk");
-        return new PostgresSite(3);
     }
 
     private static RedisSite packagedRedis() {

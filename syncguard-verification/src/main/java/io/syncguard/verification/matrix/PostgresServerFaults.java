@@ -3,6 +3,7 @@ package io.syncguard.verification.matrix;
 import io.syncguard.embedded.OwnPostgres;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.sql.Connection;
 import java.sql.Statement;
 import java.util.List;
 import java.util.Random;
@@ -61,9 +62,12 @@ final class PostgresServerFaults {
 
     /** What every statement of the site meets from its start on. */
     static List<Fault> standing(PostgresSite site) {
-        OldSnapshots.hold(site.server());
+        List<Connection> snapshots = OldSnapshots.open(site.server());
         return List.of(
-                Fault.of(11, "an idle transaction and a repeatable-read reader are open all the time", random -> {}),
+                Fault.of(
+                        11,
+                        "an idle transaction and a repeatable-read reader are open all the time",
+                        random -> OldSnapshots.requireOpen(snapshots)),
                 Fault.of(
                         12,
                         "the role's default isolation is SERIALIZABLE, and locks of several keys cross",

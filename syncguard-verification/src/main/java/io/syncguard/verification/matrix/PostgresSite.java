@@ -38,6 +38,7 @@ final class PostgresSite implements Site {
     private final List<FaultyLink> links = new ArrayList<>();
     private final JdbcTemplate jdbc;
     private final String conditions;
+    private @Nullable FullDisk disk;
 
     /** The embedded one. */
     PostgresSite(int processes) {
@@ -95,6 +96,12 @@ final class PostgresSite implements Site {
         return server;
     }
 
+    /** Makes a small disk for tables of the server, which is removed with it. */
+    FullDisk smallDisk() {
+        disk = new FullDisk(server);
+        return disk;
+    }
+
     List<FaultyLink> links() {
         return links;
     }
@@ -147,5 +154,8 @@ final class PostgresSite implements Site {
     public void close() throws IOException {
         links.forEach(FaultyLink::close);
         server.close();
+        if (disk != null) {
+            disk.close();
+        }
     }
 }

@@ -172,7 +172,7 @@ abstract class KilledServerContract {
 
     /** What is in doubt is released by its lock id, by anybody who has it; then the key is free, and fences grow. */
     private void everybodyGoesOn() {
-        Awaitility.await("a new connection").ignoreExceptions().until(() -> direct.isLocked(key) || true);
+        Awaitility.await("a new connection").ignoreExceptions().untilAsserted(() -> direct.isLocked(key));
         long largest = direct.lookup(key).stream()
                 .mapToLong(lock -> lock.fence().value())
                 .max()

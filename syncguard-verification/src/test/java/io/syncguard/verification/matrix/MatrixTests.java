@@ -32,6 +32,8 @@ class MatrixTests {
 
     private static final String PLANS = System.getProperty("syncguard.matrix.plans");
 
+    private static final String PAGE = System.getProperty("syncguard.matrix.page");
+
     static Stream<Plan<?>> plans() {
         return PLANS == null
                 ? Plans.OF_BUILD.stream()
@@ -52,7 +54,9 @@ class MatrixTests {
         long seed = Long.getLong("syncguard.stress.seed", new Random().nextInt(Integer.MAX_VALUE));
         CampaignReport report = plan.run(rounds, seed, TOLERANCE);
         System.out.println(report);
-        ReliabilityPage.add(report);
+        if (PAGE != null) {
+            ReliabilityPage.add(report);
+        }
         judgement
                 .assertThat(report.violations())
                 .as(plan + " with -Dsyncguard.stress.seed=" + seed + ", histories in " + report.directory())
@@ -64,9 +68,8 @@ class MatrixTests {
 
     @AfterAll
     static void write() throws IOException {
-        String page = System.getProperty("syncguard.matrix.page");
-        if (page != null) {
-            ReliabilityPage.write(Path.of(page));
+        if (PAGE != null) {
+            ReliabilityPage.write(Path.of(PAGE));
         }
     }
 }

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PlantedBugsTests {
 
     private static final String ALL = "all";
+    private static final String NONE = "none";
     private static final String FEW = "deadline-from-reply,heartbeat-by-key";
     private static final int SECONDS = 60;
     private static final long SEED = Long.getLong("syncguard.planted.seed", 1);
@@ -44,7 +45,7 @@ class PlantedBugsTests {
     /** Otherwise the test above would prove nothing. */
     @ParameterizedTest
     @MethodSource("io.syncguard.verification.planted.PlantedBugs#trials")
-    @EnabledIfSystemProperty(named = "syncguard.planted", matches = ALL + "|none")
+    @EnabledIfSystemProperty(named = "syncguard.planted", matches = ALL + "|" + NONE)
     void nothing_is_found_without_a_bug(Trial trial) throws Exception {
         assertThat(PlantedBug.hunt(trial, ChangedLibrary.unchanged(), SEED, SECONDS))
                 .isEmpty();
@@ -60,6 +61,12 @@ class PlantedBugsTests {
     static Stream<PlantedBug> chosen() {
         String chosen = System.getProperty("syncguard.planted", FEW);
         List<String> names = Arrays.asList(chosen.split(","));
-        return PlantedBugs.all().stream().filter(bug -> chosen.equals(ALL) || names.contains(bug.name()));
+        List<PlantedBug> bugs = PlantedBugs.all().stream()
+                .filter(bug -> chosen.equals(ALL) || names.contains(bug.name()))
+                .toList();
+        if (!List.of(ALL, NONE).contains(chosen) && bugs.size() < names.size()) {
+            throw new IllegalArgumentException("No such bugs: " + chosen);
+        }
+        return bugs.stream();
     }
 }
