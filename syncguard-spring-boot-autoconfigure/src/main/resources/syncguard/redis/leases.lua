@@ -67,23 +67,24 @@ local function find_lease(lock_id)
     return { name = name, mode = mode, lock_id = lock_id, acquired_at = tonumber(id[3]), expires_at = expires_at }
 end
 
--- Keeps the counter of a key longer than the leases in this set.
-local function keep_counter(name, set)
-    local counter = key('fence', name)
-    local fence = tonumber(redis.call('GET', counter) or 0)
-    redis.call('PEXPIREAT', counter, text(math.max(fence / FENCES_PER_MILLI, last_expiry(set)) + RETENTION))
+-- Keeps the counter of a key longer than its leases, the last of which has this expiry. The last fence was drawn at
+-- this time or later, and has set an expiry of the counter that is nearly always later.
+local function keep_counter(name, last, drawn_at)
+    if last + TOLERANCE > drawn_at + RETENTION then
+        local counter = key('fence', name)
+        local fence = tonumber(redis.call('GET', counter) or 0)
+        redis.call('PEXPIREAT', counter, text(math.max(fence / FENCES_PER_MILLI, last) + RETENTION))
+    end
 end
 
 -- Sets the expiry of a lease.
 local function extend_lease(lease, expires_at)
-    local set, removed_at = key(LEASES[lease.mode], lease.name), text(expires_at + TOLERANCE)
+    local set = key(LEASES[lease.mode], lease.name)
     -- First a command that Redis allows with full memory. It allows the rest of the script then: a holder can extend.
-    redis.call('PEXPIREAT', key('id', lease.lock_id), removed_at)
+    redis.call('PEXPIREAT', key('id', lease.lock_id), text(expires_at + TOLERANCE))
     redis.call('ZADD', set, expires_at, lease.lock_id)
     -- Readers share a set, which has to outlive the last of them. An exclusive lease is alone in its set.
-    redis.call('PEXPIREAT', set, lease.mode == 'SHARED' and last_expiry(set) + TOLERANCE or removed_at)
-    -- The grant has set an expiry of the counter, which is nearly always later than that of the lease.
-    if expires_at + TOLERANCE > lease.acquired_at + RETENTION then
-        keep_counter(lease.name, set)
-    end
+    local last = lease.mode == 'SHARED' and last_expiry(set) or expires_at
+    redis.call('PEXPIREAT', set, last + TOLERANCE)
+    keep_counter(lease.name, last, lease.acquired_at)
 end

@@ -22,6 +22,8 @@ end
 local expires_at = now + ttl
 extend_lease(lease, expires_at)
 local fence = next_fence(lease.name)
+-- Again: with the fence, the counter has got an expiry that may be earlier than that of the lease.
+keep_counter(lease.name, expires_at, now)
 redis.call('HSET', key('id', lock_id), 'fence', string.format(FENCE_FORMAT, fence))
 local answer = { 'rotated', expires_at, fence }
 if expires_at >= lease.expires_at or redis.call('EXISTS', key('queue', lease.name)) == 0 then

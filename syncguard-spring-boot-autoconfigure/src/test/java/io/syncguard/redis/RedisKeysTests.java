@@ -121,6 +121,24 @@ class RedisKeysTests extends ContractFixture {
     }
 
     @Test
+    void a_counter_outlives_a_long_reader_behind_which_a_short_one_enters() {
+        AcquireRequest longest = held(reader(Duration.ofDays(60)));
+
+        held(reader());
+
+        assertExpiresAt(store.key("fence", KEY), end(longest) + RETENTION);
+    }
+
+    @Test
+    void a_counter_outlives_a_long_lease_that_takes_the_next_fence() {
+        AcquireRequest writer = held(writer());
+
+        rotate(writer, Duration.ofDays(30));
+
+        assertExpiresAt(store.key("fence", KEY), end(writer) + RETENTION);
+    }
+
+    @Test
     void a_counter_outlives_a_lease_that_extensions_keep_for_longer_than_its_retention() {
         AcquireRequest writer = held(writer());
         extend(writer, TTL);
