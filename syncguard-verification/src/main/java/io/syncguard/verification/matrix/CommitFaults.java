@@ -1,8 +1,11 @@
 package io.syncguard.verification.matrix;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
+import org.awaitility.Awaitility;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Faults between the check of a lock and the end of the commit under it, which the server delays. */
@@ -27,7 +30,8 @@ final class CommitFaults {
 
     private static final long TOLERANCE_MILLIS = 1000;
     private static final long MILLI = 1_000_000;
-    private static final long PATIENCE_MILLIS = 1500;
+    private static final long SOON_MILLIS = 1500;
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     private final Fleet fleet;
     private final JdbcTemplate jdbc;
@@ -46,17 +50,29 @@ final class CommitFaults {
 
     /** The commit comes when another process may hold the lock, if it is possible at all. */
     private void pause(Random random) throws Exception {
-        int victim = random.nextInt(fleet.size());
-        String process = Integer.toString(victim);
         long millis = ttlMillis + TOLERANCE_MILLIS + 400 + random.nextLong(600);
-        jdbc.update("INSERT INTO slowness VALUES (?, ?)", process, millis / 1000.0);
-        long patience = System.nanoTime() + PATIENCE_MILLIS * MILLI;
-        while (System.nanoTime() < patience && jdbc.queryForObject(UNDER_WAY, Long.class, process) == 0) {
-            LockSupport.parkNanos(MILLI);
-        }
+        int victim = Awaitility.await("a commit under way")
+                .atMost(PATIENCE)
+                .until(() -> commits(random.nextInt(fleet.size()), millis), OptionalInt::isPresent)
+                .getAsInt();
         fleet.paused(victim, () -> {
             jdbc.update("DELETE FROM slowness");
             LinkFaults.pause(random, millis, millis + 200);
         });
+    }
+
+    /** Delays the commits of the process, and returns it if one has begun soon. */
+    private OptionalInt commits(int victim, long millis) {
+        String process = Integer.toString(victim);
+        jdbc.update("INSERT INTO slowness VALUES (?, ?)", process, millis / 1000.0);
+        long soon = System.nanoTime() + SOON_MILLIS * MILLI;
+        while (System.nanoTime() < soon) {
+            if (jdbc.queryForObject(UNDER_WAY, Long.class, process) > 0) {
+                return OptionalInt.of(victim);
+            }
+            LockSupport.parkNanos(MILLI);
+        }
+        jdbc.update("DELETE FROM slowness");
+        return OptionalInt.empty();
     }
 }

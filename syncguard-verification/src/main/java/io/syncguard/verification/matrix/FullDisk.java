@@ -6,12 +6,17 @@ import io.syncguard.embedded.OwnPostgres;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.util.Random;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** A small disk with the table of the locks, which is filled up for a while. Needs Linux, and the right to mount. */
 final class FullDisk implements AutoCloseable {
+
+    /** PostgreSQL's SQLSTATE of a full disk. */
+    private static final String DISK_FULL = "53100";
 
     private final OwnPostgres server;
     private final JdbcTemplate jdbc;
@@ -46,7 +51,11 @@ final class FullDisk implements AutoCloseable {
         try {
             jdbc.execute("INSERT INTO filler SELECT repeat('x', 8000) FROM generate_series(1, 10000)");
         } catch (DataAccessException ex) {
-            return;
+            if (NestedExceptionUtils.getMostSpecificCause(ex) instanceof SQLException full
+                    && DISK_FULL.equals(full.getSQLState())) {
+                return;
+            }
+            throw ex;
         }
         throw new IllegalStateException("The disk does not fill up");
     }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * A campaign that can be run by its name.
@@ -40,6 +41,23 @@ record Plan<S extends Site>(
 
     Plan<S> butNot(Set<String> rules, String because) {
         return new Plan<>(name, load, site, faults, rules, because);
+    }
+
+    /** With those faults whose whole name matches. */
+    Plan<S> only(Pattern names) {
+        return new Plan<>(
+                name, load, site, (servers, fleet, of) -> matching(names, servers, fleet, of), notPromised, why);
+    }
+
+    private List<Fault> matching(Pattern names, S servers, Fleet fleet, Load of) {
+        List<Fault> all = faults.on(servers, fleet, of);
+        List<Fault> chosen = all.stream()
+                .filter(fault -> names.matcher(fault.name()).matches())
+                .toList();
+        if (chosen.isEmpty()) {
+            throw new IllegalArgumentException("No fault of " + name + " matches " + names + ": " + all);
+        }
+        return chosen;
     }
 
     /**

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import org.awaitility.Awaitility;
@@ -16,6 +17,8 @@ final class PostgresServerFaults {
 
     private static final String SESSIONS = "SELECT pid FROM pg_stat_activity WHERE usename = '" + PostgresSite.USER
             + "' AND backend_type = 'client backend'";
+
+    private static final Duration POLL = Duration.ofMillis(1);
 
     private final PostgresSite site;
     private final OwnPostgres server;
@@ -32,9 +35,15 @@ final class PostgresServerFaults {
                 Fault.crash(3, "the server is killed and started again", this::restart)
                         .everyNth(2),
                 Fault.of(3, "the server stands still", this::freeze).everyNth(2),
-                Fault.of(13, "statements are cancelled", random -> onSomeSessions("pg_cancel_backend")),
-                Fault.of(14, "sessions are terminated", random -> onSomeSessions("pg_terminate_backend")),
-                Fault.of(14, "the session for wake-ups is terminated", random -> terminateListeners()),
+                Fault.of(
+                        13,
+                        "statements are cancelled",
+                        random -> onSomeSessions("pg_cancel_backend", "state = 'active'")),
+                Fault.of(14, "sessions are terminated", random -> onSomeSessions("pg_terminate_backend", "true")),
+                Fault.of(
+                        14,
+                        "the session for wake-ups is terminated",
+                        random -> onSomeSessions("pg_terminate_backend", "query ILIKE 'LISTEN%'")),
                 Fault.of(18, "the schema script runs again", random -> runScript()),
                 Fault.of(
                         18,
@@ -52,7 +61,10 @@ final class PostgresServerFaults {
         return List.of(
                 Fault.crash(17, "the server is killed and started again, behind a pooler", this::restart)
                         .everyNth(4),
-                Fault.of(17, "the pooler's sessions are terminated", random -> onSomeSessions("pg_terminate_backend")));
+                Fault.of(
+                        17,
+                        "the pooler's sessions are terminated",
+                        random -> onSomeSessions("pg_terminate_backend", "true")));
     }
 
     /** @param disk made for this server */
@@ -102,14 +114,13 @@ final class PostgresServerFaults {
                 .until(() -> Boolean.FALSE.equals(jdbc.queryForObject("SELECT pg_is_in_recovery()", Boolean.class)));
     }
 
-    /** Each with a chance of a third. */
-    private void onSomeSessions(String function) {
-        jdbc.queryForList("SELECT " + function + "(pid) FROM (" + SESSIONS + ") AS sessions WHERE random() < 0.34");
-    }
-
-    private void terminateListeners() {
-        jdbc.queryForList("SELECT pg_terminate_backend(pid) FROM (" + SESSIONS
-                + " AND query ILIKE 'LISTEN%') AS sessions WHERE random() < 0.5");
+    /** Each with a chance of a third; looks again until one was hit. */
+    private void onSomeSessions(String function, String condition) {
+        Awaitility.await("a session with " + condition)
+                .pollInterval(POLL)
+                .until(() -> !jdbc.queryForList("SELECT " + function + "(pid) FROM (" + SESSIONS + " AND " + condition
+                                + ") AS sessions WHERE random() < 0.34")
+                        .isEmpty());
     }
 
     /** As an administrator does: the file that the library has written, in one transaction. */

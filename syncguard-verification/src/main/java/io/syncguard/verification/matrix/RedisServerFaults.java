@@ -69,14 +69,19 @@ final class RedisServerFaults {
         goOn.run();
     }
 
-    /** Each with a chance of a third. */
+    /** Each with a chance of a third; looks again until one was hit. */
     private void killConnections(Random random) {
-        commands()
+        Awaitility.await("a connection of the library").until(() -> killSome(random) > 0);
+    }
+
+    private long killSome(Random random) {
+        return commands()
                 .clientList()
                 .lines()
                 .filter(line -> line.contains("name=syncguard") && random.nextInt(3) == 0)
                 .map(line -> line.replaceFirst("^id=(\\d+) .*", "$1"))
-                .forEach(id -> commands().clientKill(KillArgs.Builder.id(Long.parseLong(id))));
+                .mapToLong(id -> commands().clientKill(KillArgs.Builder.id(Long.parseLong(id))))
+                .sum();
     }
 
     /** Of a master that does not exist: it keeps its data, and refuses writes. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.AfterAll;
@@ -32,6 +33,8 @@ class MatrixTests {
 
     private static final String PLANS = System.getProperty("syncguard.matrix.plans");
 
+    private static final Pattern FAULTS = Pattern.compile(System.getProperty("syncguard.matrix.faults", ".*"));
+
     private static final String PAGE = System.getProperty("syncguard.matrix.page");
 
     static Stream<Plan<?>> plans() {
@@ -52,7 +55,7 @@ class MatrixTests {
 
     private static void run(Plan<?> plan, int rounds, SoftAssertions judgement) throws Exception {
         long seed = Long.getLong("syncguard.stress.seed", new Random().nextInt(Integer.MAX_VALUE));
-        CampaignReport report = plan.run(rounds, seed, TOLERANCE);
+        CampaignReport report = plan.only(FAULTS).run(rounds, seed, TOLERANCE);
         System.out.println(report);
         if (PAGE != null) {
             ReliabilityPage.add(report);
