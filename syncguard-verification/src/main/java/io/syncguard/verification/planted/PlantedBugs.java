@@ -71,7 +71,10 @@ final class PlantedBugs {
                 new PlantedBug("redis-no-tolerance", "Redis: a lapsed key is free at once", REDIS_STRESS),
                 new PlantedBug(
                         "redis-own-grant-missed", "Redis: an acquire does not look for its own grant", REDIS_STRESS),
-                new PlantedBug("redis-counter-deleted", "Redis: a release deletes the counter", REDIS_STRESS),
+                new PlantedBug(
+                        "redis-counter-deleted",
+                        "Redis: a release deletes the counter of fences without the clock",
+                        REDIS_STRESS),
                 new PlantedBug("redis-extension-revives", "Redis: an extension revives a lapsed lease", REDIS_STRESS));
     }
 
