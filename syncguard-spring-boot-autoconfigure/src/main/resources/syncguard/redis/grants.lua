@@ -14,8 +14,7 @@ end
 -- everything else: with full memory Redis refuses it, and nothing has changed. Every fence is drawn here.
 --
 -- By the clock it is at least the clock in steps of ten microseconds, so it is also larger than the fences that a lost
--- counter has given: a grant and the loss of all keys behind it take longer than a step. The counter expires one
--- retention after the time that its fence stands for.
+-- counter has given in earlier steps. The counter expires one retention after the time that its fence stands for.
 local function next_fence(name)
     local counter = key('fence', name)
     local last = tonumber(redis.call('GET', counter) or 0)
