@@ -68,7 +68,7 @@ final class SoakPage {
         XYChart chart = new XYChartBuilder()
                 .width(WIDTH)
                 .height(HEIGHT)
-                .title(report.campaign().site() + ": percent of the median of the second quarter")
+                .title("Percent of the median of the second quarter")
                 .xAxisTitle("minutes")
                 .build();
         chart.getStyler().setLegendPosition(LegendPosition.OutsideE);
