@@ -7,6 +7,7 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import java.time.Duration;
 import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
 
 /** One thread that acquires and releases a lock again and again until it is ended. Its bodies are empty. */
 final class WakeUpClient implements Runnable {
@@ -16,6 +17,9 @@ final class WakeUpClient implements Runnable {
 
     /** Between two leases that are shortened, each of which takes the tolerance of a second to lapse. */
     private static final long BETWEEN_SHORTENINGS_NANOS = 1_500_000_000L;
+
+    /** Of a lease that is about to be shortened. */
+    private static final long HELD_NANOS = 10_000_000;
 
     private final LockManager locks;
     private final WakeUpMeter meter;
@@ -68,9 +72,9 @@ final class WakeUpClient implements Runnable {
 
     private void useRestlessly() {
         int what = random.nextInt(100);
-        if (what < 10) {
+        if (what < 20) {
             giveUp();
-        } else if (what < 20) {
+        } else if (what < 40) {
             beInterrupted();
         } else {
             use(request());
@@ -97,7 +101,7 @@ final class WakeUpClient implements Runnable {
 
     private void giveUp() {
         try {
-            locks.acquire(request().waitTime(Duration.ofMillis(1 + random.nextInt(20))))
+            locks.acquire(request().waitTime(Duration.ofMillis(1 << random.nextInt(8))))
                     .release();
         } catch (LockNotAcquiredException ex) {
             meter.gaveUp();
@@ -105,7 +109,7 @@ final class WakeUpClient implements Runnable {
     }
 
     private void beInterrupted() {
-        Interrupter.Interrupt interrupt = interrupter.interruptAfter(random.nextInt(15_000));
+        Interrupter.Interrupt interrupt = interrupter.interruptAfter(random.nextInt(1_000 << random.nextInt(8)));
         try {
             locks.acquire(request()).release();
         } catch (LockException ex) {
@@ -117,16 +121,24 @@ final class WakeUpClient implements Runnable {
 
     /** Ends the lease early without a release, by an extension or by {@code holdAtLeast}. */
     private void shorten() {
+        LockRequest request = random.nextBoolean() ? LockRequest.of(key).shared() : LockRequest.of(key);
         try {
             if (random.nextBoolean()) {
-                shorten(locks.acquire(request().noHeartbeat()));
+                shorten(hold(request.noHeartbeat()));
             } else {
-                locks.acquire(request().holdAtLeast(Duration.ofMillis(20))).release();
+                hold(request.holdAtLeast(SHORTENED)).release();
             }
             meter.shortened();
         } catch (LockException ex) {
             meter.failed(ex);
         }
+    }
+
+    /** Until others have queued, who expect the lease to last. */
+    private LockHandle hold(LockRequest request) {
+        LockHandle lock = locks.acquire(request);
+        LockSupport.parkNanos(HELD_NANOS);
+        return lock;
     }
 
     /** A lease that was not shortened is released: it would live for hours. */

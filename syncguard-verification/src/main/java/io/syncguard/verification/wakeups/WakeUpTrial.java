@@ -11,7 +11,9 @@ import java.util.List;
 public final class WakeUpTrial implements Trial {
 
     private static final int PROCESSES = 2;
-    private static final int THREADS = 8;
+
+    /** Of each process. On more keys, more waiters leave when a lease is about to lapse. */
+    private static final int THREADS = 32;
 
     private final int seconds;
 

@@ -14,9 +14,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A process whose waiters depend on wake-ups alone: a lease lives for hours, and the safety poll comes after an hour.
- * Some waiters accept a hand-over, others are woken. Half of the threads use a calm key, on which every caller waits to
- * the end. The other half use a restless key, on which some give up, are interrupted, or let a lease lapse early.
- * Bodies are empty.
+ * Some waiters accept a hand-over, others are woken. Every eight threads have two keys. Four use the calm one, on which
+ * every caller waits to the end. The others use the restless one, on which some give up, are interrupted, or let a lease
+ * lapse early. Bodies are empty.
  */
 public final class WakeUpWorker {
 
@@ -30,6 +30,8 @@ public final class WakeUpWorker {
 
     /** A waiter with a shorter ttl does not accept a hand-over. */
     private static final Duration TTL = WAITER_TTL;
+
+    private static final int THREADS_OF_KEYS = 8;
 
     private static final Duration NETWORK_TIMEOUT = Duration.ofSeconds(20);
 
@@ -77,8 +79,8 @@ public final class WakeUpWorker {
         threads = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             boolean restless = i % 2 == 1;
-            WakeUpClient.Use use =
-                    new WakeUpClient.Use(keys + (restless ? "-restless" : "-calm"), restless, i == 1 && shortens);
+            String key = keys + "-" + i / THREADS_OF_KEYS + (restless ? "-restless" : "-calm");
+            WakeUpClient.Use use = new WakeUpClient.Use(key, restless, i % THREADS_OF_KEYS == 1 && shortens);
             WakeUpClient client = new WakeUpClient(locks, meter, interrupter, use, new Random(random.nextLong()));
             clients.add(client);
             Thread thread = new Thread(client, "client-" + i);
