@@ -26,12 +26,11 @@ public final class LastLook {
             if (!live.containsKey(key)) {
                 recorder.write(at(looked, lookup(recorder, key)).answered(now, Outcome.NOT_HELD));
             }
-            live.getOrDefault(key, List.of())
-                    .forEach(lease -> recorder.write(at(looked, lookup(recorder, key))
-                            .answered(now, Outcome.OK)
-                            .ofLock(HistoryRecorder.hash(lease.lock().lockId()))
-                            .with(lease.lease())));
         });
+        live.forEach((key, leases) -> leases.forEach(lease -> recorder.write(at(looked, lookup(recorder, key))
+                .answered(now, Outcome.OK)
+                .ofLock(HistoryRecorder.hash(lease.lock().lockId()))
+                .with(lease.lease()))));
     }
 
     private static HistoryEvent lookup(HistoryRecorder recorder, String key) {

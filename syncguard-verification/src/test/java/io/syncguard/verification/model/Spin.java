@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
@@ -86,9 +85,7 @@ public final class Spin {
                 .start();
         try {
             String output = new String(process.getInputStream().readAllBytes());
-            if (!process.waitFor(1, TimeUnit.MINUTES)) {
-                throw new IOException("still running: " + command);
-            }
+            process.waitFor();
             return output;
         } finally {
             process.destroyForcibly();
