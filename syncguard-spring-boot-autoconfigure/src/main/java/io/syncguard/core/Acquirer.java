@@ -84,9 +84,10 @@ final class Acquirer {
         return new Acquisition(request, Duration.ZERO).acquire();
     }
 
-    static LockException shuttingDown(String key) {
+    /** @param cause the failure that the end of the connections may have caused; {@code null} if nothing was sent */
+    static LockException shuttingDown(String key, @Nullable Throwable cause) {
         return new LockException(
-                LockErrorCode.ABORTED, "No new locks, the application is shutting down: lock '" + key + "'");
+                LockErrorCode.ABORTED, "No new locks, the application is shutting down: lock '" + key + "'", cause);
     }
 
     /** The state of one call. */
@@ -182,7 +183,7 @@ final class Acquirer {
                 throw interrupted(null);
             }
             if (!grantsLocks.getAsBoolean()) {
-                throw shuttingDown(request.key());
+                throw shuttingDown(request.key(), null);
             }
             try {
                 return backend.acquire(attempt);
@@ -191,6 +192,10 @@ final class Acquirer {
                 // A driver or pool that was interrupted reports a broken connection.
                 if (Thread.currentThread().isInterrupted()) {
                     throw interrupted(ex);
+                }
+                // A connection was closed under a request that took long.
+                if (!grantsLocks.getAsBoolean()) {
+                    throw shuttingDown(request.key(), ex);
                 }
                 throw ex;
             }

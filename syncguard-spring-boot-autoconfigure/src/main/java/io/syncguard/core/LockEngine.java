@@ -240,7 +240,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         // Checked after the lease was added: either the engine that stops finds it, or this thread finds that it stops.
         if (!grantsLocks) {
             releaser.release(lease);
-            throw Acquirer.shuttingDown(request.key());
+            throw Acquirer.shuttingDown(request.key(), null);
         }
         transactionReleaser.deferReleaseToTransactionEnd(handle);
         return handle;

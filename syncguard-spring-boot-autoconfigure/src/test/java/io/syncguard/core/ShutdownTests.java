@@ -5,6 +5,7 @@ import static io.syncguard.core.EngineFixture.inAnotherThread;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
@@ -52,6 +53,20 @@ class ShutdownTests {
                 .withMessageContaining("shutting down")
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
         assertThat(fixture.backend.acquires).hasValue(0);
+    }
+
+    @Test
+    void a_request_that_the_end_of_the_connections_breaks_is_aborted() {
+        fixture.backend.beforeAcquire = () -> {
+            locks.stop();
+            throw InterceptedBackend.failure(LockErrorCode.INTERNAL);
+        };
+
+        assertThatExceptionOfType(LockException.class)
+                .isThrownBy(() -> locks.acquire(LockRequest.of("order:42")))
+                .withMessageContaining("shutting down")
+                .withCauseInstanceOf(LockBackendException.class)
+                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
     }
 
     @Test
