@@ -41,7 +41,7 @@ class ArchitectureTests {
     void the_rules_of_the_calls_share_no_code_with_the_checker_of_histories() {
         noClasses()
                 .that()
-                .haveNameMatching(".*\\.(Call|CallLog|CallRules|CalmRules|Gaps|Absences)(\\$.*)?")
+                .haveNameMatching(".*\\.(Call|CallLog|CallRules|CalmRules|ServedRule|Gaps|Absences)(\\$.*)?")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(HISTORY)

@@ -16,12 +16,6 @@ import java.util.stream.Stream;
 /** Judges what the processes of a campaign did, when all have ended. */
 final class CampaignJudge {
 
-    private static final long WAITER_TTL_MILLIS = 5000;
-    private static final long RECOVERY_MILLIS = 500;
-
-    /** Two network timeouts, in which the release of an acquire in doubt arrives. */
-    private static final long IN_DOUBT_MILLIS = 2 * Site.NETWORK_TIMEOUT_MILLIS;
-
     private static final long MILLI = 1_000_000;
 
     private static final String OUT_OF_ORDER = """
@@ -63,7 +57,8 @@ final class CampaignJudge {
         List<String> violations = new ArrayList<>(judgement.violations());
         violations.addAll(CallRules.check(calls));
         violations.addAll(CallRules.hangs(calls, Site.NETWORK_TIMEOUT_MILLIS, absences, tolerance));
-        violations.addAll(unserved(calls, gaps));
+        violations.addAll(
+                new ServedRule(site, plan.load().ttlMillis(), absences, rounds, tolerance).check(calls, gaps));
         violations.addAll(whileCalm(calls, gaps));
         late.stream()
                 .filter(effect -> !isPlain(effect))
@@ -90,53 +85,6 @@ final class CampaignJudge {
 
     private static boolean isPlain(Map<String, Object> effect) {
         return effect.get("kind").equals(Kind.PLAIN.name());
-    }
-
-    private List<String> unserved(List<Call> calls, List<Gap> gaps) {
-        return gaps.stream()
-                .filter(gap -> isTooLong(gap, calls))
-                .map(gap -> "SERVED: the key " + gap.key() + " had no holder for " + gap.nanos() / MILLI
-                        + " ms although somebody waited, from " + gap.from() + ", while " + during(gap))
-                .toList();
-    }
-
-    /**
-     * Longer than a dead holder or a dead waiter explains. The time of a fault, of the pause before the next attempt to
-     * connect, and of a stalled machine is extra.
-     */
-    private boolean isTooLong(Gap gap, List<Call> calls) {
-        long least = tolerance.toMillis() + RECOVERY_MILLIS;
-        if (gap.nanos() <= least * MILLI) {
-            return false;
-        }
-        long faulty = rounds.stream()
-                .mapToLong(round -> gap.overlap(round.from(), connected(round)))
-                .sum();
-        boolean mayBeDead = site.bringsBackEnded()
-                || calls.stream().anyMatch(call -> call.mayLeaveEntry(gap, absences, WAITER_TTL_MILLIS * MILLI));
-        // A release may have handed the key over to the dead waiter.
-        long lease = mayBeDead
-                ? Math.max(plan.load().ttlMillis(), WAITER_TTL_MILLIS)
-                : plan.load().ttlMillis();
-        // While all processes live, nobody waits for the end of a lease: what is in doubt is released in the
-        // background.
-        boolean allLive = !site.bringsBackEnded()
-                && !absences.isAnyAbsent(gap.from() - plan.load().ttlMillis() * MILLI, gap.to());
-        long allowed = (allLive ? Math.min(lease, IN_DOUBT_MILLIS) : lease) + least;
-        return gap.nanos() - faulty - absences.ofMachine(gap.from(), gap.to()) > allowed * MILLI;
-    }
-
-    /** When all processes have tried to connect again. */
-    private long connected(Round round) {
-        return round.healed() + site.longestPauseAfter((round.healed() - round.from()) / MILLI) * MILLI;
-    }
-
-    /** The faults at that time, for somebody who looks for the reason. */
-    private List<String> during(Gap gap) {
-        return rounds.stream()
-                .filter(round -> round.overlaps(gap))
-                .map(round -> round.fault().name())
-                .toList();
     }
 
     private List<String> whileCalm(List<Call> calls, List<Gap> gaps) {

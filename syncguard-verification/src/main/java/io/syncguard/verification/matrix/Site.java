@@ -8,7 +8,7 @@ import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The servers of a run, and how the processes reach them. */
-interface Site extends AutoCloseable {
+interface Site extends ServedRule.Recovery, AutoCloseable {
 
     /** Of the locks, in milliseconds. */
     long NETWORK_TIMEOUT_MILLIS = 2000;
@@ -47,22 +47,6 @@ interface Site extends AutoCloseable {
 
     /** The number of connections that the processes still have. */
     long connections();
-
-    /**
-     * How long processes may pause before they connect again after an outage of this length, in milliseconds. A pool
-     * of HikariCP doubles its pauses, up to five seconds.
-     */
-    default long longestPauseAfter(long outageMillis) {
-        return Math.min(outageMillis, 5000);
-    }
-
-    /**
-     * Whether the server may start with leases and queue entries that had ended: they keep a key from others like those
-     * of a dead process.
-     */
-    default boolean bringsBackEnded() {
-        return false;
-    }
 
     @Override
     void close() throws IOException;
