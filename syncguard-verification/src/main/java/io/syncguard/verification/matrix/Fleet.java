@@ -103,11 +103,16 @@ final class Fleet {
 
     /** Asks it to end, waits for the end, and starts a successor. */
     void terminateAndReplace(int index) throws Exception {
+        terminate(index);
+        replace(index);
+    }
+
+    /** Without a successor. */
+    void terminate(int index) throws Exception {
         WorkerProcess victim = get(index);
         victim.terminate();
         victim.awaitExit();
         gone(victim, System.nanoTime());
-        replace(index);
     }
 
     private synchronized void gone(WorkerProcess victim, long at) {
@@ -148,8 +153,16 @@ final class Fleet {
         }
     }
 
-    private interface Pause {
+    interface Pause {
         void last() throws Exception;
+    }
+
+    /** All processes share one processor for this action. */
+    void onOneProcessor(Pause meanwhile) throws Exception {
+        List<Long> pids = current.stream().map(WorkerProcess::pid).toList();
+        Processors.shareOne(pids);
+        meanwhile.last();
+        Processors.shareAll(pids);
     }
 
     /** Lets all processes end. */

@@ -134,7 +134,8 @@ final class Plans {
         ProcessFaults processes = new ProcessFaults(fleet, load);
         return all(Stream.of(
                 processes.all(),
-                List.of(processes.killBeforeAnswer(site.links()), Fault.calm().everyNth(10)),
+                processes.onLinks(site.links()),
+                List.of(Fault.calm().everyNth(10)),
                 new CommitFaults(fleet, site, load.ttlMillis()).all(),
                 new LinkFaults(site.links(), load).all(),
                 new PostgresServerFaults(site).all()));
@@ -144,7 +145,8 @@ final class Plans {
         ProcessFaults processes = new ProcessFaults(fleet, load);
         return all(Stream.of(
                 processes.all(),
-                List.of(processes.killBeforeAnswer(site.links()), Fault.calm().everyNth(10)),
+                processes.onLinks(site.links()),
+                List.of(Fault.calm().everyNth(10)),
                 new LinkFaults(site.links(), load).all(),
                 new RedisServerFaults(site).lossless()));
     }

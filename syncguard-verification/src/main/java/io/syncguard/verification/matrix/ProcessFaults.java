@@ -2,12 +2,14 @@ package io.syncguard.verification.matrix;
 
 import io.syncguard.verification.matrix.FaultyLink.Way;
 import io.syncguard.verification.matrix.Fleet.Load;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
 /** Faults of the processes. */
 final class ProcessFaults {
 
+    private static final long MILLI = 1_000_000;
     private static final long TOLERANCE_MILLIS = 1000;
 
     private final Fleet fleet;
@@ -19,21 +21,42 @@ final class ProcessFaults {
     }
 
     /** @param links to the server, one for each process */
-    Fault killBeforeAnswer(List<FaultyLink> links) {
-        return Fault.of(1, "a process is killed when the server has acted, before the answer", random -> {
-                    int victim = fleet.mortal(random);
-                    FaultyLink link = links.get(victim);
-                    link.drop(Way.ANSWERS);
-                    LinkFaults.pause(random, 5, 60);
-                    fleet.kill(victim);
-                    link.heal();
-                    fleet.replace(victim);
-                })
-                .everyNth(2);
+    List<Fault> onLinks(List<FaultyLink> links) {
+        return List.of(
+                Fault.of(
+                                1,
+                                "a process is killed when the server has acted, before the answer",
+                                random -> killBeforeAnswer(random, links))
+                        .everyNth(2),
+                Fault.of(
+                                16,
+                                "a process is asked to end while its server is slow",
+                                random -> terminateWhileSlow(random, links))
+                        .everyNth(2));
+    }
+
+    private void killBeforeAnswer(Random random, List<FaultyLink> links) throws Exception {
+        int victim = fleet.mortal(random);
+        FaultyLink link = links.get(victim);
+        link.drop(Way.ANSWERS);
+        LinkFaults.pause(random, 5, 60);
+        fleet.kill(victim);
+        link.heal();
+        fleet.replace(victim);
+    }
+
+    private void terminateWhileSlow(Random random, List<FaultyLink> links) throws Exception {
+        int victim = fleet.mortal(random);
+        FaultyLink link = links.get(victim);
+        link.delay((ttlMillis / 10 + random.nextLong(ttlMillis)) * MILLI);
+        LinkFaults.pause(random, 5, 60);
+        fleet.terminate(victim);
+        link.heal();
+        fleet.replace(victim);
     }
 
     List<Fault> all() {
-        return List.of(
+        List<Fault> faults = new ArrayList<>(List.of(
                 Fault.of(1, "a process is killed", random -> fleet.killAndReplace(fleet.mortal(random)))
                         .everyNth(2),
                 Fault.of(2, "a process is paused for longer than its leases", this::pause),
@@ -45,7 +68,12 @@ final class ProcessFaults {
                         16,
                         "a process is asked to end while it holds locks",
                         random -> fleet.terminateAndReplace(fleet.mortal(random))),
-                Fault.of(20, "all processors are busy", random -> tell(random, Shop.SPIN, 1000)));
+                Fault.of(20, "all processors are busy", random -> tell(random, Shop.SPIN, 1000))));
+        if (Processors.canBeAssigned()) {
+            faults.add(Fault.of(20, "all processes share one processor, and it is busy", this::starve)
+                    .everyNth(2));
+        }
+        return faults;
     }
 
     private void pause(Random random) throws Exception {
@@ -59,6 +87,10 @@ final class ProcessFaults {
     /** Longer than the ttl and the tolerance, so that another process holds the lock before this one goes on. */
     private void outliveLeases(Random random) {
         LinkFaults.pause(random, ttlMillis, ttlMillis + 2 * TOLERANCE_MILLIS);
+    }
+
+    private void starve(Random random) throws Exception {
+        fleet.onOneProcessor(() -> tell(random, Shop.SPIN, 1000));
     }
 
     private void tell(Random random, String command, long mostMillis) throws Exception {
