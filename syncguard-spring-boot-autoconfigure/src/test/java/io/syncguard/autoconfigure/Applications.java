@@ -55,14 +55,14 @@ final class Applications {
         return new ApplicationContextRunner().withConfiguration(ours());
     }
 
-    /** The auto-configurations that the library registers. */
+    /** The auto-configurations that the library registers, without those of the support for Spring Boot 3. */
     static AutoConfigurations ours() {
         ClassLoader classLoader = Applications.class.getClassLoader();
         return AutoConfigurations.of(StreamSupport.stream(
                         ImportCandidates.load(AutoConfiguration.class, classLoader)
                                 .spliterator(),
                         false)
-                .filter(name -> name.startsWith("io.syncguard."))
+                .filter(name -> name.startsWith("io.syncguard.autoconfigure."))
                 .map(name -> ClassUtils.resolveClassName(name, classLoader))
                 .toArray(Class<?>[]::new));
     }

@@ -37,6 +37,7 @@ public final class WorkerProcess {
     private final Path log;
     private final Process process;
     private final Writer input;
+    private final Thread reader;
     private final CompletableFuture<Long> ready = new CompletableFuture<>();
     private final long launchedAt = System.nanoTime();
 
@@ -77,7 +78,7 @@ public final class WorkerProcess {
             throw new UncheckedIOException(ex);
         }
         this.input = process.outputWriter(StandardCharsets.US_ASCII);
-        Thread reader = new Thread(this::readOutput, "output-of-" + name);
+        this.reader = new Thread(this::readOutput, "output-of-" + name);
         reader.setDaemon(true);
         reader.start();
     }
@@ -152,11 +153,16 @@ public final class WorkerProcess {
         if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
             throw new IllegalStateException(name + " did not end within " + STOP_SECONDS + " s, see " + log);
         }
+        reader.join();
     }
 
     /** @return whether it ended by itself, without an error */
     public boolean awaitEnd() throws InterruptedException {
-        return process.waitFor(STOP_SECONDS, TimeUnit.SECONDS) && process.exitValue() == 0;
+        if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+            return false;
+        }
+        reader.join();
+        return process.exitValue() == 0;
     }
 
     private void signal(String signal) throws Exception {

@@ -75,7 +75,55 @@ final class PlantedBugs {
                         "redis-counter-deleted",
                         "Redis: a release deletes the counter of fences without the clock",
                         REDIS_STRESS),
-                new PlantedBug("redis-extension-revives", "Redis: an extension revives a lapsed lease", REDIS_STRESS));
+                new PlantedBug("redis-extension-revives", "Redis: an extension revives a lapsed lease", REDIS_STRESS),
+                new PlantedBug(
+                        "interrupted-release-late",
+                        "a release that an interrupt broke is left to the background",
+                        new TestTrial("io.syncguard.core.InterruptTests")),
+                new PlantedBug(
+                        "one-session-ends-all-waits",
+                        "one broken session ends the wait of all waiters of a process",
+                        new TestTrial("io.syncguard.core.FailingWaitTests")),
+                new PlantedBug(
+                        "acquirers-transaction-forgotten",
+                        "a lock that another thread gives back is free before the acquirer's transaction has ended",
+                        new TestTrial("io.syncguard.core.TransactionBoundaryTests")),
+                new PlantedBug(
+                        "late-release-not-guarded",
+                        "a lock that is given back while the commit begins is not looked at",
+                        new TestTrial("io.syncguard.autoconfigure.TransactionEndTests")),
+                new PlantedBug(
+                        "first-extension-late",
+                        "the first heartbeat after a hand-over comes late",
+                        new TestTrial("io.syncguard.core.DirectHandOverTests")),
+                new PlantedBug(
+                        "every-message-believed",
+                        "a hand-over is believed without its secret",
+                        new TestTrial("io.syncguard.postgres.PostgresForgedMessagesTests")),
+                new PlantedBug(
+                        "error-ends-heartbeat",
+                        "an Error, such as a lack of threads, ends the heartbeat",
+                        new TestTrial("io.syncguard.core.ErrorTests")),
+                new PlantedBug(
+                        "error-ends-campaign",
+                        "an Error at an election ends the campaign",
+                        new TestTrial("io.syncguard.leader.LeaderErrorTests")),
+                new PlantedBug(
+                        "late-extension-forgotten",
+                        "a short extension that arrives late ends a lease earlier than its holder knows",
+                        new TestTrial("io.syncguard.core.LateExtensionTests")),
+                new PlantedBug(
+                        "loss-after-commit",
+                        "a loss is reported although the commit has succeeded",
+                        new TestTrial("io.syncguard.autoconfigure.PinnedLeaseTests")),
+                new PlantedBug(
+                        "redis-counter-expires",
+                        "Redis: after a rotation, the counter of fences expires before a long lease",
+                        new TestTrial("io.syncguard.redis.RedisKeysTests")),
+                new PlantedBug(
+                        "released-under-cancelled-body",
+                        "a cancelled subscription releases its lock while its body still runs",
+                        new TestTrial("io.syncguard.reactive.ReactiveLockTemplateTests")));
     }
 
     /** Each kind of run. */
