@@ -1,16 +1,31 @@
 package io.syncguard.benchmarks;
 
 import io.syncguard.embedded.OwnRedis;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.springframework.util.FileSystemUtils;
 
-/** A Redis with databases of many numbers. It writes nothing to the disk. */
+/** A Redis with databases of many numbers. It writes nothing to the disk, if the settings do not say otherwise. */
 final class RedisServer implements Server {
 
-    private final OwnRedis redis = new OwnRedis();
+    private final Path files = Files.createTempDirectory("syncguard-redis-");
+    private final OwnRedis redis;
+
+    /** @param settings lines of its configuration file */
+    RedisServer(String... settings) throws IOException {
+        redis = new OwnRedis(Stream.concat(Stream.of("dir \"" + files + "\""), Stream.of(settings))
+                .toArray(String[]::new));
+    }
 
     @Override
     public String description() {
-        return "Redis " + info("redis_version") + ", appendonly = "
-                + redis.commands().configGet("appendonly").get("appendonly");
+        return "Redis " + info("redis_version") + ", " + setting("appendonly") + ", " + setting("appendfsync");
+    }
+
+    private String setting(String name) {
+        return name + " = " + redis.commands().configGet(name).get(name);
     }
 
     @Override
@@ -35,7 +50,8 @@ final class RedisServer implements Server {
     }
 
     @Override
-    public void close() {
+    public void close() throws IOException {
         redis.close();
+        FileSystemUtils.deleteRecursively(files);
     }
 }

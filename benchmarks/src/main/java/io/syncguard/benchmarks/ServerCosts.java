@@ -25,7 +25,7 @@ import org.springframework.context.ConfigurableApplicationContext;
  * from it what a server can carry.
  *
  * <p>Arguments: rounds (5), seconds per measurement (4), a part of the names of measurements (all). Starts a PostgreSQL
- * with durable settings, and a Redis.
+ * with durable settings, a Redis, and one that answers a change when it is on the disk.
  */
 public final class ServerCosts {
 
@@ -69,13 +69,15 @@ public final class ServerCosts {
     public static void main(String[] args) throws Exception {
         int count = args.length > 0 ? Integer.parseInt(args[0]) : 5;
         Duration duration = Duration.ofSeconds(args.length > 1 ? Integer.parseInt(args[1]) : 4);
-        for (Store store : Store.values()) {
-            measure(store, new Rounds(count, duration, true), args.length > 2 ? args[2] : "");
-        }
+        Rounds rounds = new Rounds(count, duration, true);
+        String part = args.length > 2 ? args[2] : "";
+        measure(Store.POSTGRES, new PostgresServer(), rounds, part);
+        measure(Store.REDIS, new RedisServer(), rounds, part);
+        measure(Store.REDIS, new RedisServer("appendonly yes", "appendfsync always"), rounds, part);
     }
 
-    private static void measure(Store store, Rounds rounds, String part) throws Exception {
-        try (Server server = store.start()) {
+    private static void measure(Store store, Server server, Rounds rounds, String part) throws Exception {
+        try (server) {
             System.out.println(server.description() + "; " + rounds.description());
             ServerCosts costs = new ServerCosts(store, server, rounds);
             try {
