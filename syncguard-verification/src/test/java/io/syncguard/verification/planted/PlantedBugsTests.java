@@ -21,7 +21,7 @@ class PlantedBugsTests {
 
     private static final String ALL = "all";
     private static final String NONE = "none";
-    private static final String FEW = "deadline-from-reply,heartbeat-by-key";
+    private static final String FEW = "deadline-from-reply,heartbeat-by-key,interrupted-release-late";
     private static final int SECONDS = 60;
     private static final long SEED = Long.getLong("syncguard.planted.seed", 1);
 
