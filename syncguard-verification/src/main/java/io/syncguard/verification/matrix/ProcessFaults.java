@@ -72,6 +72,8 @@ final class ProcessFaults {
         if (Processors.canBeAssigned()) {
             faults.add(Fault.of(20, "all processes share one processor, and it is busy", this::starve)
                     .everyNth(2));
+        } else {
+            System.out.println("No processes that share one processor: that needs Linux, and taskset of util-linux");
         }
         return faults;
     }

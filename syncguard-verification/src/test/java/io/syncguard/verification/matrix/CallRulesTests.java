@@ -100,6 +100,11 @@ class CallRulesTests {
     }
 
     @Test
+    void the_time_of_the_body_does_not_count() {
+        assertThat(hangs(used("p1", Kind.PLAIN, 10, 3110, 9000, 1))).isEmpty();
+    }
+
+    @Test
     void the_time_in_which_its_process_was_paused_does_not_count() {
         absences.add(List.of(new Absence("p1", Calls.nanos(1000), Calls.nanos(2000))));
 
