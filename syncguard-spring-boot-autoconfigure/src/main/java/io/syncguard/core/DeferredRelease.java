@@ -1,8 +1,8 @@
 package io.syncguard.core;
 
 /**
- * When the release of one handle is sent: after its holder has released it, and after the end of the transactions in
- * which it was acquired and released. Threads may share it.
+ * When the release of one handle is sent: after its holder has released it, and after the end of the transactions that
+ * are bound to it. Threads may share it.
  */
 final class DeferredRelease {
 
@@ -16,10 +16,16 @@ final class DeferredRelease {
         REPEATED
     }
 
+    private enum State {
+        NOT_RELEASED,
+        PENDING,
+        SENT
+    }
+
     /** Guarded by this, as the other field is: so exactly one thread has to send the release. */
     private int openTransactions;
 
-    private boolean released;
+    private State state = State.NOT_RELEASED;
 
     synchronized void transactionBegan() {
         openTransactions++;
@@ -28,19 +34,29 @@ final class DeferredRelease {
     /** Returns whether the release is to be sent now. */
     synchronized boolean transactionEnded() {
         openTransactions--;
-        return released && openTransactions == 0;
+        if (state != State.PENDING || openTransactions > 0) {
+            return false;
+        }
+        state = State.SENT;
+        return true;
     }
 
-    synchronized Answer release() {
-        if (released) {
+    /** @param isHeld whether a transaction can still commit under the lease. The release of a lost one waits for none */
+    synchronized Answer release(boolean isHeld) {
+        if (state != State.NOT_RELEASED) {
             return Answer.REPEATED;
         }
-        released = true;
-        return openTransactions == 0 ? Answer.SEND : Answer.DEFERRED;
+        state = isHeld && openTransactions > 0 ? State.PENDING : State.SENT;
+        return state == State.PENDING ? Answer.DEFERRED : Answer.SEND;
     }
 
     /** Whether the release waits for the end of a transaction. */
     synchronized boolean isPending() {
-        return released && openTransactions > 0;
+        return state == State.PENDING;
+    }
+
+    /** Whether the holder has released the handle. */
+    synchronized boolean isReleased() {
+        return state != State.NOT_RELEASED;
     }
 }

@@ -5,6 +5,7 @@ import io.syncguard.CurrentLocks;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockReason;
+import io.syncguard.LockRequest;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -20,8 +21,9 @@ public final class GuardedLease {
         this.guard = guard == CommitGuard.DEFAULT ? handle.transactions().defaultGuard() : guard;
     }
 
-    static GuardedLease of(LeaseHandle handle) {
-        return new GuardedLease(handle, handle.request().commitGuard());
+    /** @param request of the holder, or of a body that joined it */
+    static GuardedLease of(LeaseHandle handle, LockRequest request) {
+        return new GuardedLease(handle, request.commitGuard());
     }
 
     /** Those under whose bodies the running thread works. The strictest guard of the bodies of one lease counts. */
@@ -30,11 +32,20 @@ public final class GuardedLease {
         for (LockHandle view : CurrentLocks.innermostFirst()) {
             LeaseHandle handle = LeaseHandle.of(view);
             if (handle != null) {
-                GuardedLease lease = new GuardedLease(handle, view.request().commitGuard());
-                leases.merge(handle, lease, GuardedLease::stricter);
+                leases.merge(handle, of(handle, view.request()), GuardedLease::stricter);
             }
         }
         return leases.values();
+    }
+
+    /** Binds the transaction that the running thread has begun under its bodies to their leases. */
+    public static void bindTransactionOfRunningThread() {
+        for (LockHandle view : CurrentLocks.innermostFirst()) {
+            LeaseHandle handle = LeaseHandle.of(view);
+            if (handle != null) {
+                handle.bindTransaction(view.request());
+            }
+        }
     }
 
     /** The transactions that its engine sees. */
@@ -54,9 +65,9 @@ public final class GuardedLease {
         return guard;
     }
 
-    /** Whether its holder has released it, and the release waits for the end of a transaction. */
-    public boolean isDeferred() {
-        return handle.deferredRelease().isPending();
+    /** Whether it is held, by the local deadline. */
+    public boolean isHeld() {
+        return handle.isHeld();
     }
 
     /** @throws LockLostException unless it is held, by the local deadline */
@@ -71,8 +82,8 @@ public final class GuardedLease {
     }
 
     /**
-     * A transaction that had pinned it has committed. It was held after the pin, so a loss until now belongs to the
-     * commit.
+     * A transaction that had pinned it has committed. It was held after the pin, so a loss until now does not concern
+     * what was written.
      */
     public void committed() {
         if (handle.state() == LockHandle.State.LOST) {
@@ -80,12 +91,8 @@ public final class GuardedLease {
         }
     }
 
-    /** Whether both are of the same grant. */
-    public boolean isSameAs(GuardedLease other) {
-        return handle == other.handle;
-    }
-
-    private GuardedLease stricter(GuardedLease other) {
+    /** The one of two of the same lease whose guard is stricter. */
+    public GuardedLease stricter(GuardedLease other) {
         return guard.compareTo(other.guard) >= 0 ? this : other;
     }
 }

@@ -89,7 +89,7 @@ final class JoinedHandle implements LockHandle {
     @Override
     public void close() {
         release();
-        outer.requireNotLost();
+        outer.joinedBodyEnded();
     }
 
     @Override

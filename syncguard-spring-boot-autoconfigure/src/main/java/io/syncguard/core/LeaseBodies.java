@@ -69,7 +69,7 @@ final class LeaseBodies {
 
     /**
      * Whether the lease was lost during a commit that succeeded. It was pinned, so that nobody was granted the key
-     * before: an exception would contradict the data.
+     * before: an exception because of that commit would contradict the data.
      */
     boolean wereCommitted() {
         return committed;

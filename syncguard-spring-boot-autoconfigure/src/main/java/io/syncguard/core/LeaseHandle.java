@@ -107,15 +107,16 @@ final class LeaseHandle implements LockHandle {
         return releaser.release(this);
     }
 
+    /** Only the server knows whether the body met another holder after a commit during which the lease was lost. */
     @Override
     public void close() {
-        if (!release()) {
-            requireNotLost();
+        if (bodies.wereCommitted() ? !releaser.releaseAfterCommit(this) : !release() && state() == State.LOST) {
+            throw lostException();
         }
     }
 
-    /** Throws if the lock was lost, except during a commit that succeeded. */
-    void requireNotLost() {
+    /** A body that joined has ended. After a loss during a commit, the end of the outer body reports what came later. */
+    void joinedBodyEnded() {
         if (state() == State.LOST && !bodies.wereCommitted()) {
             throw lostException();
         }
@@ -148,6 +149,7 @@ final class LeaseHandle implements LockHandle {
         try {
             // Checked after the body was added: a loss from here on finds the body.
             requireHeld(view);
+            bindTransaction(view.request());
             return CurrentLocks.call(view, task);
         } catch (Throwable failure) {
             if (isInterruptedByLoss(body, failure)) {
@@ -175,6 +177,11 @@ final class LeaseHandle implements LockHandle {
     /** The handle behind a view; {@code null} for a handle that is not of this library. */
     static @Nullable LeaseHandle of(LockHandle handle) {
         return handle instanceof JoinedHandle joined ? joined.outer() : handle instanceof LeaseHandle own ? own : null;
+    }
+
+    /** Binds the running thread's transaction, if there is one, to the lease. */
+    void bindTransaction(LockRequest request) {
+        releaser.bindTransaction(this, request);
     }
 
     /** Which transactions its release waits for. */

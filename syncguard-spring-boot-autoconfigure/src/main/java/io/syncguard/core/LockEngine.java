@@ -242,7 +242,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
             releaser.release(lease);
             throw Acquirer.shuttingDown(request.key(), null);
         }
-        transactionReleaser.deferReleaseToTransactionEnd(handle);
+        handle.bindTransaction(request);
         return handle;
     }
 }

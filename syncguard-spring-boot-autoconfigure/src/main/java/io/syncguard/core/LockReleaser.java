@@ -59,6 +59,28 @@ final class LockReleaser {
     }
 
     /**
+     * Releases a lease that was lost while a transaction committed under it.
+     *
+     * @return whether the server had it until now, lapsed or not: then nobody else was granted the key
+     */
+    boolean releaseAfterCommit(Lease lease) {
+        try {
+            ReleaseResult result = uninterrupted(() -> end(lease));
+            if (result == ReleaseResult.BUSY) {
+                background.release(lease);
+            }
+            return result != ReleaseResult.NOT_FOUND;
+        } catch (RuntimeException | Error ex) {
+            background.release(lease);
+            Shielded.log(() -> log.debug(
+                    "Lock '" + OneLine.of(lease.key()) + "' is reported as lost: the server does not tell whether it"
+                            + " kept it until the body ended",
+                    ex));
+            return false;
+        }
+    }
+
+    /**
      * Releases a lease of another process.
      *
      * @param patience how long the background repeats it while another transaction locks the row

@@ -5,8 +5,8 @@ import io.syncguard.LockException;
 import io.syncguard.LockRequest;
 
 /**
- * Shows the caller's transactions to the engine. A lock that is acquired or released inside a transaction is released
- * after its end: before, the next holder would not see what the transaction wrote.
+ * Shows the caller's transactions to the engine. A transaction that worked under a lock commits only while the lock is
+ * held, and the lock is released after its end: before, the next holder would not see what the transaction wrote.
  */
 @FunctionalInterface
 public interface TransactionBoundary {
@@ -15,14 +15,16 @@ public interface TransactionBoundary {
     TransactionBoundary NONE = (lease, afterCompletion) -> false;
 
     /**
-     * Registers a lease and an action for the end of the running thread's transaction. The action does not run before
-     * this method has returned.
+     * Binds the running thread's transaction to a lease, for the rest of the transaction. A second call for the same
+     * lease can only make the guard stricter.
      *
-     * @param lease has to be held when the transaction commits, if its release is deferred then
-     * @param afterCompletion runs once when the transaction has ended, however it ended, on whatever thread ends it
-     * @return {@code false} when the running thread is in no transaction; then the action does not run
+     * @param lease has to be held when the transaction commits, unless its guard is off
+     * @param afterCompletion runs once when the transaction has ended, however it ended, on whatever thread ends it; not
+     *     before this method has returned
+     * @return whether this call has bound them; {@code false} if there is no transaction, or they were bound before: then
+     *     the action does not run
      */
-    boolean atEnd(GuardedLease lease, Runnable afterCompletion);
+    boolean bind(GuardedLease lease, Runnable afterCompletion);
 
     /**
      * Called before a request is sent.

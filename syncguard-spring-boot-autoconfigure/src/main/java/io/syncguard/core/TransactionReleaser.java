@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.LockRequest;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -8,9 +9,9 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Releases handles, but not before the transactions have ended in which they were acquired or released: the next holder
- * must see what was written under them. Until then a request for the same key by a thread in such a transaction joins
- * the handle. Otherwise the thread would wait for itself.
+ * Binds transactions to handles, and releases a handle when the transactions that are bound to it have ended: the next
+ * holder must see what was written under it. Until then a request for the same key by a thread in such a transaction
+ * joins the handle. Otherwise the thread would wait for itself.
  */
 final class TransactionReleaser {
 
@@ -18,9 +19,8 @@ final class TransactionReleaser {
     private final LockReleaser releaser;
 
     /**
-     * By the thread in whose transaction a handle was acquired or released, one entry for each of the two. That thread
-     * adds the entry. The thread that ends the transaction, which may be another one, removes it: a pooled thread must
-     * not retain it.
+     * By the thread whose transaction is bound, one entry for each transaction and handle. That thread adds the entry.
+     * The thread that ends the transaction, which may be another one, removes it: a pooled thread must not retain it.
      */
     private final ConcurrentMap<Thread, Collection<LeaseHandle>> handles = new ConcurrentHashMap<>();
 
@@ -29,35 +29,43 @@ final class TransactionReleaser {
         this.releaser = releaser;
     }
 
-    /** Makes a release of the handle wait for the end of the running transaction, if there is one. */
-    void deferReleaseToTransactionEnd(LeaseHandle handle) {
+    /** Binds the running transaction, if there is one, to the handle. */
+    void bindTransaction(LeaseHandle handle, LockRequest request) {
         Thread thread = Thread.currentThread();
-        GuardedLease lease = GuardedLease.of(handle);
-        if (transactions.atEnd(lease, () -> transactionEnded(thread, handle))) {
+        GuardedLease lease = GuardedLease.of(handle, request);
+        if (transactions.bind(lease, () -> transactionEnded(thread, handle))) {
             handle.deferredRelease().transactionBegan();
             handles.compute(thread, (same, ofThread) -> with(handle, ofThread));
         }
     }
 
     /**
-     * Releases the handle, at once or at the end of the last transaction.
+     * Releases the handle, at once or at the end of the last transaction. Its first release belongs to the work under
+     * it. So that also binds the running transaction, if the lease was lost before, too.
      *
      * @return whether it was held until now
      */
     boolean release(LeaseHandle handle) {
         DeferredRelease deferred = handle.deferredRelease();
-        if (deferred.isPending()) {
+        if (deferred.isReleased()) {
             return false;
         }
-        if (!handle.isHeld()) {
-            return releaser.release(handle.lease());
-        }
-        deferReleaseToTransactionEnd(handle);
-        return switch (deferred.release()) {
+        bindTransaction(handle, handle.request());
+        return switch (deferred.release(handle.isHeld())) {
             case SEND -> releaser.release(handle.lease());
             case DEFERRED -> true;
             case REPEATED -> false;
         };
+    }
+
+    /**
+     * Releases a handle whose lease was lost while a transaction committed under it.
+     *
+     * @return whether the server had the lease until now, so that nobody else was granted the key
+     */
+    boolean releaseAfterCommit(LeaseHandle handle) {
+        return handle.deferredRelease().release(false) == DeferredRelease.Answer.SEND
+                && releaser.releaseAfterCommit(handle.lease());
     }
 
     /** The handles whose release waits for the end of a transaction of the running thread. */

@@ -5,6 +5,9 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLostException;
+import io.syncguard.LockManager;
+import io.syncguard.OneLine;
+import io.syncguard.concurrent.Shielded;
 import io.syncguard.core.GuardedLease;
 import io.syncguard.postgres.PostgresPins;
 import java.sql.Connection;
@@ -14,19 +17,24 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The guard of one transaction: right before the commit, it pins the leases under which the transaction commits, and
+ * The guard of one transaction: right before the commit, it pins the leases under which the transaction has worked, and
  * then looks at their deadlines. One thread at a time uses it.
  *
  * <ol>
- *   <li>The leases are those of the thread's bodies, and those whose release waits for the end of the transaction.
- *   <li>Each has to be held, by its local deadline. No statement is sent for a lease that is already lost.
+ *   <li>The transaction is bound to a lease when it begins under it, and when the lease is acquired, is used by a body, or
+ *       is released in it. It stays bound, whatever becomes of the handle.
+ *   <li>Each lease has to be held, by its local deadline. No statement is sent for a lease that is already lost.
  *   <li>They are pinned in the transaction, in one statement. From now on, nobody else is granted their keys until the
  *       transaction has ended. A lease that is not there was lost.
  *   <li>Each has to be held still: the statement may have waited, or the process may have been paused. So a lease that
@@ -37,48 +45,98 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class GuardedTransaction implements TransactionSynchronization {
 
+    private static final Log log = LogFactory.getLog(LockManager.class);
+
     private final @Nullable DataSource dataSource;
     private final boolean isListened;
+    private final boolean isReadOnly;
 
-    /** The leases that were acquired or released in it. */
-    private final List<GuardedLease> leases = new ArrayList<>();
+    /** By lock id. */
+    private final Map<String, BoundLease> bound = new LinkedHashMap<>();
 
     private final List<GuardedLease> pinned = new ArrayList<>();
+    private boolean began;
 
     /**
      * @param dataSource of the transaction manager; {@code null} if it is not known
      * @param isListened whether its transaction manager calls {@link TransactionListener}
+     * @param isReadOnly whether the application declared it as read-only. Not every driver keeps to that
      */
-    GuardedTransaction(@Nullable DataSource dataSource, boolean isListened) {
+    private GuardedTransaction(@Nullable DataSource dataSource, boolean isListened, boolean isReadOnly) {
         this.dataSource = dataSource;
         this.isListened = isListened;
+        this.isReadOnly = isReadOnly;
     }
 
-    /** That of the running thread, which is in a transaction. Of a manager without listeners, it is made here. */
-    static GuardedTransaction ofRunningThread() {
+    /** Begins the guard of a transaction whose manager calls {@link TransactionListener}. */
+    static void begin(TransactionExecution transaction, @Nullable DataSource dataSource) {
+        GuardedTransaction made = new GuardedTransaction(dataSource, true, transaction.isReadOnly());
+        if (TransactionSynchronizationManager.isSynchronizationActive()) {
+            made.register();
+        } else {
+            UnsynchronizedTransactions.add(transaction, made);
+            made.bindRunningBodies();
+        }
+    }
+
+    /**
+     * Returns the guard of the running thread's transaction, {@code null} if it is in none. Makes it if no listener has
+     * made it.
+     */
+    static @Nullable GuardedTransaction ofRunningThread() {
+        // After the completion the transaction is still called active, but takes no synchronizations.
+        if (!TransactionSynchronizationManager.isActualTransactionActive()
+                || !TransactionSynchronizationManager.isSynchronizationActive()) {
+            return UnsynchronizedTransactions.innermost();
+        }
         for (TransactionSynchronization each : TransactionSynchronizationManager.getSynchronizations()) {
             if (each instanceof GuardedTransaction found) {
                 return found;
             }
         }
-        GuardedTransaction made = new GuardedTransaction(null, false);
-        TransactionSynchronizationManager.registerSynchronization(made);
-        return made;
+        return new GuardedTransaction(null, false, TransactionSynchronizationManager.isCurrentTransactionReadOnly())
+                .register();
     }
 
-    /** Adds a lease that is acquired or released in it. */
-    void add(GuardedLease lease) {
-        leases.add(lease);
+    /**
+     * Binds it to a lease.
+     *
+     * @return {@code false} if it was bound to it before
+     */
+    boolean bind(GuardedLease lease, Runnable afterCompletion) {
+        BoundLease known = bound.get(lease.lockId());
+        if (known != null) {
+            known.again(lease);
+            return false;
+        }
+        bound.put(lease.lockId(), new BoundLease(lease, began, afterCompletion));
+        return true;
     }
 
     /** @throws LockException if it cannot be guarded by locks of this engine */
     void requireGuard(String key, SpringTransactions engine) {
+        if (isReadOnly) {
+            return;
+        }
         onConnection(key, engine, connection -> {
             String reason = engine.whyNotGuarded(connection);
             if (reason != null) {
                 throw SpringTransactions.refused(key, reason);
             }
         });
+    }
+
+    @Override
+    public void savepoint(Object savepoint) {
+        bound.values().forEach(each -> each.savepoint(savepoint));
+    }
+
+    @Override
+    public void savepointRollback(Object savepoint) {
+        Set<String> inUse = GuardedLease.ofRunningThread().stream()
+                .map(GuardedLease::lockId)
+                .collect(Collectors.toSet());
+        bound.forEach((lockId, each) -> each.savepointRollback(savepoint, inUse.contains(lockId)));
     }
 
     /** Earlier than a listener's call: what later synchronizations acquire or release is not looked at. */
@@ -90,14 +148,14 @@ final class GuardedTransaction implements TransactionSynchronization {
     }
 
     void guard() {
-        List<GuardedLease> needed = neededLeases();
+        List<GuardedLease> needed = bound.values().stream()
+                .filter(BoundLease::isNeeded)
+                .map(BoundLease::lease)
+                .toList();
         needed.forEach(GuardedLease::requireHeld);
-        if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
-            return;
-        }
         Map<SpringTransactions, List<GuardedLease>> byEngine = new LinkedHashMap<>();
         for (GuardedLease lease : needed) {
-            if (lease.guard() != CommitGuard.OFF && lease.transactions() instanceof SpringTransactions engine) {
+            if (lease.transactions() instanceof SpringTransactions engine) {
                 byEngine.computeIfAbsent(engine, any -> new ArrayList<>()).add(lease);
             }
         }
@@ -110,29 +168,37 @@ final class GuardedTransaction implements TransactionSynchronization {
         if (status == STATUS_COMMITTED) {
             pinned.forEach(GuardedLease::committed);
         }
+        List.copyOf(bound.values())
+                .forEach(each -> Shielded.run(
+                        each::transactionEnded,
+                        log,
+                        () -> "Lock '" + OneLine.of(each.lease().key()) + "' was not released after a transaction"));
     }
 
-    private List<GuardedLease> neededLeases() {
-        List<GuardedLease> needed = new ArrayList<>(GuardedLease.ofRunningThread());
-        needed.removeIf(lease -> lease.guard() == CommitGuard.OFF);
-        for (GuardedLease lease : leases) {
-            if (lease.isDeferred() && needed.stream().noneMatch(lease::isSameAs)) {
-                needed.add(lease);
-            }
-        }
-        return needed;
+    private GuardedTransaction register() {
+        TransactionSynchronizationManager.registerSynchronization(this);
+        bindRunningBodies();
+        return this;
+    }
+
+    private void bindRunningBodies() {
+        GuardedLease.bindTransactionOfRunningThread();
+        began = true;
     }
 
     private void guard(@Nullable Connection connection, SpringTransactions engine, List<GuardedLease> leases)
             throws SQLException {
-        String reason = engine.whyNotGuarded(connection);
         PostgresPins pins = engine.pins();
+        if (connection != null && pins != null && pins.isReadOnly(connection, isReadOnly)) {
+            return;
+        }
+        String reason = engine.whyNotGuarded(connection);
         if (reason == null && connection != null && pins != null) {
             pin(connection, pins, leases);
             return;
         }
         for (GuardedLease lease : leases) {
-            if (lease.guard() == CommitGuard.REQUIRED) {
+            if (lease.guard() == CommitGuard.REQUIRED && !(isReadOnly && connection == null)) {
                 throw SpringTransactions.refused(lease.key(), String.valueOf(reason));
             }
         }
@@ -142,6 +208,9 @@ final class GuardedTransaction implements TransactionSynchronization {
     private void pin(Connection connection, PostgresPins pins, List<GuardedLease> leases) throws SQLException {
         Set<String> found =
                 pins.pin(connection, leases.stream().map(GuardedLease::lockId).toList());
+        if (found == null) {
+            return;
+        }
         for (GuardedLease lease : leases) {
             if (!found.contains(lease.lockId())) {
                 throw notFound(lease, pins.hasSnapshot(connection));
@@ -152,7 +221,8 @@ final class GuardedTransaction implements TransactionSynchronization {
     }
 
     private LockException notFound(GuardedLease lease, boolean hasSnapshot) {
-        if (hasSnapshot && leases.stream().anyMatch(lease::isSameAs)) {
+        BoundLease known = bound.get(lease.lockId());
+        if (hasSnapshot && known != null && known.isBoundInside()) {
             return new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
                     "The transaction does not see lock '" + lease.key() + "', which was acquired inside it: under"

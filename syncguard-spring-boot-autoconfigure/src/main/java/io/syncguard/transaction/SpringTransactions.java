@@ -16,8 +16,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** The transactions that Spring binds to threads, for one engine. Threads may share it. */
 public final class SpringTransactions implements TransactionBoundary {
@@ -46,28 +44,17 @@ public final class SpringTransactions implements TransactionBoundary {
     }
 
     @Override
-    public boolean atEnd(GuardedLease lease, Runnable afterCompletion) {
-        if (!TransactionSynchronizationManager.isActualTransactionActive()
-                || !TransactionSynchronizationManager.isSynchronizationActive()) {
-            return false;
-        }
-        GuardedTransaction.ofRunningThread().add(lease);
-        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-            @Override
-            public void afterCompletion(int status) {
-                afterCompletion.run();
-            }
-        });
-        return true;
+    public boolean bind(GuardedLease lease, Runnable afterCompletion) {
+        GuardedTransaction transaction = GuardedTransaction.ofRunningThread();
+        return transaction != null && transaction.bind(lease, afterCompletion);
     }
 
     @Override
     public void requireGuard(LockRequest request) {
-        if (guardOf(request) == CommitGuard.REQUIRED
-                && TransactionSynchronizationManager.isActualTransactionActive()
-                && TransactionSynchronizationManager.isSynchronizationActive()
-                && !TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
-            GuardedTransaction.ofRunningThread().requireGuard(request.key(), this);
+        GuardedTransaction transaction =
+                guardOf(request) == CommitGuard.REQUIRED ? GuardedTransaction.ofRunningThread() : null;
+        if (transaction != null) {
+            transaction.requireGuard(request.key(), this);
         }
     }
 

@@ -14,7 +14,7 @@ import org.springframework.beans.BeanWrapperImpl;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -49,17 +49,40 @@ final class TransactionListener implements TransactionExecutionListener {
         }
     }
 
+    /** A nested transaction that is a savepoint belongs to the one around it. */
     @Override
     public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
-        if (failure == null && TransactionSynchronizationManager.isSynchronizationActive()) {
-            TransactionSynchronizationManager.registerSynchronization(new GuardedTransaction(dataSource.get(), true));
+        if (failure == null && transaction.isNewTransaction()) {
+            GuardedTransaction.begin(transaction, dataSource.get());
         }
     }
 
     @Override
     public void beforeCommit(TransactionExecution transaction) {
-        if (TransactionSynchronizationManager.isSynchronizationActive()) {
-            GuardedTransaction.ofRunningThread().guard();
+        GuardedTransaction guard = transaction.isNewTransaction() ? GuardedTransaction.ofRunningThread() : null;
+        if (guard != null) {
+            guard.guard();
+        }
+    }
+
+    @Override
+    public void afterCommit(TransactionExecution transaction, @Nullable Throwable failure) {
+        unsynchronizedEnded(
+                transaction,
+                failure == null
+                        ? TransactionSynchronization.STATUS_COMMITTED
+                        : TransactionSynchronization.STATUS_UNKNOWN);
+    }
+
+    @Override
+    public void afterRollback(TransactionExecution transaction, @Nullable Throwable failure) {
+        unsynchronizedEnded(transaction, TransactionSynchronization.STATUS_ROLLED_BACK);
+    }
+
+    private static void unsynchronizedEnded(TransactionExecution transaction, int status) {
+        GuardedTransaction guard = UnsynchronizedTransactions.remove(transaction);
+        if (guard != null) {
+            guard.afterCompletion(status);
         }
     }
 

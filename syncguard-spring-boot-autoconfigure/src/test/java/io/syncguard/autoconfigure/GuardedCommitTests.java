@@ -226,7 +226,7 @@ class GuardedCommitTests {
     }
 
     @Test
-    void the_guard_of_all_locks_costs_one_statement_and_none_in_a_read_only_transaction() {
+    void the_guard_of_all_locks_costs_one_statement_and_so_does_a_transaction_that_is_declared_as_read_only() {
         StatementCounter counted = new StatementCounter(database.dataSource(), statement -> {});
         commits.runner()
                 .withBean(DataSource.class, () -> counted)
@@ -253,7 +253,8 @@ class GuardedCommitTests {
                                             .satisfiesExactly(
                                                     change -> {},
                                                     pin -> assertThat(pin).contains("FOR KEY SHARE"),
-                                                    look -> {});
+                                                    look -> {},
+                                                    question -> {});
                                     return inner;
                                 })));
     }

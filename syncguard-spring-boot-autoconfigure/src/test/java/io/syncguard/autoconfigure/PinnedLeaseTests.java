@@ -12,6 +12,7 @@ import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.OnLost;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -131,6 +132,42 @@ class PinnedLeaseTests {
         assertThat(database.amount())
                 .as("committed, and no exception was thrown")
                 .isEqualTo(1);
+    }
+
+    @Test
+    void a_body_that_goes_on_after_such_a_loss_is_told_if_another_holder_worked_beside_it() {
+        assertThatThrownBy(() -> committing(
+                        ORDER.noHeartbeat().onLost(OnLost.NOTIFY), commits::lose, lock -> commits.takeOver(ORDER)))
+                .isInstanceOf(LockLostException.class);
+        assertThat(database.amount()).as("committed while the lock was held").isEqualTo(1);
+    }
+
+    @Test
+    void a_body_that_goes_on_around_a_joined_one_is_told_as_well() {
+        commits.run(application -> {
+            LockTemplate locks = new LockTemplate(application.getBean(LockManager.class));
+            LockRequest order = ORDER.noHeartbeat().onLost(OnLost.NOTIFY);
+            afterThePin(application, () -> commits.lose(LockHandle.current().orElseThrow()));
+            assertThatThrownBy(() -> locks.execute(order, outer -> {
+                        locks.execute(order, inner -> {
+                            inTransaction(application, PinnedLeaseTests::add);
+                            return inner;
+                        });
+                        return commits.takeOver(ORDER);
+                    }))
+                    .isInstanceOf(LockLostException.class);
+        });
+        assertThat(database.amount()).isEqualTo(1);
+    }
+
+    @Test
+    void a_body_that_goes_on_after_such_a_loss_is_told_if_the_server_cannot_say_who_worked_beside_it() {
+        assertThatThrownBy(() -> committing(
+                        ORDER.noHeartbeat().onLost(OnLost.NOTIFY),
+                        commits::lose,
+                        lock -> database.jdbc().execute("ALTER TABLE syncguard_locks RENAME TO gone")))
+                .isInstanceOf(LockLostException.class);
+        database.jdbc().execute("ALTER TABLE gone RENAME TO syncguard_locks");
     }
 
     @Test

@@ -12,7 +12,9 @@ import io.syncguard.LockTemplate;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
@@ -33,10 +35,14 @@ class TransactionBoundaryTests {
 
     private final Thread thread = Thread.currentThread();
 
+    /** The lock ids of the leases to which the transaction is bound. */
+    private final Set<String> bound = new HashSet<>();
+
     @RegisterExtension
     private final EngineFixture fixture = new EngineFixture((lease, release) -> inTransaction
             && Thread.currentThread() == thread
-            && beforeCommit.add(() -> requireHeldIfDeferred(lease))
+            && bound.add(lease.lockId())
+            && beforeCommit.add(lease::requireHeld)
             && atTheEnd.add(release));
 
     private final LockEngine locks = fixture.engine;
@@ -165,11 +171,6 @@ class TransactionBoundaryTests {
     private void endTransaction() {
         List.copyOf(atTheEnd).forEach(Runnable::run);
         atTheEnd.clear();
-    }
-
-    private static void requireHeldIfDeferred(GuardedLease lease) {
-        if (lease.isDeferred()) {
-            lease.requireHeld();
-        }
+        bound.clear();
     }
 }

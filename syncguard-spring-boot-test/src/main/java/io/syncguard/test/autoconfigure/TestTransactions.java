@@ -20,8 +20,8 @@ final class TestTransactions implements TransactionBoundary {
     }
 
     @Override
-    public boolean atEnd(GuardedLease lease, Runnable afterCompletion) {
-        return transactions.atEnd(lease, afterCompletion);
+    public boolean bind(GuardedLease lease, Runnable afterCompletion) {
+        return transactions.bind(lease, afterCompletion);
     }
 
     @Override
