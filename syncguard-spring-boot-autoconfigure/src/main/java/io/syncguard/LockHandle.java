@@ -95,8 +95,8 @@ public interface LockHandle extends AutoCloseable {
     Fence rotateFence();
 
     /**
-     * Releases the lock. While a transaction is open in which the lock was acquired or this is called, the release is
-     * sent when it has ended; until then the handle stays {@link State#HELD}. An interrupt does not prevent the
+     * Releases the lock. While a transaction is open in which the lock was acquired, ran a body, or this is called, the
+     * release is sent when it has ended; until then the handle stays {@link State#HELD}. An interrupt does not prevent the
      * release. If the server cannot be reached, the release is repeated in the background until the ttl is over.
      *
      * @return whether the lock was held until now; {@code false} when it had been lost or released before
@@ -112,7 +112,8 @@ public interface LockHandle extends AutoCloseable {
     /**
      * Like {@link #release()}, for try-with-resources.
      *
-     * @throws LockLostException when the lock was lost before
+     * @throws LockLostException when the lock was lost before; after a loss during a commit that succeeded, when the
+     *     server does not have the lease any more
      */
     @Override
     void close();

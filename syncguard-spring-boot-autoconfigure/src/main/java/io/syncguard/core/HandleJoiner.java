@@ -64,6 +64,7 @@ final class HandleJoiner {
         }
         JoinedHandle joined = new JoinedHandle(outer, request);
         outer.requireHeld(joined);
+        outer.bindTransaction(request);
         outer.lease().holdTime().join(request);
         if (request.heartbeat()) {
             outer.lease().schedule().switchOn(request);
