@@ -1,9 +1,11 @@
 package io.syncguard.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockHandle;
 import io.syncguard.LockInfo;
+import io.syncguard.LockLostException;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
@@ -302,6 +304,23 @@ public abstract class LockBackendContract {
             assertThat(engine.debugLookup(KEY)).containsExactly(raw);
             assertThat(engine.debugLookup("another")).isEmpty();
             assertThat(raw.toString()).contains(KEY).doesNotContain(request.lockId());
+        }
+    }
+
+    @Test
+    void a_transaction_that_worked_under_a_lost_lock_cannot_commit_although_the_key_is_held_again() {
+        List<GuardedLease> bound = new ArrayList<>();
+        LockRequest request = LockRequest.of(KEY).noHeartbeat();
+        try (LockEngine engine = new LockEngine(
+                store.newBackend(), EngineSettings.defaults("test"), (lease, end) -> bound.add(lease), List.of())) {
+            LockHandle lost = engine.acquire(request);
+            store.expire(KEY);
+            assertThat(lost.extend(TTL)).isFalse();
+            assertThat(lost.release()).isFalse();
+            LockHandle again = engine.acquire(request);
+
+            assertThatThrownBy(bound.get(0)::requireHeld).isInstanceOf(LockLostException.class);
+            again.release();
         }
     }
 
