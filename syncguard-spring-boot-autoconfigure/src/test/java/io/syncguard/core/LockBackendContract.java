@@ -178,8 +178,8 @@ public abstract class LockBackendContract {
         assertThat(backend.lookupById(next.lockId())).isPresent();
     }
 
-    @BugOf(
-            "Spring Integration, db-scheduler, Essentials: a renewal without a look at the expiry revives a lapsed lease")
+    @BugOf("Spring Integration, db-scheduler, Essentials: a renewal without a look at the expiry revives a lapsed"
+            + " lease")
     @Test
     void a_lapsed_lease_is_neither_released_nor_revived() {
         AcquireRequest request = request(KEY);

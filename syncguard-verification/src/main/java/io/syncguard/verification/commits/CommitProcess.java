@@ -130,13 +130,19 @@ public final class CommitProcess {
         Point stay = Point.values()[random.nextInt(Point.values().length)];
         long nanos = Duration.ofMillis(random.nextInt(LONGEST_STAY_MILLIS)).toNanos();
         Set<Point> reached = EnumSet.noneOf(Point.class);
+        LockRequest request = LockRequest.of(key).ttl(SHORT_TTL).waitTime(Duration.ofSeconds(20));
+        Consumer<Point> at = point -> {
+            reached.add(point);
+            if (point == stay) {
+                LockSupport.parkNanos(nanos);
+            }
+        };
         try {
-            rounds.run(LockRequest.of(key).ttl(SHORT_TTL).waitTime(Duration.ofSeconds(20)), attempt, point -> {
-                reached.add(point);
-                if (point == stay) {
-                    LockSupport.parkNanos(nanos);
-                }
-            });
+            if (random.nextBoolean()) {
+                rounds.run(request, attempt, at);
+            } else {
+                rounds.runInside(request, attempt, at);
+            }
             committed.add(attempt);
         } catch (LockLostException ex) {
             if (reached.contains(Point.COMMITTED)) {

@@ -3,6 +3,7 @@ package io.syncguard.verification.commits;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.CommitGuard;
 import io.syncguard.LockHandle;
+import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.autoconfigure.ApplicationBackend;
@@ -82,6 +83,31 @@ final class CommitRounds implements AutoCloseable {
             });
             at.accept(Point.COMMITTED);
         });
+        at.accept(Point.RELEASED);
+    }
+
+    /**
+     * One round whose transaction begins before the lock, and goes on after a loss.
+     *
+     * @param attempt names the effect
+     * @param at called at each point, on this thread
+     */
+    void runInside(LockRequest request, String attempt, Consumer<Point> at) {
+        onPin.set(at);
+        transaction.executeWithoutResult(status -> {
+            at.accept(Point.BEGUN);
+            try {
+                locks.executeWithoutResult(request, lock -> {
+                    at.accept(Point.ACQUIRED);
+                    write(lock, attempt);
+                    at.accept(Point.WRITTEN);
+                });
+            } catch (LockLostException ex) {
+                // The interrupt of the loss must not fail the commit, which the guard has to refuse.
+                Thread.interrupted();
+            }
+        });
+        at.accept(Point.COMMITTED);
         at.accept(Point.RELEASED);
     }
 
