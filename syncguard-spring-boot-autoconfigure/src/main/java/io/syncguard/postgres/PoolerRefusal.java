@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The refusals of a pooler in front of the server. They share one SQLSTATE, so the text of PgBouncer's messages
  * distinguishes them.
  */
-enum PoolerRefusal {
+enum PoolerRefusal implements ConnectionRefusal {
     STATEMENT_POOLING(
             "statement pooling mode",
             "The pooler lends sessions for single statements, and a lock operation is a transaction",
@@ -40,13 +40,13 @@ enum PoolerRefusal {
                 .orElse(null);
     }
 
-    /** What is wrong. */
-    String problem() {
+    @Override
+    public String problem() {
         return problem;
     }
 
-    /** What the user has to do: one of these. */
-    List<String> nextSteps() {
+    @Override
+    public List<String> nextSteps() {
         return nextSteps;
     }
 

@@ -93,7 +93,10 @@ final class PostgresConnections {
         } catch (CannotGetJdbcConnectionException ex) {
             throw PostgresErrors.notSent(doing, causeOf(ex));
         } catch (DataAccessException ex) {
-            throw PostgresErrors.translate(doing, causeOf(ex));
+            SQLException cause = causeOf(ex);
+            throw cause instanceof UnsuitableConnectionException refusal && !refusal.isSent()
+                    ? PostgresErrors.notSent(doing, cause)
+                    : PostgresErrors.translate(doing, cause);
         }
     }
 
@@ -110,7 +113,9 @@ final class PostgresConnections {
         Connection connection = statement.getConnection();
         binder.bind(connection, statement);
         boolean ours = sessions.isOurs(connection);
+        PostgresSessions.requireNoTransaction(connection, false);
         try (ResultSet rows = ours ? statement.executeQuery() : executeInTransaction(statement)) {
+            PostgresSessions.requireNoTransaction(connection, true);
             return read(doing, rows, reader);
         }
     }

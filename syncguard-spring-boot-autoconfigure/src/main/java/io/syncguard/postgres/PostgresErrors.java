@@ -25,7 +25,7 @@ final class PostgresErrors {
      */
     static LockBackendException translate(String doing, SQLException error) {
         LockErrorCode code = codeOf(error);
-        PoolerRefusal refusal = PoolerRefusal.of(error);
+        ConnectionRefusal refusal = ConnectionRefusal.of(error);
         String next = refusal == null
                 ? nextStep(code)
                 : StringUtils.uncapitalize(refusal.problem()) + ". " + String.join("; or ", refusal.nextSteps());
@@ -60,7 +60,7 @@ final class PostgresErrors {
         if (hasCause(InterruptedException.class, error)) {
             return LockErrorCode.ABORTED;
         }
-        if (PoolerRefusal.of(error) != null) {
+        if (ConnectionRefusal.of(error) != null) {
             return LockErrorCode.INVALID_ARGUMENT;
         }
         String state = stateOf(error);

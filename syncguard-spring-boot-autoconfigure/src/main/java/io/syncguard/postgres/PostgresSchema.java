@@ -80,6 +80,7 @@ public final class PostgresSchema {
         try (Connection connection = dataSource.getConnection();
                 Statement statement = connection.createStatement()) {
             PostgresServerCheck.requirePostgres(connection);
+            PostgresSessions.requireNoTransaction(connection, false);
             PostgresServerCheck.requirePrimary(connection);
             // BEGIN is sent as text. It binds a pooler's session to this transaction; the driver would prepare its own
             // BEGIN.

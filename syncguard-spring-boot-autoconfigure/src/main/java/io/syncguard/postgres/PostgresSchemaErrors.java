@@ -36,7 +36,7 @@ final class PostgresSchemaErrors {
 
     static LockSetupException translate(SQLException error) {
         LockErrorCode code = PostgresErrors.codeOf(error);
-        PoolerRefusal refusal = PoolerRefusal.of(error);
+        ConnectionRefusal refusal = ConnectionRefusal.of(error);
         return new LockSetupException(
                 code,
                 (refusal == null ? problem(code, error) : refusal.problem()) + ": " + words(error),

@@ -11,6 +11,8 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import javax.sql.DataSource;
 import org.postgresql.PGConnection;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.core.TransactionState;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
@@ -69,6 +71,29 @@ final class PostgresSessions extends AbstractDataSource {
         connection.setNetworkTimeout(Runnable::run, Math.toIntExact(limit.toMillis()));
     }
 
+    /**
+     * Fails if a transaction of somebody else is open on this connection, such as one of JTA. The driver alone is
+     * asked, so there is no round trip.
+     *
+     * @param sent whether a statement has just run on it
+     */
+    static void requireNoTransaction(Connection connection, boolean sent) throws SQLException {
+        if (connection.unwrap(PGConnection.class) instanceof BaseConnection driver) {
+            if (driver.getTransactionState() != TransactionState.IDLE) {
+                throw UnsuitableConnectionException.inTransaction("a transaction is open on the connection", sent);
+            }
+            requireAutoCommit(driver, sent);
+        } else {
+            requireAutoCommit(connection, sent);
+        }
+    }
+
+    private static void requireAutoCommit(Connection connection, boolean sent) throws SQLException {
+        if (!connection.getAutoCommit()) {
+            throw UnsuitableConnectionException.inTransaction("the connection is not in autocommit", sent);
+        }
+    }
+
     /** Whether this connection, which was opened here, has a session of its own, with the library's settings. */
     boolean isOurs(Connection connection) throws SQLException {
         return Boolean.TRUE.equals(known.get(connection.unwrap(PGConnection.class)));
@@ -96,13 +121,15 @@ final class PostgresSessions extends AbstractDataSource {
         String sql = settings.ofSession(connection.getMetaData().getDatabaseMajorVersion());
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setInt(1, greetedBy);
+            requireNoTransaction(connection, false);
             try (ResultSet rows = statement.executeQuery()) {
+                requireNoTransaction(connection, false);
                 return rows.next();
             }
         }
     }
 
-    private static void close(Connection connection, Exception failure) {
+    static void close(Connection connection, Exception failure) {
         try {
             connection.close();
         } catch (SQLException ex) {
