@@ -5,17 +5,21 @@ import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
 import io.syncguard.LockSetupException;
+import java.sql.SQLException;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
 import javax.sql.DataSource;
+import javax.sql.XADataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.ds.common.BaseDataSource;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
-import org.springframework.boot.jdbc.UnsupportedDataSourcePropertyException;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.UserCredentialsDataSourceAdapter;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.ClassUtils;
 
@@ -43,15 +47,34 @@ final class ConnectionDetails {
         if (inner instanceof AbstractRoutingDataSource routing) {
             return of(onlyTarget(routing), dedicated, connections);
         }
+        requireOneTarget(inner);
         HikariDataSource pool =
                 DataSourceUnwrapper.unwrap(application, HikariConfigMXBean.class, HikariDataSource.class);
         if (pool == null) {
-            return withoutPool(application, connections);
+            return withoutPool(application, inner, connections);
         }
         if (inner == pool && !changesConnections(pool)) {
             return copyOf(pool);
         }
         return dedicated ? through(application, pool, connections) : past(inner.getClass(), pool);
+    }
+
+    /** Wrappers and pools of any class may hide a routing {@code DataSource}. */
+    private static void requireOneTarget(Object application) {
+        Object inner = application;
+        while (inner != null) {
+            if (inner instanceof AbstractRoutingDataSource routing) {
+                onlyTarget(routing);
+            }
+            inner = inner instanceof HikariDataSource pool ? pool.getDataSource() : targetOf(inner);
+        }
+    }
+
+    private static @Nullable Object targetOf(Object wrapper) {
+        Object target = AopProxyUtils.getSingletonTarget(wrapper);
+        return target == null && wrapper instanceof DelegatingDataSource delegating
+                ? delegating.getTargetDataSource()
+                : target;
     }
 
     /** Locks of one key in two databases would have nothing to do with each other. */
@@ -73,17 +96,15 @@ final class ConnectionDetails {
 
     /**
      * Without the wrappers of Spring, which defer connections or take part in transactions: that is nothing for locks.
-     * Other wrappers may change what a connection is.
+     * Other wrappers may change what a connection is, and one of Spring's has the user and the password.
      */
     private static Object withoutSpring(DataSource application) {
         Object inner = application;
         while (true) {
-            Object next = AopProxyUtils.getSingletonTarget(inner);
-            if (next == null
-                    && inner instanceof DelegatingDataSource delegating
-                    && delegating.getClass().getPackage() == DelegatingDataSource.class.getPackage()) {
-                next = delegating.getTargetDataSource();
-            }
+            boolean kept = inner instanceof DelegatingDataSource
+                    && (inner instanceof UserCredentialsDataSourceAdapter
+                            || inner.getClass().getPackage() != DelegatingDataSource.class.getPackage());
+            Object next = kept ? null : targetOf(inner);
             if (next == null) {
                 return inner;
             }
@@ -115,8 +136,9 @@ final class ConnectionDetails {
         return details;
     }
 
-    private static HikariConfig withoutPool(DataSource application, int connections) {
-        HikariConfig details = copyOf(derivedFrom(application));
+    private static HikariConfig withoutPool(DataSource application, Object inner, int connections) {
+        boolean hasUser = inner instanceof UserCredentialsDataSourceAdapter;
+        HikariConfig details = hasUser ? new HikariConfig() : copyOf(derivedFrom(application));
         if (details.getJdbcUrl() == null) {
             log.warn(
                     "The connection details of " + application.getClass().getName() + " cannot be read: SyncGuard takes"
@@ -129,14 +151,35 @@ final class ConnectionDetails {
     }
 
     private static HikariConfig derivedFrom(DataSource application) {
+        if (xaDataSourceOf(application) instanceof BaseDataSource driver) {
+            return detailsOf(driver);
+        }
         try {
             return DataSourceBuilder.derivedFrom(application)
                     .type(HikariDataSource.class)
                     .build();
-        } catch (UnsupportedDataSourcePropertyException ex) {
-            // It has no URL, or does not reveal it.
+        } catch (RuntimeException ex) {
+            // It has no URL, or does not reveal it, or not to this thread.
             return new HikariConfig();
         }
+    }
+
+    /** A pool for JTA makes the connections that it gives part of the caller's transaction. */
+    private static @Nullable XADataSource xaDataSourceOf(DataSource application) {
+        try {
+            return application.isWrapperFor(XADataSource.class) ? application.unwrap(XADataSource.class) : null;
+        } catch (SQLException | RuntimeException ex) {
+            log.debug("The DataSource does not say what it wraps", ex);
+            return null;
+        }
+    }
+
+    private static HikariConfig detailsOf(BaseDataSource driver) {
+        HikariConfig details = new HikariConfig();
+        details.setJdbcUrl(driver.getUrl());
+        details.setUsername(driver.getUser());
+        details.setPassword(driver.getPassword());
+        return details;
     }
 
     /**

@@ -2,6 +2,8 @@ package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
 import io.syncguard.LockSetupException;
+import io.syncguard.concurrent.DaemonThreadFactory;
+import io.syncguard.postgres.OneStoreDataSource;
 import io.syncguard.postgres.PromptSocketFactory;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -56,6 +58,9 @@ final class PostgresPools implements AutoCloseable {
         this.timeout = networkTimeout.dividedBy(2);
         this.maximumConnections = size + ENGINE_THREADS + (wakeUps ? 1 : 0);
         HikariConfig details = ConnectionDetails.of(application, dedicated, maximumConnections);
+        if (details.getDataSource() != null) {
+            details.setDataSource(new OneStoreDataSource(details.getDataSource(), timeout));
+        }
         this.operations = pool(details, "syncguard", size);
         this.engine = pool(details, "syncguard-engine", ENGINE_THREADS);
         this.wakeUps = wakeUps ? wakeUpPool(details) : null;
@@ -118,6 +123,8 @@ final class PostgresPools implements AutoCloseable {
     private HikariConfig config(HikariConfig details, String name, int size) {
         HikariConfig config = ConnectionDetails.copyOf(details);
         config.setPoolName(name);
+        // A new connection must not depend on the caller that happens to need it.
+        config.setThreadFactory(DaemonThreadFactory.named(name + "-pool"));
         config.setMaximumPoolSize(size);
         config.setMinimumIdle(1);
         config.setConnectionTimeout(timeout.toMillis());

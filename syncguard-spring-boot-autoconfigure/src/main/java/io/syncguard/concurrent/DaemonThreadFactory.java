@@ -10,7 +10,7 @@ import java.util.function.Supplier;
 public final class DaemonThreadFactory implements ThreadFactory {
 
     /** Not {@code Thread::new}: Lincheck, which checks interleavings in tests, does not follow such threads. */
-    private static final ThreadFactory PLAIN = work -> new Thread(work);
+    private static final ThreadFactory PLAIN = DaemonThreadFactory::withoutContext;
 
     private final Supplier<String> names;
     private final ThreadFactory maker;
@@ -38,6 +38,13 @@ public final class DaemonThreadFactory implements ThreadFactory {
     public static DaemonThreadFactory numbered(String name) {
         AtomicInteger made = new AtomicInteger();
         return new DaemonThreadFactory(() -> name + "-" + made.incrementAndGet(), PLAIN);
+    }
+
+    /** A tenant or a user that the caller's thread would pass on has nothing to do with the work of the library. */
+    private static Thread withoutContext(Runnable work) {
+        Thread thread = new Thread(null, work, "syncguard", 0, false);
+        thread.setContextClassLoader(Thread.currentThread().getContextClassLoader());
+        return thread;
     }
 
     @Override

@@ -85,6 +85,11 @@ class PostgresFailedStartTests {
     }
 
     @Test
+    void with_a_data_source_that_needs_a_tenant() {
+        start.with(TenantOfTheThread.class).reads("tenant-of-the-thread");
+    }
+
+    @Test
     void with_a_wrapper_around_a_marked_pool_that_is_too_small() {
         start.with(SmallPool.class).reads("small-marked-pool");
     }
@@ -232,6 +237,17 @@ class PostgresFailedStartTests {
                     "north", PostgresServer.dataSource("jdbc:postgresql://127.0.0.1/north"),
                     "south", PostgresServer.dataSource("jdbc:postgresql://127.0.0.1/south")));
             return tenants;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TenantOfTheThread {
+
+        @Bean
+        DataSource tenants() {
+            return ThreadDependentDataSourceTests.opaque(() -> {
+                throw new IllegalStateException("No tenant is set for this thread");
+            });
         }
     }
 

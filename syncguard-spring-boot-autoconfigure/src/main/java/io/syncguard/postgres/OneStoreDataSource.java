@@ -1,0 +1,112 @@
+package io.syncguard.postgres;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.sql.DataSource;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+/**
+ * New connections of a {@code DataSource} of the application, as long as all lead to one database. A
+ * {@code DataSource} without a readable URL may choose the database by the thread: then a key would be granted once in
+ * each of them. Threads may share it.
+ */
+public final class OneStoreDataSource extends DelegatingDataSource {
+
+    /** It survives a restart and a failover. */
+    private static final String STORE = """
+            SELECT pg_catalog.format('database ''%s'' of server %s', pg_catalog.current_database(), system_identifier)
+            FROM pg_catalog.pg_control_system()
+            """;
+
+    private final Duration timeout;
+
+    /** Where the first connection leads. */
+    private final AtomicReference<String> first = new AtomicReference<>();
+
+    /** @param timeout how long the server may be silent, at most */
+    public OneStoreDataSource(DataSource application, Duration timeout) {
+        super(application);
+        this.timeout = timeout;
+    }
+
+    @Override
+    public Connection getConnection() throws SQLException {
+        return checked(super::getConnection);
+    }
+
+    @Override
+    public Connection getConnection(String username, String password) throws SQLException {
+        return checked(() -> super.getConnection(username, password));
+    }
+
+    /** Asked by the pool, perhaps where the application's {@code DataSource} has no context to answer in. */
+    @Override
+    public int getLoginTimeout() {
+        return (int) Math.max(1, timeout.toSeconds());
+    }
+
+    @FunctionalInterface
+    private interface Opening {
+        Connection open() throws SQLException;
+    }
+
+    private Connection checked(Opening opening) throws SQLException {
+        Connection connection = open(opening);
+        try {
+            int before = connection.getNetworkTimeout();
+            PostgresSessions.limitSilence(connection, timeout);
+            try {
+                check(connection);
+            } finally {
+                connection.setNetworkTimeout(Runnable::run, before);
+            }
+            return connection;
+        } catch (SQLException | RuntimeException ex) {
+            PostgresSessions.close(connection, ex);
+            throw ex;
+        }
+    }
+
+    /** A router complains about the missing context with exceptions of its own. */
+    private static Connection open(Opening opening) throws SQLException {
+        try {
+            return opening.open();
+        } catch (RuntimeException ex) {
+            throw UnsuitableConnectionException.withoutContext(ex);
+        }
+    }
+
+    private void check(Connection connection) throws SQLException {
+        requireAutoCommit(connection);
+        // Another product is refused later, with its name.
+        if (connection.getMetaData().getDatabaseProductName().equals("PostgreSQL")) {
+            requireFirstStore(connection);
+        }
+    }
+
+    private static void requireAutoCommit(Connection connection) throws SQLException {
+        if (!connection.getAutoCommit()) {
+            try {
+                connection.setAutoCommit(true);
+            } catch (SQLException ex) {
+                throw UnsuitableConnectionException.withoutContext(ex);
+            }
+        }
+    }
+
+    private void requireFirstStore(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(STORE);
+                ResultSet rows = statement.executeQuery()) {
+            rows.next();
+            String store = rows.getString(1);
+            String known = first.compareAndExchange(null, store);
+            if (known != null && !known.equals(store)) {
+                throw UnsuitableConnectionException.toAnotherStore(known, store);
+            }
+        }
+    }
+}
