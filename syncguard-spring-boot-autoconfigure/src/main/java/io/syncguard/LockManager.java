@@ -119,10 +119,23 @@ public interface LockManager {
     Optional<Instant> extend(String lockId, Duration ttl);
 
     /**
+     * The manager to which this one passes the calls of the running thread: of a {@link #routing routing} manager the
+     * one that its supplier returns now, else this one itself. Code that asks several times, or on another thread than
+     * its caller's, asks the result. A manager of your own that passes its calls on overrides it.
+     */
+    default LockManager current() {
+        return this;
+    }
+
+    /**
      * A manager that passes each call to another one: for applications whose tenants have stores of their own. Locks of
      * one key in two stores have nothing to do with each other.
      *
-     * @param current the manager for the running thread, asked at each call. What it throws is thrown by that call
+     * <p>A handle stays in the store that granted it, whichever manager is current later. A call by lock id goes to the
+     * current manager, like all others, and finds no lock of another store.
+     *
+     * @param current the manager for the running thread, asked once for each call, on the thread of the caller or of
+     *     the subscriber. It returns the same manager each time for one store. What it throws is thrown by that call
      */
     static LockManager routing(Supplier<? extends LockManager> current) {
         return new RoutingLockManager(current);

@@ -10,79 +10,107 @@ import org.jspecify.annotations.Nullable;
 /** Passes each call to the manager of the moment: see {@link LockManager#routing}. */
 final class RoutingLockManager implements LockManager {
 
-    private final Supplier<? extends LockManager> current;
+    /** How many managers may route to one another. More of them route in a circle. */
+    private static final int MAX_HOPS = 16;
 
-    RoutingLockManager(Supplier<? extends LockManager> current) {
-        this.current = current;
+    private final Supplier<? extends @Nullable LockManager> supplier;
+
+    RoutingLockManager(Supplier<? extends @Nullable LockManager> supplier) {
+        this.supplier = LockLimits.given("supplier of lock managers", supplier);
+    }
+
+    @Override
+    public LockManager current() {
+        LockManager current = this;
+        for (int hops = 0; current instanceof RoutingLockManager routing; hops++) {
+            if (hops == MAX_HOPS) {
+                throw refused("leads back to the routing manager itself: return a manager that stores locks");
+            }
+            current = routing.supplied();
+        }
+        return current.current();
     }
 
     @Override
     public LockHandle acquire(LockRequest request) {
-        return current.get().acquire(request);
+        return current().acquire(request);
     }
 
     @Override
     public @Nullable LockHandle tryAcquire(LockRequest request) {
-        return current.get().tryAcquire(request);
+        return current().tryAcquire(request);
     }
 
     @Override
     public boolean isLocked(String key) {
-        return current.get().isLocked(key);
+        return current().isLocked(key);
     }
 
     @Override
     public Optional<LockInfo> lookup(String key) {
-        return current.get().lookup(key);
+        return current().lookup(key);
     }
 
     @Override
     public List<LockInfo> holders(String key) {
-        return current.get().holders(key);
+        return current().holders(key);
     }
 
     @Override
     public Optional<LockInfo> lookupById(String lockId) {
-        return current.get().lookupById(lockId);
+        return current().lookupById(lockId);
     }
 
     @Override
     public List<RawLockInfo> debugLookup(String key) {
-        return current.get().debugLookup(key);
+        return current().debugLookup(key);
     }
 
     @Override
     public Optional<RawLockInfo> debugLookupById(String lockId) {
-        return current.get().debugLookupById(lockId);
+        return current().debugLookupById(lockId);
     }
 
     @Override
     public LockPage list(LockQuery query) {
-        return current.get().list(query);
+        return current().list(query);
     }
 
     @Override
     public Optional<LockStatus> status(String key) {
-        return current.get().status(key);
+        return current().status(key);
     }
 
     @Override
     public ForcedRelease forceRelease(String key, String reason) {
-        return current.get().forceRelease(key, reason);
+        return current().forceRelease(key, reason);
     }
 
     @Override
     public boolean owns(String lockId) {
-        return current.get().owns(lockId);
+        return current().owns(lockId);
     }
 
     @Override
     public boolean release(String lockId) {
-        return current.get().release(lockId);
+        return current().release(lockId);
     }
 
     @Override
     public Optional<Instant> extend(String lockId, Duration ttl) {
-        return current.get().extend(lockId, ttl);
+        return current().extend(lockId, ttl);
+    }
+
+    private LockManager supplied() {
+        LockManager supplied = supplier.get();
+        if (supplied == null) {
+            throw refused("returned null: return a manager for each thread that asks, or throw an exception that says"
+                    + " what the thread lacks");
+        }
+        return supplied;
+    }
+
+    private static LockException refused(String why) {
+        return new LockException(LockErrorCode.INVALID_ARGUMENT, "The supplier of LockManager.routing " + why);
     }
 }

@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockLimits;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
 import io.syncguard.core.LockEngine;
@@ -54,10 +55,11 @@ public final class PostgresLockManagers implements AutoCloseable {
     /**
      * The manager of this name.
      *
-     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} if there is none
+     * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} if there is none, or the name is {@code null}:
+     *     the thread has no tenant
      */
     public LockManager get(String name) {
-        LockEngine engine = engines.get(name);
+        LockEngine engine = engines.get(LockLimits.given("name of a lock manager", name));
         if (engine == null) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,

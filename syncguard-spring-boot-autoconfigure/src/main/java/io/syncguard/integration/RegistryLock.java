@@ -15,6 +15,8 @@ import java.util.ConcurrentModificationException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Supplier;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.integration.support.locks.DistributedLock;
 
@@ -24,6 +26,8 @@ import org.springframework.integration.support.locks.DistributedLock;
  * <p>The engine queues the threads, those of one process too. So there is no local lock in front of it.
  */
 final class RegistryLock implements DistributedLock {
+
+    private static final Log log = LogFactory.getLog(SyncGuardLockRegistry.class);
 
     private final LockManager manager;
     private final HeldLocks held;
@@ -46,22 +50,25 @@ final class RegistryLock implements DistributedLock {
     @Override
     public void lock(Duration ttl) {
         LockRequest patient = patient(ttl);
-        if (!lockAgain()) {
-            held.add(uninterrupted(() -> manager.acquire(patient)));
+        LockManager store = manager.current();
+        if (!lockAgain(store)) {
+            held.add(uninterrupted(() -> store.acquire(patient)), store);
         }
     }
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
         requireNoInterrupt();
-        if (!lockAgain()) {
-            held.add(interruptibly(() -> manager.acquire(patient(ttl))));
+        LockManager store = manager.current();
+        if (!lockAgain(store)) {
+            held.add(interruptibly(() -> store.acquire(patient(ttl))), store);
         }
     }
 
     @Override
     public boolean tryLock() {
-        return lockAgain() || add(uninterrupted(() -> manager.tryAcquire(request.ttl(ttl))));
+        LockManager store = manager.current();
+        return lockAgain(store) || add(uninterrupted(() -> store.tryAcquire(request.ttl(ttl))), store);
     }
 
     @Override
@@ -73,7 +80,8 @@ final class RegistryLock implements DistributedLock {
     public boolean tryLock(Duration waitTime, Duration ttl) throws InterruptedException {
         LockRequest timed = request.ttl(ttl).waitTime(withinLimits(waitTime));
         requireNoInterrupt();
-        return lockAgain() || add(interruptibly(() -> acquireInTime(timed)));
+        LockManager store = manager.current();
+        return lockAgain(store) || add(interruptibly(() -> acquireInTime(timed, store)), store);
     }
 
     /**
@@ -118,23 +126,30 @@ final class RegistryLock implements DistributedLock {
         }
     }
 
+    /** In the current store, else in the one where the thread was granted it last: an unlock frees it in any case. */
     private HeldLock own() {
-        HeldLock own = held.find(request.key());
-        if (own == null) {
+        HeldLock innermost = held.innermost(request.key());
+        if (innermost == null) {
             throw new IllegalMonitorStateException("This thread does not hold " + this);
         }
-        return own;
+        try {
+            HeldLock current = held.find(request.key(), manager.current());
+            return current == null ? innermost : current;
+        } catch (RuntimeException ex) {
+            log.debug("No store is current for " + this, ex);
+            return innermost;
+        }
     }
 
     /**
-     * Locks once more what the thread holds, without asking the server.
+     * Locks once more what the thread holds in this store, without asking the server.
      *
      * @return whether the thread holds it
      * @throws LockLostException when it was lost. A thread that got it anew would have to unlock it as often as it
      *     locked the old one
      */
-    private boolean lockAgain() {
-        HeldLock own = held.find(request.key());
+    private boolean lockAgain(LockManager store) {
+        HeldLock own = held.find(request.key(), store);
         if (own == null) {
             return false;
         }
@@ -148,16 +163,16 @@ final class RegistryLock implements DistributedLock {
         return true;
     }
 
-    private boolean add(@Nullable LockHandle handle) {
+    private boolean add(@Nullable LockHandle handle, LockManager store) {
         if (handle != null) {
-            held.add(handle);
+            held.add(handle, store);
         }
         return handle != null;
     }
 
-    private @Nullable LockHandle acquireInTime(LockRequest timed) {
+    private static @Nullable LockHandle acquireInTime(LockRequest timed, LockManager store) {
         try {
-            return manager.acquire(timed);
+            return store.acquire(timed);
         } catch (LockNotAcquiredException ex) {
             return null;
         }

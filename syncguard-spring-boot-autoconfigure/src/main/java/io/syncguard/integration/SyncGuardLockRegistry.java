@@ -24,6 +24,9 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
  * <p>A lock belongs to the thread that has it, which may lock it again. Heartbeats extend it until it is unlocked, so
  * its ttl ends it only if the process died, was paused or could not reach the server. Waiting threads of all processes
  * are served in the order of their arrival.
+ *
+ * <p>A {@link LockManager#routing routing} manager is asked when a thread locks. The thread unlocks the lock of the
+ * store that is current then, or without one the lock that it was granted last.
  */
 public final class SyncGuardLockRegistry
         implements RenewableLockRegistry<DistributedLock>, ExpirableLockRegistry<DistributedLock> {

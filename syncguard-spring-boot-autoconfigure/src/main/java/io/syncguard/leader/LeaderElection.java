@@ -15,6 +15,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadFactory;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The elections in which this process takes part, by name. In each election one member leads: the holder of the lock
@@ -31,6 +34,8 @@ import java.util.concurrent.ThreadFactory;
  */
 public final class LeaderElection implements AutoCloseable {
 
+    private static final Log log = LogFactory.getLog(LeaderElection.class);
+
     private final LockManager locks;
     private final String owner;
     private final Duration shutdownTimeout;
@@ -42,10 +47,14 @@ public final class LeaderElection implements AutoCloseable {
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean running;
 
+    /** The current manager of the thread that starts the application, which belongs to no tenant. Written by that. */
+    private volatile @Nullable LockManager startLocks;
+
     /**
      * Members campaign from {@link #start} on.
      *
-     * @param locks for elections that are defined without a manager
+     * @param locks for elections that are defined without a manager. A {@link LockManager#routing routing} one is asked
+     *     by {@link #start}, for all of them, and before that by each call that defines one
      * @param owner the label of this process, for people
      * @param shutdownTimeout how long a leader that steps down waits for running bodies and listeners before it
      *     releases the lock
@@ -71,16 +80,18 @@ public final class LeaderElection implements AutoCloseable {
     /**
      * Defines an election, to be joined later.
      *
-     * @param locks the manager of the lock of the leader; all members need the same store
+     * @param locks the manager of the lock of the leader; all members need the same store. A {@link LockManager#routing
+     *     routing} one is asked now, and not again
      * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when it is defined with other settings or
      *     another manager
      */
     public LeaderMember define(String name, LeaderSettings settings, LockManager locks) {
+        LockManager current = locks.current();
         LeaderMember member = members.computeIfAbsent(
                 LeaderMember.normalized(name),
                 unknown ->
-                        new LeaderMember(unknown, settings, owner, locks, listeners, shutdownTimeout, time, threads));
-        if (!member.isLike(settings, locks)) {
+                        new LeaderMember(unknown, settings, owner, current, listeners, shutdownTimeout, time, threads));
+        if (!member.isLike(settings, current)) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
                     "The election '" + name + "' is defined with other settings or another lock manager: "
@@ -104,7 +115,7 @@ public final class LeaderElection implements AutoCloseable {
      */
     public LeaderMember join(String name) {
         LeaderMember known = members.get(LeaderMember.normalized(name));
-        return join(known == null ? define(name, LeaderSettings.defaults(), locks) : known);
+        return join(known == null ? define(name, LeaderSettings.defaults(), defaultLocks()) : known);
     }
 
     /**
@@ -113,7 +124,7 @@ public final class LeaderElection implements AutoCloseable {
      * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when it is defined with other settings
      */
     public LeaderMember join(String name, LeaderSettings settings) {
-        return join(define(name, settings, locks));
+        return join(define(name, settings, defaultLocks()));
     }
 
     /**
@@ -152,7 +163,7 @@ public final class LeaderElection implements AutoCloseable {
      */
     public Optional<LockInfo> leader(String name) {
         LeaderMember member = members.get(LeaderMember.normalized(name));
-        return (member == null ? locks : member.locks()).lookup(LeaderMember.key(name));
+        return (member == null ? defaultLocks() : member.locks()).lookup(LeaderMember.key(name));
     }
 
     /**
@@ -161,6 +172,7 @@ public final class LeaderElection implements AutoCloseable {
      * @throws Error when a thread cannot be made; no member campaigns then, and the elections may be started again
      */
     public void start() {
+        startLocks = currentLocks();
         running = true;
         try {
             members.values().forEach(member -> member.membership().open());
@@ -185,6 +197,21 @@ public final class LeaderElection implements AutoCloseable {
     public void close() {
         stop();
         members.values().forEach(LeaderMember::close);
+    }
+
+    private LockManager defaultLocks() {
+        LockManager known = startLocks;
+        return known == null ? locks : known;
+    }
+
+    /** {@code null} if there is none for a thread without a tenant: then elections have managers of their own. */
+    private @Nullable LockManager currentLocks() {
+        try {
+            return locks.current();
+        } catch (RuntimeException ex) {
+            log.debug("No lock manager is current at the start, so elections need managers of their own", ex);
+            return null;
+        }
     }
 
     private static LeaderMember join(LeaderMember member) {

@@ -34,13 +34,14 @@ public final class SyncGuardLockProvider implements ExtensibleLockProvider {
 
     @Override
     public Optional<SimpleLock> lock(LockConfiguration configuration) {
-        LockHandle handle = manager.tryAcquire(request(configuration));
+        LockManager current = manager.current();
+        LockHandle handle = current.tryAcquire(request(configuration));
         if (handle == null) {
             return Optional.empty();
         }
         // Without this release, the key would be free when the tolerance of the store is over.
         handle.onLost(handle::release);
-        return Optional.of(new HeldLock(configuration, handle));
+        return Optional.of(new HeldLock(configuration, current, handle));
     }
 
     private static LockRequest request(LockConfiguration configuration) {
@@ -59,12 +60,14 @@ public final class SyncGuardLockProvider implements ExtensibleLockProvider {
     }
 
     /** One grant, until it is extended or unlocked. */
-    private final class HeldLock extends AbstractSimpleLock {
+    private static final class HeldLock extends AbstractSimpleLock {
 
+        private final LockManager manager;
         private final LockHandle handle;
 
-        HeldLock(LockConfiguration configuration, LockHandle handle) {
+        HeldLock(LockConfiguration configuration, LockManager manager, LockHandle handle) {
             super(configuration);
+            this.manager = manager;
             this.handle = handle;
         }
 
@@ -83,7 +86,7 @@ public final class SyncGuardLockProvider implements ExtensibleLockProvider {
                 return Optional.empty();
             }
             return handle.extend(wholeMillis(next.getLockAtMostFor()))
-                    ? Optional.of(new HeldLock(next, handle))
+                    ? Optional.of(new HeldLock(next, manager, handle))
                     : Optional.empty();
         }
     }

@@ -12,6 +12,7 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockEvent;
 import io.syncguard.LockListener;
 import io.syncguard.LockLostException;
+import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.core.EngineFixture;
@@ -25,6 +26,7 @@ import java.util.Optional;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -71,6 +73,23 @@ class SyncGuardLockProviderTests {
             assertThat(provider.lock(report(AT_MOST, Duration.ZERO))).isEmpty();
             fixture.time.advance(Duration.ofMillis(1));
             assertThat(provider.lock(report(AT_MOST, Duration.ZERO))).isPresent();
+        }
+    }
+
+    @Test
+    void an_extension_and_an_unlock_stay_in_the_store_of_the_lock() {
+        try (EngineFixture second = new EngineFixture()) {
+            AtomicReference<LockManager> current = new AtomicReference<>(locks);
+            SimpleLock lock = new SyncGuardLockProvider(LockManager.routing(current::get))
+                    .lock(report(AT_MOST, Duration.ZERO))
+                    .orElseThrow();
+            current.set(second.engine);
+
+            SimpleLock extended = lock.extend(AT_MOST, Duration.ZERO).orElseThrow();
+            assertThat(second.store.fence("report")).isZero();
+            extended.unlock();
+
+            assertThat(locks.isLocked("report")).isFalse();
         }
     }
 

@@ -1,0 +1,71 @@
+package io.syncguard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** Which manager is current, and which answers are mistakes of the supplier. */
+class RoutingLockManagerTests {
+
+    private final LockManager north = LockManager.withoutLocks();
+    private final AtomicReference<LockManager> supplied = new AtomicReference<>(north);
+    private final LockManager routing = LockManager.routing(supplied::get);
+
+    @Test
+    void a_manager_with_a_store_is_current_itself() {
+        assertThat(north.current()).isSameAs(north);
+    }
+
+    @Test
+    void a_routing_manager_names_the_one_of_the_moment() {
+        assertThat(routing.current()).isSameAs(north);
+        LockManager south = LockManager.withoutLocks();
+        supplied.set(south);
+
+        assertThat(routing.current()).isSameAs(south);
+    }
+
+    @Test
+    void a_routing_manager_may_lead_to_another_one() {
+        assertThat(LockManager.routing(() -> routing).current()).isSameAs(north);
+    }
+
+    @Test
+    void a_supplier_that_returns_null_is_told_so() {
+        supplied.set(null);
+
+        assertThatThrownBy(() -> routing.acquire(LockRequest.of("order:42")))
+                .isInstanceOfSatisfying(
+                        LockException.class, ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
+                .hasMessageContaining("The supplier of LockManager.routing returned null: return a manager");
+    }
+
+    @Test
+    void so_is_one_that_leads_back_to_its_own_manager() {
+        supplied.set(LockManager.routing(() -> routing));
+
+        assertThatThrownBy(() -> routing.isLocked("order:42"))
+                .isInstanceOf(LockException.class)
+                .hasMessageContaining("leads back to the routing manager itself");
+    }
+
+    @Test
+    void what_a_supplier_throws_reaches_the_caller() {
+        IllegalStateException noTenant = new IllegalStateException("no tenant");
+
+        assertThatThrownBy(() -> LockManager.routing(() -> {
+                            throw noTenant;
+                        })
+                        .release("AAAAAAAAAAAAAAAAAAAAAA"))
+                .isSameAs(noTenant);
+    }
+
+    @Test
+    void a_supplier_is_not_null() {
+        assertThatThrownBy(() -> LockManager.routing(null))
+                .isInstanceOf(LockException.class)
+                .hasMessageContaining("must not be null");
+    }
+}
