@@ -23,7 +23,7 @@ public enum LockErrorCode {
      */
     SCHEMA_MISSING,
 
-    /** The server or the connection pool has no capacity left. */
+    /** The server or the connection pool has no capacity left, or too many reactive calls wait already. */
     RATE_LIMITED,
 
     /** The server did not answer in time. */

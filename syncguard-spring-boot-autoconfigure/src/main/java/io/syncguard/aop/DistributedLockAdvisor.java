@@ -5,9 +5,11 @@ import io.syncguard.Fence;
 import io.syncguard.LockTemplate;
 import io.syncguard.interception.AnnotatedMethodPointcut;
 import io.syncguard.interception.BodyRunner;
+import io.syncguard.interception.PublisherThreads;
+import io.syncguard.reactive.ReactiveThreads;
 import java.time.Duration;
-import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
@@ -15,6 +17,7 @@ import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Names to Spring the methods that run under locks, and their interceptor. Its order puts the lock outside of a
@@ -27,12 +30,15 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
     private final int order;
 
     private final BodyRunner bodies = new BodyRunner("syncguard-future");
+    private final PublisherThreads publishers = new PublisherThreads("syncguard-reactive");
+    private final SingletonSupplier<ReactiveThreads> reactiveThreads;
 
     /**
      * @param template for annotations that name no manager; looked up at the first call of an annotated method, so that
      *     no lock bean is made early
      * @param beans contains the lock managers and the beans of expressions
      * @param waitTime for annotations that name none; looked up for the first of them
+     * @param maxWaiting how many subscriptions may wait for locks; looked up for the first of them
      * @param nanoTime a monotonic clock
      */
     public DistributedLockAdvisor(
@@ -40,10 +46,13 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
             ConfigurableListableBeanFactory beans,
             Supplier<Duration> waitTime,
             int order,
+            IntSupplier maxWaiting,
             LongSupplier nanoTime) {
+        this.reactiveThreads = SingletonSupplier.of(
+                () -> new ReactiveThreads(publishers.acquisitions(), publishers.releases(), maxWaiting.getAsInt()));
         this.methods = new AnnotatedMethodPointcut<>(
                 DistributedLock.class, "without a lock", new LockedMethodParser(beans, template, waitTime)::parse);
-        this.interceptor = new DistributedLockInterceptor(methods, bodies, nanoTime);
+        this.interceptor = new DistributedLockInterceptor(methods, bodies, reactiveThreads, nanoTime);
         this.order = order;
     }
 
@@ -57,9 +66,9 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
         return new FenceCheckAdvisor(methods, check);
     }
 
-    /** The threads on which subscriptions acquire their locks: as many as are needed. */
-    public Executor threads() {
-        return bodies.threads();
+    /** The threads on which subscriptions acquire and release their locks. */
+    public ReactiveThreads reactiveThreads() {
+        return reactiveThreads.obtain();
     }
 
     @Override
@@ -81,5 +90,6 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
     @Override
     public void close() {
         bodies.close();
+        publishers.close();
     }
 }

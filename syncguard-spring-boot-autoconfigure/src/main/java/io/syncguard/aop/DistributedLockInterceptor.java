@@ -4,17 +4,20 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockCallback;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
+import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.OnLost;
 import io.syncguard.interception.AnnotatedCall;
 import io.syncguard.interception.AnnotatedMethodPointcut;
 import io.syncguard.interception.BodyRunner;
+import io.syncguard.reactive.ReactiveThreads;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
@@ -37,12 +40,17 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
     private final AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods;
     private final BodyRunner bodies;
+    private final Supplier<ReactiveThreads> reactiveThreads;
     private final LongSupplier nanoTime;
 
     DistributedLockInterceptor(
-            AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods, BodyRunner bodies, LongSupplier nanoTime) {
+            AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods,
+            BodyRunner bodies,
+            Supplier<ReactiveThreads> reactiveThreads,
+            LongSupplier nanoTime) {
         this.methods = methods;
         this.bodies = bodies;
+        this.reactiveThreads = reactiveThreads;
         this.nanoTime = nanoTime;
     }
 
@@ -56,7 +64,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         LockedMethod method = call.method();
         ReactiveAdapter reactive = method.result().reactive();
         if (reactive != null) {
-            return new ReactiveCall(call, reactive, bodies.threads(), nanoTime).publisher();
+            return new ReactiveCall(call, reactive, reactiveThreads, nanoTime).publisher();
         }
         List<FencedRequest> requests = method.requests(MethodCall.of(call.invocation(), call.targetClass()));
         LockedCall locked = new LockedCall(method, call);
@@ -73,6 +81,9 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         private final List<LockHandle> locks = new ArrayList<>(1);
         private final List<FencedLock> fencedLocks = new ArrayList<>(0);
         private @Nullable LockNotAcquiredException refusal;
+
+        /** All locks of a call are in the store of its first one. */
+        private @Nullable LockManager manager;
 
         LockedCall(LockedMethod method, AnnotatedCall<LockedMethod> call) {
             this.method = method;
@@ -109,7 +120,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
         private @Nullable LockHandle acquire(LockRequest request) {
             try {
-                return method.template().get().manager().acquire(request.waitTime(timeLeft()));
+                return manager().acquire(request.waitTime(timeLeft()));
             } catch (LockNotAcquiredException ex) {
                 if (method.skips() || method.fallback() != null) {
                     refusal = ex;
@@ -117,6 +128,13 @@ final class DistributedLockInterceptor implements MethodInterceptor {
                 }
                 throw ex;
             }
+        }
+
+        private LockManager manager() {
+            if (manager == null) {
+                manager = method.template().get().manager().current();
+            }
+            return manager;
         }
 
         /** After a refusal, when the locks of the other keys have been released. */

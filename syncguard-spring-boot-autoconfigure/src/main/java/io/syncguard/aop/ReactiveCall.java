@@ -4,11 +4,12 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.interception.AnnotatedCall;
 import io.syncguard.reactive.ReactiveLockTemplate;
+import io.syncguard.reactive.ReactiveThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -26,10 +27,14 @@ final class ReactiveCall {
     private final AnnotatedCall<LockedMethod> call;
     private final LockedMethod method;
     private final ReactiveAdapter adapter;
-    private final Executor threads;
+    private final Supplier<ReactiveThreads> threads;
     private final LongSupplier nanoTime;
 
-    ReactiveCall(AnnotatedCall<LockedMethod> call, ReactiveAdapter adapter, Executor threads, LongSupplier nanoTime) {
+    ReactiveCall(
+            AnnotatedCall<LockedMethod> call,
+            ReactiveAdapter adapter,
+            Supplier<ReactiveThreads> threads,
+            LongSupplier nanoTime) {
         this.call = call;
         this.method = call.method();
         this.adapter = adapter;
@@ -49,7 +54,7 @@ final class ReactiveCall {
 
         private final AnnotatedCall<LockedMethod> body = call.copy();
         private final ReactiveLockTemplate locks =
-                new ReactiveLockTemplate(method.template().get().manager(), threads);
+                new ReactiveLockTemplate(method.template().get().manager(), threads.get());
         private final long began = nanoTime.getAsLong();
 
         /** Whether all locks were granted: a refusal from then on is the body's own. */
@@ -59,7 +64,8 @@ final class ReactiveCall {
             List<LockRequest> requests = method.requests(MethodCall.of(body.invocation(), body.targetClass())).stream()
                     .map(FencedRequest::lock)
                     .toList();
-            return run(requests).onErrorResume(LockNotAcquiredException.class, this::withoutLock);
+            Flux<Object> results = run(requests).onErrorResume(LockNotAcquiredException.class, this::withoutLock);
+            return requests.isEmpty() ? results : locks.routed(results);
         }
 
         private Flux<Object> run(List<LockRequest> requests) {

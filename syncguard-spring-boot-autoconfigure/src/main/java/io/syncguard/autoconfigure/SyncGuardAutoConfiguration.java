@@ -138,6 +138,7 @@ public final class SyncGuardAutoConfiguration {
                 beans,
                 () -> properties.getObject().waitTime(),
                 environment.getProperty("syncguard.aop.order", Integer.class, SyncGuardProperties.Aop.DEFAULT_ORDER),
+                () -> properties.getObject().reactive().maxWaiting(),
                 Time.SYSTEM::nanoTime);
     }
 

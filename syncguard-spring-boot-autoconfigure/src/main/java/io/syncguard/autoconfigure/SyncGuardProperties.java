@@ -43,6 +43,7 @@ import org.springframework.core.Ordered;
  *     any step of the server's clock; from 1 to 3650 days.
  * @param retry How often waiters poll while no release can wake them.
  * @param aop Settings of the annotation.
+ * @param reactive Locks of publishers and of suspending functions.
  * @param postgres Locks in PostgreSQL.
  * @param redis Locks in Redis.
  * @param fencing Fences at the resources that locks protect.
@@ -65,6 +66,7 @@ record SyncGuardProperties(
         @DefaultValue("7d") Duration fenceRetention,
         @DefaultValue Retry retry,
         @DefaultValue Aop aop,
+        @DefaultValue Reactive reactive,
         @DefaultValue Postgres postgres,
         @DefaultValue Redis redis,
         @DefaultValue Fencing fencing,
@@ -133,6 +135,23 @@ record SyncGuardProperties(
 
         /** A hundred before the order that transactions have by default. */
         static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 100;
+    }
+
+    /**
+     * {@code syncguard.reactive.*}.
+     *
+     * @param maxWaiting Maximum number of subscriptions that wait for a lock at a time and hold no other. Further ones
+     *     fail at once. At least 1; each of them blocks a thread of the library, a virtual one from Java 21 on.
+     */
+    record Reactive(@DefaultValue("256") int maxWaiting) {
+
+        Reactive {
+            if (maxWaiting < 1) {
+                throw LockSetupException.invalid(
+                        "syncguard.reactive.max-waiting is " + maxWaiting + ", but has to be at least 1",
+                        "Correct syncguard.reactive.max-waiting");
+            }
+        }
     }
 
     /**

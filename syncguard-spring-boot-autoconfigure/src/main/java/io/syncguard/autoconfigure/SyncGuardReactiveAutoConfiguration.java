@@ -3,7 +3,6 @@ package io.syncguard.autoconfigure;
 import io.syncguard.LockManager;
 import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.reactive.ReactiveLockTemplate;
-import java.util.concurrent.Executor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -23,7 +22,8 @@ public final class SyncGuardReactiveAutoConfiguration {
     @ConditionalOnSingleCandidate(LockManager.class)
     ReactiveLockTemplate reactiveLockTemplate(LockManager locks, ObjectProvider<DistributedLockAdvisor> advisor) {
         DistributedLockAdvisor annotated = advisor.getIfAvailable();
-        Executor threads = annotated == null ? Runnable::run : annotated.threads();
-        return new ReactiveLockTemplate(locks, threads);
+        return annotated == null
+                ? new ReactiveLockTemplate(locks, Runnable::run)
+                : new ReactiveLockTemplate(locks, annotated.reactiveThreads());
     }
 }

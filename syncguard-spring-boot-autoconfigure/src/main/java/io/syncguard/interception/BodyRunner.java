@@ -3,7 +3,6 @@ package io.syncguard.interception;
 import io.syncguard.concurrent.DaemonThreadFactory;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.SynchronousQueue;
@@ -19,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BodyRunner implements AutoCloseable {
 
-    /** One thread waits for each plain future, and one for each lock of a publisher. The others only send releases. */
+    /** One thread waits for each plain future. The others only send releases. */
     private final ExecutorService threads;
 
     /** @param threadName the name of its daemon threads, which are numbered */
@@ -82,11 +81,6 @@ public final class BodyRunner implements AutoCloseable {
             return HeldFuture.of(future, end, onLost, this::runOnThread);
         }
         return null;
-    }
-
-    /** Runs each task on a thread of its own, or on the calling one when no thread can be made. */
-    public Executor threads() {
-        return this::runOnThread;
     }
 
     /** Ends idle threads. A thread that waits for a future ends when the future is done. */

@@ -1,19 +1,23 @@
 package io.syncguard.reactive;
 
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
 import java.util.concurrent.Callable;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.MonoSink;
-import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Acquires a lock for one subscription. Cancelling the subscription interrupts the thread that waits, and a lock that
  * is granted at the same time is released.
  */
-final class Acquisition implements Runnable {
+final class Acquisition {
 
     private final Callable<LockHandle> acquire;
+    private final Runnable waitEnded;
     private final MonoSink<Grant> sink;
 
     /** The thread that acquires, while it does. Guarded by this object. */
@@ -22,35 +26,47 @@ final class Acquisition implements Runnable {
     /** Guarded by this object. */
     private boolean cancelled;
 
-    Acquisition(Callable<LockHandle> acquire, MonoSink<Grant> sink) {
+    /** @param waitEnded runs when the lock is granted or refused, at least once */
+    Acquisition(Callable<LockHandle> acquire, Runnable waitEnded, MonoSink<Grant> sink) {
         this.acquire = acquire;
+        this.waitEnded = waitEnded;
         this.sink = sink;
     }
 
     /** A failure to run it at all is the error of the subscription. */
-    void on(Scheduler threads) {
+    void on(ReactiveThreads threads) {
         sink.onCancel(this::cancel);
         try {
-            threads.schedule(this);
+            // Not through a Scheduler of Reactor, which takes a lack of threads for its end.
+            threads.acquisitions().execute(Schedulers.onSchedule(this::run));
+        } catch (RejectedExecutionException ex) {
+            fail(new LockBackendException(
+                    LockErrorCode.RATE_LIMITED, "The executor has no thread for an acquisition: let it have more", ex));
         } catch (RuntimeException | Error ex) {
-            // Also a lack of threads, which Reactor takes for a reason to end the virtual machine.
-            sink.error(ex);
+            fail(ex);
         }
     }
 
-    @Override
-    public void run() {
-        if (!begins()) {
-            return;
-        }
+    private void fail(Throwable failure) {
+        waitEnded.run();
+        sink.error(failure);
+    }
+
+    private void run() {
         LockHandle lock;
         try {
+            if (!begins()) {
+                return;
+            }
             lock = acquire.call();
         } catch (Throwable ex) {
             if (!isCancelledAtEnd()) {
+                waitEnded.run();
                 sink.error(Exceptions.unwrap(ex));
             }
             return;
+        } finally {
+            waitEnded.run();
         }
         Grant grant = new Grant(lock);
         try {
@@ -81,7 +97,9 @@ final class Acquisition implements Runnable {
 
     private synchronized void cancel() {
         cancelled = true;
-        if (acquiring != null) {
+        if (acquiring == null) {
+            waitEnded.run();
+        } else {
             acquiring.interrupt();
         }
     }

@@ -1,18 +1,19 @@
 package io.syncguard.reactive;
 
+import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
+import io.syncguard.LockLimits;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.OnLost;
-import java.util.concurrent.CompletableFuture;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
+import reactor.util.context.ContextView;
 
 /**
  * Runs a publisher under a lock. Each subscription acquires the lock, and releases it when it completes, fails or is
@@ -23,7 +24,11 @@ import reactor.core.scheduler.Schedulers;
  * }</pre>
  *
  * <p>A subscriber that sees the end finds the key free; one that cancels does not wait for the release. Cancelling a
- * subscription that waits for its lock ends the wait.
+ * subscription that waits for its lock ends the wait. If too many subscriptions wait already, further ones fail at once
+ * with {@link LockErrorCode#RATE_LIMITED}: see {@link ReactiveThreads}.
+ *
+ * <p>A {@link LockManager#routing routing} manager is asked once for each subscription, on the thread that subscribes.
+ * Nested subscriptions use the manager of the outer one, whatever thread they are on.
  *
  * <p>The Reactor context of the body has the {@link LockHandle}: {@code context.get(LockHandle.class)}. A nested
  * request for the same key joins it. {@link LockHandle#current()} works while the body makes its publisher, and not in
@@ -36,17 +41,22 @@ import reactor.core.scheduler.Schedulers;
 public final class ReactiveLockTemplate {
 
     private final LockManager manager;
-    private final Executor threads;
-    private final Scheduler acquisitions;
+    private final ReactiveThreads threads;
+
+    /** A template whose subscriptions wait on these threads, and as many as the limit of those permits. */
+    public ReactiveLockTemplate(LockManager manager, ReactiveThreads threads) {
+        this.manager = LockLimits.given("lock manager", manager);
+        this.threads = LockLimits.given("threads", threads);
+    }
 
     /**
+     * A template without a limit of waiting subscriptions.
+     *
      * @param threads run the calls of the manager, which block: each subscription that waits for its lock occupies one.
-     *     So their number must not be limited
+     *     So their number must not be limited, because releases run on them, too
      */
     public ReactiveLockTemplate(LockManager manager, Executor threads) {
-        this.manager = manager;
-        this.threads = threads;
-        this.acquisitions = Schedulers.fromExecutor(threads);
+        this(manager, new ReactiveThreads(threads, threads, Integer.MAX_VALUE));
     }
 
     /** A body with one result or none. */
@@ -62,23 +72,48 @@ public final class ReactiveLockTemplate {
 
     /** A body with any number of results. */
     public <T> Flux<T> flux(LockRequest request, Function<LockHandle, ? extends Publisher<T>> body) {
-        return Flux.deferContextual(context -> {
+        return routed(Flux.deferContextual(context -> {
             HeldLocks outer = HeldLocks.of(context);
             return Flux.<T, Grant>usingWhen(
-                    Mono.create(sink ->
-                            new Acquisition(() -> outer.call(() -> manager.acquire(request)), sink).on(acquisitions)),
+                    acquire(request, outer, context),
                     grant -> run(outer.and(grant.take()), body),
                     grant -> Mono.empty(),
                     (grant, failure) -> Mono.empty(),
                     grant -> Mono.fromFuture(grant.whenHandedOver(), true)
                             .then(release(grant.lock()))
                             .onErrorComplete());
-        });
+        }));
     }
 
     /** Like {@link #flux(LockRequest, Function)} for the default request of this key. */
     public <T> Flux<T> flux(String key, Function<LockHandle, ? extends Publisher<T>> body) {
         return flux(LockRequest.of(key), body);
+    }
+
+    /**
+     * A publisher that asks a {@link LockManager#routing routing} manager once, at each subscription and on the thread
+     * that subscribes. All locks of this manager inside of it are in that store: also a further one after the first has
+     * ended, or a repetition, which begin on a thread of the library.
+     */
+    public <T> Flux<T> routed(Publisher<T> publisher) {
+        return Flux.deferContextual(context -> {
+            if (Routes.current(manager, context) != null) {
+                return publisher;
+            }
+            // Around a handler, Reactor restores the thread locals that its context has captured.
+            return Mono.just(manager)
+                    .<LockManager>handle((routing, sink) -> sink.next(routing.current()))
+                    .flatMapMany(current ->
+                            Flux.from(publisher).contextWrite(inner -> Routes.with(manager, current, inner)));
+        });
+    }
+
+    private Mono<Grant> acquire(LockRequest request, HeldLocks outer, ContextView context) {
+        LockManager current = Objects.requireNonNull(Routes.current(manager, context));
+        return Mono.create(sink -> {
+            Runnable waitEnded = outer.innermostFirst().isEmpty() ? threads.enter(request.key()) : () -> {};
+            new Acquisition(() -> outer.call(() -> current.acquire(request)), waitEnded, sink).on(threads);
+        });
     }
 
     /** The body and the release. After a loss the release fails. */
@@ -109,6 +144,6 @@ public final class ReactiveLockTemplate {
 
     /** A cancelled subscription does not cancel it. */
     private Mono<Void> release(LockHandle lock) {
-        return Mono.fromFuture(() -> CompletableFuture.runAsync(lock::close, threads), true);
+        return Mono.fromFuture(() -> threads.release(lock::close), true);
     }
 }

@@ -41,6 +41,7 @@ class PropertiesTests {
                         "syncguard.retry.first-delay=14ms",
                         "syncguard.retry.max-delay=15ms",
                         "syncguard.aop.order=16",
+                        "syncguard.reactive.max-waiting=18",
                         "syncguard.postgres.locks-table=bound_locks",
                         "syncguard.postgres.fence-counters-table=bound_counters",
                         "syncguard.postgres.schema-management=initialize",
@@ -87,6 +88,7 @@ class PropertiesTests {
                                     Duration.ofDays(8),
                                     new SyncGuardProperties.Retry(Duration.ofMillis(14), Duration.ofMillis(15)),
                                     new SyncGuardProperties.Aop(16),
+                                    new SyncGuardProperties.Reactive(18),
                                     new SyncGuardProperties.Postgres(
                                             "bound_locks",
                                             "bound_counters",

@@ -1,0 +1,89 @@
+package io.syncguard.reactive;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockLimits;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * The threads that call the manager for subscribers, and how many subscriptions may wait for a lock at a time. Templates
+ * of one application share one instance. Threads may share it.
+ *
+ * <p>The limit counts subscriptions that hold no other lock: a holder that waits for its next lock is never refused,
+ * because those who wait for its first one need it to go on.
+ */
+public final class ReactiveThreads {
+
+    private static final Log log = LogFactory.getLog(ReactiveThreads.class);
+
+    private final Executor acquisitions;
+    private final Executor releases;
+    private final int maxWaiting;
+    private final AtomicInteger waiting = new AtomicInteger();
+
+    /** Whether a refusal was logged since the last time that few subscriptions waited. */
+    private final AtomicBoolean reported = new AtomicBoolean();
+
+    /**
+     * Two executors, of which neither runs a task on the calling thread, unless the manager never waits.
+     *
+     * @param acquisitions acquire locks: each subscription that waits for its lock blocks one thread
+     * @param releases release locks. They have no thread in common with {@code acquisitions}, or the number of threads
+     *     is not limited: else releases stand behind subscriptions that wait for them
+     * @param maxWaiting how many subscriptions that hold no lock may wait for one at a time. Further ones fail at once
+     *     with {@link LockErrorCode#RATE_LIMITED}
+     */
+    public ReactiveThreads(Executor acquisitions, Executor releases, int maxWaiting) {
+        this.acquisitions = LockLimits.given("executor of acquisitions", acquisitions);
+        this.releases = LockLimits.given("executor of releases", releases);
+        this.maxWaiting = maxWaiting;
+    }
+
+    Executor acquisitions() {
+        return acquisitions;
+    }
+
+    /**
+     * Counts a subscription that waits for this key.
+     *
+     * @return ends the wait; it may run several times
+     * @throws LockBackendException when too many wait already
+     */
+    Runnable enter(String key) {
+        int others = waiting.getAndUpdate(now -> Math.min(now + 1, maxWaiting));
+        if (others >= maxWaiting) {
+            throw refused(key);
+        }
+        AtomicBoolean waits = new AtomicBoolean(true);
+        return () -> {
+            if (waits.compareAndSet(true, false) && waiting.decrementAndGet() <= maxWaiting / 2) {
+                reported.set(false);
+            }
+        };
+    }
+
+    /** Releases a lock whatever happens: if the executor refuses the release, the calling thread sends it. */
+    CompletableFuture<Void> release(Runnable release) {
+        try {
+            return CompletableFuture.runAsync(release, releases);
+        } catch (RuntimeException | Error ex) {
+            return CompletableFuture.runAsync(release, Runnable::run);
+        }
+    }
+
+    private LockBackendException refused(String key) {
+        String limit = maxWaiting + " reactive calls wait for locks, the limit of syncguard.reactive.max-waiting";
+        if (reported.compareAndSet(false, true)) {
+            log.warn(limit + ". Further ones are refused");
+        }
+        return new LockBackendException(
+                LockErrorCode.RATE_LIMITED,
+                limit + ". Lock '" + key + "' was not asked for: let calls wait for a shorter time, or raise the limit",
+                null);
+    }
+}
