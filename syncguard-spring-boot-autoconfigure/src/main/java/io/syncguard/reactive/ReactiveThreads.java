@@ -11,8 +11,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * The threads that call the manager for subscribers, and how many subscriptions may wait for a lock at a time. Templates
- * of one application share one instance. Threads may share it.
+ * The threads that call the manager for subscribers, and how many subscriptions may wait for a lock at a time. The
+ * templates of an application share one instance. Threads may share it.
  *
  * <p>The limit counts subscriptions that hold no other lock: a holder that waits for its next lock is never refused,
  * because those who wait for its first one need it to go on.

@@ -8,8 +8,8 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * The managers that were current when a subscription began, as the Reactor context carries them: the threads on which it
- * goes on do not know its caller.
+ * The managers that were current when a subscription began, as the Reactor context carries them: the threads on which
+ * it goes on do not know its caller.
  *
  * @param current for each routing manager
  */
