@@ -7,8 +7,10 @@ package io.syncguard;
  * <p>The thread depends on the event. Events of a call arrive on the caller's thread. Events of the heartbeat arrive on
  * {@code syncguard-events}, one after the other. Losses arrive on {@code syncguard-lost-listener-n}. So a listener that
  * blocks delays its caller and other listeners, but neither the heartbeat nor the callbacks of a lost lock. If the
- * events of a hundred statements of the heartbeat wait, further ones are dropped with a warning. An exception of a
- * listener is logged and changes nothing.
+ * events of a hundred statements of the heartbeat wait, further ones are dropped with a warning.
+ *
+ * <p>Whatever a listener throws is logged and changes nothing. An {@link InterruptedException} also sets the interrupt
+ * flag of the thread: the interrupt was meant for the caller. A flag that the listener clears is set again.
  *
  * <p>There is no event for a request that joins an outer handle, or for an operation by lock id on a lock of another
  * process.

@@ -69,7 +69,7 @@ public final class LockTemplate implements LockOperations {
             if (!(failure instanceof LockLostException thrown && thrown.key().equals(lost.key()))) {
                 failure.addSuppressed(lost);
             }
-        } catch (RuntimeException ex) {
+        } catch (Throwable ex) {
             failure.addSuppressed(ex);
         }
     }

@@ -1,6 +1,7 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.concurrent.DaemonThreadFactory;
+import io.syncguard.concurrent.Shielded;
 import io.syncguard.core.LockEngine;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -41,9 +42,9 @@ final class LockLifecycle implements SmartLifecycle {
         List<LockEngine> all = engines.get();
         List<CompletableFuture<Void>> others = all.stream()
                 .skip(1)
-                .map(engine -> CompletableFuture.runAsync(engine::stop, LockLifecycle::runOnThreadOfItsOwn))
+                .map(engine -> CompletableFuture.runAsync(() -> stop(engine), LockLifecycle::runOnThreadOfItsOwn))
                 .toList();
-        all.stream().findFirst().ifPresent(LockEngine::stop);
+        all.stream().findFirst().ifPresent(LockLifecycle::stop);
         others.forEach(CompletableFuture::join);
         running = false;
     }
@@ -56,6 +57,10 @@ final class LockLifecycle implements SmartLifecycle {
     @Override
     public int getPhase() {
         return PHASE;
+    }
+
+    private static void stop(LockEngine engine) {
+        Shielded.closeAll(engine::stop);
     }
 
     private static void runOnThreadOfItsOwn(Runnable task) {

@@ -46,9 +46,12 @@ record PostgresBackendFactory(SyncGuardProperties properties, PostgresScript scr
                     "SyncGuard keeps its locks in the table '" + script.tables().locks() + "' of PostgreSQL, on up to "
                             + pools.maximumConnections() + " connections of its own");
             return new PostgresLockBackend(pools.operations(), pools.engine(), pools.wakeUps(), settings, pools::close);
-        } catch (RuntimeException ex) {
+        } catch (Throwable ex) {
             pools.close();
-            throw LockStores.explain(ex, application);
+            if (ex instanceof RuntimeException failure) {
+                throw LockStores.explain(failure, application);
+            }
+            throw ex;
         }
     }
 }

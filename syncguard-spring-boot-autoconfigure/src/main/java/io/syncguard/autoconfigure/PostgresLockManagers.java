@@ -5,6 +5,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockLimits;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
+import io.syncguard.concurrent.Shielded;
 import io.syncguard.core.LockEngine;
 import java.util.Map;
 import java.util.TreeSet;
@@ -85,7 +86,7 @@ public final class PostgresLockManagers implements AutoCloseable {
     /** Called after the application has stopped them. */
     @Override
     public void close() {
-        engines.values().forEach(LockEngine::close);
+        Shielded.closeAll(engines.values().toArray(AutoCloseable[]::new));
         engines.clear();
     }
 

@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import com.zaxxer.hikari.HikariConfig;
 import io.syncguard.LockSetupException;
 import io.syncguard.concurrent.DaemonThreadFactory;
+import io.syncguard.concurrent.Shielded;
 import io.syncguard.postgres.OneStoreDataSource;
 import io.syncguard.postgres.PromptSocketFactory;
 import java.time.Duration;
@@ -92,10 +93,9 @@ final class PostgresPools implements AutoCloseable {
 
     @Override
     public void close() {
-        operations.close();
-        engine.close();
+        Shielded.closeAll(operations, engine);
         if (wakeUps != null) {
-            wakeUps.close();
+            Shielded.closeAll(wakeUps);
         }
     }
 

@@ -96,7 +96,7 @@ public final class Alarm implements AutoCloseable {
     private long runTask() {
         try {
             return task.getAsLong();
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             // Without memory, logging may fail as well.
             Shielded.log(() -> log.error(thread.getName() + " failed and goes on in a second; please report this", ex));
             return time.nanoTime() + PAUSE_NANOS;

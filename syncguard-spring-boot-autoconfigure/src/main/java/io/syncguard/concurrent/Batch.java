@@ -56,7 +56,7 @@ final class Batch<Q, A> {
                 throw new IllegalStateException(answers.size() + " answers to " + calls.size() + " requests");
             }
             answers.forEach(answer -> results.add(new Result<>(answer, null)));
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             RuntimeException failure = asException(ex);
             results.clear();
             calls.forEach(call -> results.add(new Result<>(null, failureOf(call.request, failure, sender))));
@@ -67,7 +67,7 @@ final class Batch<Q, A> {
     private @Nullable RuntimeException failureOf(Q request, RuntimeException failure, BatchSender<Q, A> sender) {
         try {
             return sender.failureOf(request, failure);
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             return asException(ex);
         }
     }

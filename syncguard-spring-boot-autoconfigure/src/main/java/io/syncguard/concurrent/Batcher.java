@@ -75,7 +75,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
             for (int i = 0; i < 2; i++) {
                 threads.newThread(this::sendBatches).start();
             }
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             close();
             throw ex;
         }

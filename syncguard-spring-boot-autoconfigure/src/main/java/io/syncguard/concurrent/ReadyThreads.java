@@ -30,7 +30,7 @@ public final class ReadyThreads implements Executor, AutoCloseable {
         this.threads = new ThreadPoolExecutor(number, number, 0, TimeUnit.SECONDS, waiting, factory, rejected);
         try {
             threads.prestartAllCoreThreads();
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             threads.shutdown();
             throw ex;
         }

@@ -123,7 +123,7 @@ final class Acquirer {
             GrantedLease grant;
             try {
                 grant = attemptUntilDeadline();
-            } catch (RuntimeException | Error ex) {
+            } catch (Throwable ex) {
                 report.failed(ex);
                 throw ex;
             }
@@ -138,8 +138,9 @@ final class Acquirer {
         private @Nullable GrantedLease attemptUntilDeadline() {
             try (Waiter waiter = waiters.newWaiter(oneAttempt)) {
                 return attemptUntilDeadline(waiter);
-            } catch (RuntimeException | Error ex) {
-                if (inDoubt) {
+            } catch (Throwable ex) {
+                // Code that breaks its contract, or a lack of memory, may fail after the grant.
+                if (inDoubt || !(ex instanceof LockException)) {
                     releaser.releaseInDoubt(oneAttempt.lockId(), oneAttempt.ttl());
                 } else if (queued) {
                     releaser.leaveQueue(oneAttempt.lockId());
@@ -187,7 +188,7 @@ final class Acquirer {
             }
             try {
                 return backend.acquire(attempt);
-            } catch (RuntimeException | Error ex) {
+            } catch (Throwable ex) {
                 inDoubt = InDoubt.is(ex);
                 // A driver or pool that was interrupted reports a broken connection.
                 if (Thread.currentThread().isInterrupted()) {

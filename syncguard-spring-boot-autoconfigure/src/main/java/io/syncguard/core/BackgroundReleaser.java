@@ -134,7 +134,7 @@ final class BackgroundReleaser implements AutoCloseable {
                     release.pause(BUSY_PAUSES);
                 }
             }
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             // Also after an Error, such as a lack of memory or threads, these are sent again.
             releases.forEach(Pending::failed);
             Shielded.log(() -> log.debug(releases.size() + " lock(s) could still not be released", ex));

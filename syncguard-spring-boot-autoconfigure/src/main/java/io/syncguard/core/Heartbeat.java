@@ -118,7 +118,7 @@ final class Heartbeat implements AutoCloseable {
         dispatcher.observeLater(extensions, LeaseExtension::observe);
         try {
             answered(extensions, backend.extend(requests));
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             // Also after an Error, such as a lack of memory or threads, the heartbeat goes on and repeats these.
             failed(extensions, BackendFailure.of("The heartbeat failed", ex));
         }

@@ -97,7 +97,7 @@ final class LeaseRenewer {
         boolean held;
         try {
             held = extendUntilAnswered(lease, ttl, server);
-        } catch (RuntimeException | Error failure) {
+        } catch (Throwable failure) {
             observation.failed(failure);
             if (failure instanceof LockException ex) {
                 dispatcher.failed(lease, LockOperation.EXTEND, ex);
@@ -142,7 +142,7 @@ final class LeaseRenewer {
                     ex.code(),
                     "Lock '" + extension.lease().key() + "' could not be extended. " + ex.getMessage(),
                     ex.getCause());
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             extension.failed(BackendFailure.of("The extension failed", ex));
             throw ex;
         }

@@ -64,7 +64,7 @@ final class ListenerDispatcher implements AutoCloseable {
     ListenerDispatcher(String backend, List<LockListener> listeners, LockObserver observer) {
         this.backend = backend;
         this.listeners = List.copyOf(listeners);
-        this.observer = observer;
+        this.observer = observer == LockObserver.NONE ? observer : new ShieldedObserver(observer);
         this.heartbeatEvents = new ReadyThreads(
                 DaemonThreadFactory.named("syncguard-events"),
                 1,

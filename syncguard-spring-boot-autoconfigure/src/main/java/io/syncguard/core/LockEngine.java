@@ -12,6 +12,7 @@ import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
+import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.Hashes;
@@ -209,40 +210,51 @@ public final class LockEngine implements LockManager, AutoCloseable {
     /** {@link #stop Stops} the engine if it still runs, ends all threads and closes the backend. */
     @Override
     public void close() {
-        if (grantsLocks || !monitor.leases().isEmpty()) {
-            stop();
-        }
-        waiters.close();
-        backgroundReleaser.close();
-        heartbeat.close();
-        monitor.close();
-        dispatcher.close();
-        backend.close();
+        Shielded.closeAll(this::stopIfRunning, waiters, backgroundReleaser, heartbeat, monitor, dispatcher, backend);
     }
 
     boolean grantsLocks() {
         return grantsLocks;
     }
 
+    private void stopIfRunning() {
+        if (grantsLocks || !monitor.leases().isEmpty()) {
+            stop();
+        }
+    }
+
     private LockHandle handle(GrantedLease grant) {
-        LockRequest request = grant.request();
         LeaseBodies bodies = new LeaseBodies();
-        Lease lease = new Lease(time, grant, dispatcher.observeHeld(grant), (lost, reason, explanation) -> {
-            List<Runnable> callbacks = bodies.lost();
-            monitor.remove(lost);
-            dispatcher.lost(lost, reason, explanation, callbacks);
-        });
-        LeaseHandle handle = new LeaseHandle(lease, bodies, renewer, transactionReleaser, dispatcher);
+        Lease lease = null;
+        try {
+            lease = new Lease(time, grant, dispatcher.observeHeld(grant), (lost, reason, explanation) -> {
+                List<Runnable> callbacks = bodies.lost();
+                monitor.remove(lost);
+                dispatcher.lost(lost, reason, explanation, callbacks);
+            });
+            LeaseHandle handle = new LeaseHandle(lease, bodies, renewer, transactionReleaser, dispatcher);
+            handOut(grant, lease, handle);
+            return handle;
+        } catch (Throwable ex) {
+            // Nobody has the handle: the lease would be extended for the life of the process.
+            if (lease == null) {
+                backgroundReleaser.release(grant.lockId(), grant.confirmation().ttl());
+            } else {
+                releaser.release(lease);
+            }
+            throw ex;
+        }
+    }
+
+    private void handOut(GrantedLease grant, Lease lease, LeaseHandle handle) {
         monitor.add(lease, handle);
         heartbeat.schedule(lease);
-        fenceWarning.check(grant.fence(), request.key());
-        dispatcher.dispatch(request, grant.fence(), grant.waited(), LockListener::acquired);
+        fenceWarning.check(grant.fence(), lease.key());
+        dispatcher.dispatch(grant.request(), grant.fence(), grant.waited(), LockListener::acquired);
         // Checked after the lease was added: either the engine that stops finds it, or this thread finds that it stops.
         if (!grantsLocks) {
-            releaser.release(lease);
-            throw Acquirer.shuttingDown(request.key(), null);
+            throw Acquirer.shuttingDown(lease.key(), null);
         }
-        handle.bindTransaction(request);
-        return handle;
+        handle.bindTransaction(grant.request());
     }
 }

@@ -7,9 +7,9 @@ import io.syncguard.LockRequest;
  * Observes the operations of locks, for traces. Threads may share it.
  *
  * <p>A call observes on the thread that makes it. For the heartbeat and for losses there are threads that nothing waits
- * for. So an observer that blocks delays callers, but neither heartbeats nor the detection of a loss. It never throws.
- * A nested request that joins an outer handle is not observed, and neither is an operation by lock id on a lock of
- * another process.
+ * for. So an observer that blocks delays callers, but neither heartbeats nor the detection of a loss. What it throws is
+ * logged, and changes nothing for the lock. A nested request that joins an outer handle is not observed, and neither is
+ * an operation by lock id on a lock of another process.
  */
 public interface LockObserver {
 

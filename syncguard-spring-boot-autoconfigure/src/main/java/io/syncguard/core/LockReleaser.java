@@ -99,7 +99,7 @@ final class LockReleaser {
         ReleaseResult result;
         try {
             result = uninterrupted(() -> end(lease));
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             // As after a busy answer, the lease is unchanged and the release is repeated: the key must not stay taken.
             // The same holds for an Error, such as a lack of memory or threads. Listeners may block, so they run after
             // that.
@@ -135,7 +135,7 @@ final class LockReleaser {
                     ReleaseResult result = release.get();
                     // The release whose answer was lost has ended the lease.
                     return inDoubt && result == ReleaseResult.NOT_FOUND ? ReleaseResult.RELEASED : result;
-                } catch (RuntimeException | Error ex) {
+                } catch (Throwable ex) {
                     if (!Thread.currentThread().isInterrupted() || tries == MAX_INTERRUPTS) {
                         throw ex;
                     }

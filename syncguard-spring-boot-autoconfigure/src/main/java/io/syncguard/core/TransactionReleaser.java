@@ -50,7 +50,14 @@ final class TransactionReleaser {
         if (deferred.isReleased()) {
             return false;
         }
-        bindTransaction(handle, handle.request());
+        try {
+            bindTransaction(handle, handle.request());
+        } catch (Throwable ex) {
+            // No transaction will send the release.
+            deferred.release(false);
+            releaser.release(handle.lease());
+            throw ex;
+        }
         return switch (deferred.release(handle.isHeld())) {
             case SEND -> releaser.release(handle.lease());
             case DEFERRED -> true;

@@ -152,7 +152,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
             for (int i = 0; i < polls.size(); i++) {
                 polls.get(i).waiter().polled(polls.get(i).sleep(), sentAt, answers.get(i));
             }
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             LockBackendException failure = BackendFailure.of("The safety poll failed", ex);
             polls.forEach(poll -> poll.waiter().fail(failure));
         }
@@ -162,7 +162,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
     private List<Duration> renewWaiters(List<String> lockIds) {
         try {
             return backend.renewWaiters(lockIds);
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             Shielded.log(() ->
                     log.debug("The safety poll for " + lockIds.size() + " waiter(s) failed and is repeated once", ex));
             return backend.renewWaiters(lockIds);

@@ -67,7 +67,7 @@ public final class BodyRunner implements AutoCloseable {
     private static void endAfter(Throwable failure, Consumer<@Nullable Throwable> end) {
         try {
             end.accept(null);
-        } catch (RuntimeException ex) {
+        } catch (Throwable ex) {
             HeldFuture.suppress(failure, ex);
         }
     }

@@ -65,15 +65,19 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         boolean sameLoss = failure instanceof LockLostException one
                 && atEnd instanceof LockLostException other
                 && one.key().equals(other.key());
-        if (!sameLoss) {
+        if (!sameLoss && failure != atEnd) {
             failure.addSuppressed(atEnd);
         }
     }
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
-        source.cancel(mayInterruptIfRunning);
-        return super.cancel(mayInterruptIfRunning);
+        try {
+            source.cancel(mayInterruptIfRunning);
+        } finally {
+            super.cancel(mayInterruptIfRunning);
+        }
+        return isCancelled();
     }
 
     private void cancelSource() {
@@ -91,6 +95,9 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
             end(null, ex);
+        } catch (Throwable ex) {
+            // A future of the application may throw anything, and the lock has to end.
+            end(null, ex);
         }
     }
 
@@ -98,7 +105,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         boolean cancelled = lost && failure != null && isCancelled(failure);
         try {
             end.accept(cancelled ? failure : null);
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             completeExceptionally(ex, cancelled ? null : failure);
             return;
         }

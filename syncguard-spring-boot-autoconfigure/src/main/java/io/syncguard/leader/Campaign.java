@@ -131,7 +131,7 @@ final class Campaign {
                 if (grant != null) {
                     terms.run(grant, this::begin);
                 }
-            } catch (RuntimeException | Error ex) {
+            } catch (Throwable ex) {
                 failed(ex);
             }
         }
@@ -147,6 +147,9 @@ final class Campaign {
             }
             // Decided under the lock: a member that joins after this starts another thread.
             acquiring = membership.takesPart();
+            // Clears a flag that a listener or a body has left. Interrupts are sent under the lock, to one that
+            // acquires.
+            Thread.interrupted();
             if (!acquiring) {
                 thread = null;
                 changed.signalAll();

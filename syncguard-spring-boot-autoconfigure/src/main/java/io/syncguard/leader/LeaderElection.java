@@ -176,7 +176,7 @@ public final class LeaderElection implements AutoCloseable {
         running = true;
         try {
             members.values().forEach(member -> member.membership().open());
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             stop();
             throw ex;
         }

@@ -95,7 +95,7 @@ public final class LeaderTerm {
             reportRotation();
         } catch (LockLostException ex) {
             log.debug("The lock of the leader was lost before its fence was rotated", ex);
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             Shielded.log(() -> log.warn(
                     "The fence of the leader of '" + OneLine.of(election) + "' could not be rotated; it leads on under "
                             + fence() + " while its lease is extended, and tries again",

@@ -129,7 +129,7 @@ final class Membership {
         try {
             change.run();
             changed.run();
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             undo.run();
             throw ex;
         } finally {

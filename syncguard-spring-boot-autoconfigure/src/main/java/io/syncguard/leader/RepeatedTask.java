@@ -70,7 +70,7 @@ final class RepeatedTask implements LeaderRegistration {
                 }
                 return term;
             });
-        } catch (Exception | Error ex) {
+        } catch (Throwable ex) {
             report(ex, term);
         } finally {
             running(null);

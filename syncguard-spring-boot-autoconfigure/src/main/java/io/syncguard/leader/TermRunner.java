@@ -61,7 +61,7 @@ final class TermRunner {
             if (begins.test(term)) {
                 runUntilEnd(term, grantedAt);
             }
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             term.stepDown(LeaderRevocation.RESIGNED);
             throw ex;
         } finally {
@@ -122,7 +122,7 @@ final class TermRunner {
     private void release(LockHandle grant) {
         try {
             grant.release();
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             Shielded.log(() -> log.warn(
                     "The lock of the leader of '" + OneLine.of(election) + "' was not released; its lease runs out",
                     ex));

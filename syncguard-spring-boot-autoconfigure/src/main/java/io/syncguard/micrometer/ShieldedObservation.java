@@ -21,7 +21,7 @@ final class ShieldedObservation {
     static ShieldedObservation start(Supplier<Observation> start) {
         try {
             return new ShieldedObservation(start.get());
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             warn(ex);
             return new ShieldedObservation(Observation.NOOP);
         }
@@ -35,7 +35,7 @@ final class ShieldedObservation {
     Observation.Scope openScope() {
         try {
             return observation.isNoop() ? Observation.Scope.NOOP : observation.openScope();
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             warn(ex);
             return Observation.Scope.NOOP;
         }
@@ -58,11 +58,7 @@ final class ShieldedObservation {
     }
 
     private static void run(Runnable work) {
-        try {
-            work.run();
-        } catch (RuntimeException | Error ex) {
-            warn(ex);
-        }
+        Shielded.run(work, ShieldedObservation::warn);
     }
 
     private static void warn(Throwable failure) {

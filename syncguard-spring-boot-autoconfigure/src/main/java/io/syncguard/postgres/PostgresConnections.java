@@ -124,7 +124,7 @@ final class PostgresConnections {
         try {
             statement.execute();
             return answer(statement);
-        } catch (SQLException ex) {
+        } catch (Throwable ex) {
             rollBack(statement.getConnection(), ex);
             throw ex;
         }
@@ -142,20 +142,20 @@ final class PostgresConnections {
     }
 
     /** The server skips the statements after the failed one, COMMIT included. */
-    private static void rollBack(Connection connection, SQLException failure) {
+    private static void rollBack(Connection connection, Throwable failure) {
         try (Statement statement = connection.createStatement()) {
             statement.execute("ROLLBACK");
-        } catch (SQLException ex) {
+        } catch (Throwable ex) {
             failure.addSuppressed(ex);
             abort(connection, failure);
         }
     }
 
     /** The pool must not hand out a connection that is still in the failed transaction. */
-    private static void abort(Connection connection, SQLException failure) {
+    private static void abort(Connection connection, Throwable failure) {
         try {
             connection.abort(Runnable::run);
-        } catch (SQLException ex) {
+        } catch (Throwable ex) {
             failure.addSuppressed(ex);
         }
     }

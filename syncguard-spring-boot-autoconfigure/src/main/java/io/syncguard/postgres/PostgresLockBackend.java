@@ -5,6 +5,7 @@ import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
+import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -240,10 +241,8 @@ public final class PostgresLockBackend implements LockBackend {
     @Override
     public void close() {
         if (wakeUps != null) {
-            wakeUps.close();
+            Shielded.closeAll(wakeUps);
         }
-        sweeper.close();
-        callers.close();
-        onClose.run();
+        Shielded.closeAll(sweeper, callers, onClose::run);
     }
 }

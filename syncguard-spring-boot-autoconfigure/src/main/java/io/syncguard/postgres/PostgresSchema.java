@@ -91,7 +91,7 @@ public final class PostgresSchema {
                 requireNoReturnToCounters(installed);
                 work.on(connection, installed);
                 statement.execute("COMMIT");
-            } catch (SQLException | RuntimeException ex) {
+            } catch (Throwable ex) {
                 undo(statement, ex);
                 throw ex;
             }
@@ -100,10 +100,10 @@ public final class PostgresSchema {
         }
     }
 
-    private static void undo(Statement statement, Exception failure) {
+    private static void undo(Statement statement, Throwable failure) {
         try {
             statement.execute("ROLLBACK");
-        } catch (SQLException ex) {
+        } catch (Throwable ex) {
             failure.addSuppressed(ex);
         }
     }

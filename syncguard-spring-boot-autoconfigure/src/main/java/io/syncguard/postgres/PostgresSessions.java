@@ -52,7 +52,7 @@ final class PostgresSessions extends AbstractDataSource {
             limitSilence(connection, timeout);
             prepare(connection);
             return connection;
-        } catch (SQLException | RuntimeException ex) {
+        } catch (Throwable ex) {
             close(connection, ex);
             throw ex;
         }
@@ -129,10 +129,10 @@ final class PostgresSessions extends AbstractDataSource {
         }
     }
 
-    static void close(Connection connection, Exception failure) {
+    static void close(Connection connection, Throwable failure) {
         try {
             connection.close();
-        } catch (SQLException ex) {
+        } catch (Throwable ex) {
             failure.addSuppressed(ex);
         }
     }

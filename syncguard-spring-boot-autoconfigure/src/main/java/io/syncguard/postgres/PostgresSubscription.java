@@ -124,7 +124,7 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
         if (lost != null) {
             try {
                 lost.close();
-            } catch (SQLException ex) {
+            } catch (Throwable ex) {
                 log.debug("The connection for wake-ups could not be returned", ex);
             }
         }
@@ -137,7 +137,7 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
         if (current != null) {
             try {
                 current.abort(Runnable::run);
-            } catch (SQLException ex) {
+            } catch (Throwable ex) {
                 log.debug("The connection for wake-ups could not be closed", ex);
             }
         }

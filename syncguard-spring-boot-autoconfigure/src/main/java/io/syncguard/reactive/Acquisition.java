@@ -42,7 +42,7 @@ final class Acquisition {
         } catch (RejectedExecutionException ex) {
             fail(new LockBackendException(
                     LockErrorCode.RATE_LIMITED, "The executor has no thread for an acquisition: let it have more", ex));
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             fail(ex);
         }
     }

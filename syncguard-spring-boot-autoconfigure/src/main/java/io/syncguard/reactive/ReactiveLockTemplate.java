@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import org.reactivestreams.Publisher;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.context.ContextView;
@@ -119,13 +120,26 @@ public final class ReactiveLockTemplate {
     /** The body and the release. After a loss the release fails. */
     private <T> Flux<T> run(HeldLocks held, Function<LockHandle, ? extends Publisher<T>> body) {
         LockHandle lock = held.innermost();
-        Flux<T> result = Flux.defer(() -> held.<Publisher<T>>call(() -> body.apply(lock)));
+        Flux<T> result = Flux.defer(() -> publisher(held, body));
         if (lock.request().onLost() == OnLost.INTERRUPT) {
             result = result.takeUntilOther(Mono.create(sink -> lock.onLost(sink::success)));
         }
         return result.onErrorResume(failure -> releaseAfter(failure, lock))
                 .concatWith(release(lock).then(Mono.empty()))
                 .contextWrite(held::writeTo);
+    }
+
+    private static <T> Publisher<T> publisher(HeldLocks held, Function<LockHandle, ? extends Publisher<T>> body) {
+        LockHandle lock = held.innermost();
+        try {
+            return held.<Publisher<T>>call(() -> body.apply(lock));
+        } catch (Error ex) {
+            if (Exceptions.isJvmFatal(ex)) {
+                // Reactor throws it to nobody, so this subscription would never end: a LinkageError, for instance.
+                lock.release();
+            }
+            throw ex;
+        }
     }
 
     private <T> Mono<T> releaseAfter(Throwable failure, LockHandle lock) {

@@ -123,7 +123,7 @@ final class AsyncBatcher<Q, A> {
         void send() {
             try {
                 sent = sender.send(replies.stream().map(BatchedReply::request).toList());
-            } catch (RuntimeException | Error ex) {
+            } catch (Throwable ex) {
                 sent.completeExceptionally(ex);
             }
             sent.whenComplete(this::answered);

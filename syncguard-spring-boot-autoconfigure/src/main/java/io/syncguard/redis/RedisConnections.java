@@ -115,7 +115,7 @@ final class RedisConnections implements AutoCloseable {
     private void connect(CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> mine) {
         try {
             mine.complete(unlessClosed(this::checkedConnection));
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             // The next caller tries again.
             attempt.set(null);
             mine.completeExceptionally(ex);

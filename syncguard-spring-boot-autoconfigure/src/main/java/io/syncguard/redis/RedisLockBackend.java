@@ -7,6 +7,7 @@ import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
+import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -229,8 +230,8 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public void close() {
         if (wakeUps != null) {
-            wakeUps.close();
+            Shielded.closeAll(wakeUps);
         }
-        connections.close();
+        Shielded.closeAll(connections);
     }
 }

@@ -132,7 +132,7 @@ public final class WakeUpSubscriber implements AutoCloseable {
             } else {
                 testLater();
             }
-        } catch (Exception | Error ex) {
+        } catch (Throwable ex) {
             // An Error, such as a lack of threads for the connection, passes like a loss of the connection.
             fail(ex);
         } finally {

@@ -64,6 +64,38 @@ class BodyRunnerTests {
         assertThatThrownBy(() -> held.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(InternalError.class);
     }
 
+    @Test
+    void a_plain_future_that_breaks_its_contract_ends_the_lock_and_the_result() {
+        NoClassDefFoundError failure = new NoClassDefFoundError("io/example/Gone");
+        Future<String> source = new FutureTask<>(() -> "never run") {
+            @Override
+            public String get() {
+                throw failure;
+            }
+        };
+
+        CompletableFuture<@Nullable Object> held = held(source, cancelled -> ends.incrementAndGet());
+
+        assertThatThrownBy(() -> held.get(10, TimeUnit.SECONDS)).hasCause(failure);
+        assertThat(ends).hasValue(1);
+    }
+
+    @Test
+    void an_error_at_the_end_does_not_hide_that_of_the_method() {
+        IllegalStateException failure = new IllegalStateException("of the method");
+
+        assertThatThrownBy(() -> bodies.run(
+                        () -> {
+                            throw failure;
+                        },
+                        cancelled -> {
+                            throw ScarceThreads.shortage();
+                        },
+                        onLost -> {}))
+                .isSameAs(failure);
+        assertThat(failure.getSuppressed()).hasOnlyElementsOfType(InternalError.class);
+    }
+
     @SuppressWarnings("unchecked")
     private CompletableFuture<@Nullable Object> held(Future<?> source, Consumer<@Nullable Throwable> end) {
         try {

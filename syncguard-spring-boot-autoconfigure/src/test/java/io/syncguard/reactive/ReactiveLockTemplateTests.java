@@ -344,6 +344,19 @@ class ReactiveLockTemplateTests {
         assertThat(locks.mono(ORDER, lock -> Mono.just("done")).block()).isEqualTo("done");
     }
 
+    /** Reactor passes it to nobody, so the subscription has no end. */
+    @Test
+    void a_fatal_error_of_a_body_releases_the_lock() {
+        Disposable subscription = locks.mono(ORDER, lock -> {
+                    throw new NoClassDefFoundError("io/example/Gone");
+                })
+                .subscribe();
+
+        eventually().until(() -> fixture.events.contains("released"));
+        assertThat(isTaken()).isFalse();
+        subscription.dispose();
+    }
+
     private boolean isTaken() {
         return fixture.store.fence("order:42") > 0 && manager.isLocked("order:42");
     }

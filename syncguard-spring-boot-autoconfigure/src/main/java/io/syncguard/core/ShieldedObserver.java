@@ -1,0 +1,171 @@
+package io.syncguard.core;
+
+import io.syncguard.Fence;
+import io.syncguard.LockOutcome;
+import io.syncguard.LockReason;
+import io.syncguard.LockRequest;
+import io.syncguard.concurrent.Shielded;
+import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Passes everything to an observer of the application, and logs what it throws, which changes nothing for the lock.
+ * Thread-safe.
+ */
+record ShieldedObserver(LockObserver observer) implements LockObserver {
+
+    private static final Log log = LogFactory.getLog(LockObserver.class);
+
+    @Override
+    public AcquireObservation acquire(String backend, LockRequest request) {
+        return new Acquire(get(() -> observer.acquire(backend, request), AcquireObservation.NONE));
+    }
+
+    @Override
+    public HeldObservation held(String backend, LockRequest request, Fence fence) {
+        return new Held(get(() -> observer.held(backend, request, fence), HeldObservation.NONE));
+    }
+
+    private static <T> T get(Supplier<T> observation, T none) {
+        Result<T> result = new Result<>(none);
+        run(() -> result.value = observation.get());
+        return result.value;
+    }
+
+    private static void run(Runnable call) {
+        Shielded.run(call, ShieldedObserver::warn);
+    }
+
+    private static void failed(Throwable failure) {
+        Shielded.log(() -> warn(failure));
+        if (failure instanceof InterruptedException) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void warn(Throwable failure) {
+        log.warn("A lock observation failed, which changes nothing for the lock", failure);
+    }
+
+    private static final class Result<T> {
+
+        private T value;
+
+        Result(T value) {
+            this.value = value;
+        }
+    }
+
+    private record Operation(LockObservation observation) implements LockObservation {
+
+        @Override
+        public void ended(LockOutcome outcome) {
+            run(() -> observation.ended(outcome));
+        }
+
+        @Override
+        public void failed(Throwable error) {
+            run(() -> observation.failed(error));
+        }
+    }
+
+    private record Acquire(AcquireObservation observation) implements AcquireObservation {
+
+        @Override
+        public void contended(@Nullable String owner) {
+            run(() -> observation.contended(owner));
+        }
+
+        @Override
+        public void waits() {
+            run(observation::waits);
+        }
+
+        @Override
+        public void ended(LockOutcome outcome) {
+            run(() -> observation.ended(outcome));
+        }
+
+        @Override
+        public void failed(Throwable error) {
+            run(() -> observation.failed(error));
+        }
+    }
+
+    private record Held(HeldObservation observation) implements HeldObservation {
+
+        /** The body runs once, and its own result or failure counts, whatever the observer does around it. */
+        @Override
+        public <T extends @Nullable Object> T body(Callable<T> task) throws Exception {
+            ObservedBody<T> body = new ObservedBody<>(task);
+            try {
+                var unused = observation.body(body);
+            } catch (Throwable ex) {
+                if (ex != body.failure) {
+                    failed(ex);
+                }
+            }
+            return body.outcome();
+        }
+
+        @Override
+        public LockObservation extend() {
+            return new Operation(get(observation::extend, LockObservation.NONE));
+        }
+
+        @Override
+        public LockObservation release() {
+            return new Operation(get(observation::release, LockObservation.NONE));
+        }
+
+        @Override
+        public void released() {
+            run(observation::released);
+        }
+
+        @Override
+        public void lost(LockReason reason, String explanation) {
+            run(() -> observation.lost(reason, explanation));
+        }
+    }
+
+    /** A body, and what became of it. Used by one thread. */
+    private static final class ObservedBody<T extends @Nullable Object> implements Callable<T> {
+
+        private final Callable<T> task;
+        private @Nullable Callable<T> outcome;
+        private @Nullable Throwable failure;
+
+        ObservedBody(Callable<T> task) {
+            this.task = task;
+        }
+
+        @Override
+        public T call() throws Exception {
+            try {
+                T result = task.call();
+                outcome = () -> result;
+                return result;
+            } catch (Throwable ex) {
+                failure = ex;
+                outcome = () -> {
+                    throw ObservedBody.<RuntimeException>unchecked(ex);
+                };
+                throw ex;
+            }
+        }
+
+        T outcome() throws Exception {
+            Callable<T> known = outcome;
+            return known == null ? task.call() : known.call();
+        }
+
+        @SuppressWarnings("unchecked")
+        private static <E extends Throwable> E unchecked(Throwable failure) throws E {
+            throw (E) failure;
+        }
+    }
+}
