@@ -16,15 +16,23 @@ final class LeaderLifecycle implements SmartLifecycle, SmartInitializingSingleto
     private final LeaderElection election;
     private final ObjectProvider<LeaderListener> listeners;
 
+    /** No bean: as one of a parent context it would publish the events of a child's election once more. */
+    private final LeaderEvents events;
+
     /** The elections to join at the start. */
     private final List<String> autoStarted;
 
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean running;
 
-    LeaderLifecycle(LeaderElection election, ObjectProvider<LeaderListener> listeners, List<String> autoStarted) {
+    LeaderLifecycle(
+            LeaderElection election,
+            ObjectProvider<LeaderListener> listeners,
+            LeaderEvents events,
+            List<String> autoStarted) {
         this.election = election;
         this.listeners = listeners;
+        this.events = events;
         this.autoStarted = autoStarted;
     }
 
@@ -32,6 +40,7 @@ final class LeaderLifecycle implements SmartLifecycle, SmartInitializingSingleto
     @Override
     public void afterSingletonsInstantiated() {
         listeners.orderedStream().forEach(election::addListener);
+        election.addListener(events);
     }
 
     @Override

@@ -23,15 +23,18 @@ final class LockEngines extends AbstractMap<String, LockEngine> {
         this.tenants = tenants;
     }
 
+    /** Those of this context, without its parents. */
     static Map<String, LockEngine> of(ListableBeanFactory beans) {
         Map<String, LockEngine> engines = new LinkedHashMap<>(beans.getBeansOfType(LockEngine.class));
         LockEngine second = engines.remove(SyncGuardAutoConfiguration.SECOND_MANAGER);
         if (second != null) {
             engines.put(SyncGuardAutoConfiguration.SECOND_MANAGER, second);
         }
-        PostgresLockManagers tenants =
-                beans.getBeanProvider(PostgresLockManagers.class).getIfAvailable();
-        return new LockEngines(engines, tenants == null ? Map.of() : tenants.engines());
+        Map<String, LockEngine> tenants = beans.getBeansOfType(PostgresLockManagers.class).values().stream()
+                .findFirst()
+                .map(PostgresLockManagers::engines)
+                .orElse(Map.of());
+        return new LockEngines(engines, tenants);
     }
 
     /** Those of the moment. */

@@ -109,10 +109,13 @@ public final class PostgresLockAutoConfiguration {
         FlywayScript syncGuardFlywayScript(
                 SyncGuardProperties properties,
                 PostgresScript script,
-                @SyncGuardDataSource ObjectProvider<DataSource> lockDataSource) {
+                @SyncGuardDataSource ObjectProvider<DataSource> lockDataSource,
+                ListableBeanFactory beans) {
             SchemaManagement management = properties.postgres().schemaManagement();
             return configuration -> {
-                if (!management.isLeftToFlyway(true, lockDataSource.getIfAvailable() != null)) {
+                // The Flyway of a child context calls it, too.
+                boolean flyway = FlywayLocations.areUsedIn(beans);
+                if (!flyway || !management.isLeftToFlyway(true, lockDataSource.getIfAvailable() != null)) {
                     return;
                 }
                 LockStores.requirePostgres(configuration.getDataSource());

@@ -28,6 +28,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -94,14 +95,16 @@ public final class SyncGuardAutoConfiguration {
     }
 
     @Bean(name = SECOND_MANAGER, defaultCandidate = false)
-    @ConditionalOnBean(name = {Backend.POSTGRES_BEAN, Backend.REDIS_BEAN})
+    @ConditionalOnBean(
+            name = {Backend.POSTGRES_BEAN, Backend.REDIS_BEAN},
+            search = SearchStrategy.CURRENT)
     LockEngine secondLockManager(BeanFactory beans, LockEngineFactory engines, Environment environment) {
         Backend second = Backend.namedIn(environment).get(1);
         return engines.engineOn(beans.getBean(second.bean(), LockBackend.class));
     }
 
     @Bean(name = SECOND_TEMPLATE, defaultCandidate = false)
-    @ConditionalOnBean(name = SECOND_MANAGER)
+    @ConditionalOnBean(name = SECOND_MANAGER, search = SearchStrategy.CURRENT)
     LockTemplate secondLockTemplate(BeanFactory beans) {
         return new LockTemplate(beans.getBean(SECOND_MANAGER, LockManager.class));
     }
@@ -116,12 +119,13 @@ public final class SyncGuardAutoConfiguration {
         return new BackendQualifierPostProcessor(Backend.namedIn(environment));
     }
 
+    /** Not the engines of a parent context, which outlives this one: an ObjectProvider would find them, too. */
     @Bean
-    LockLifecycle syncGuardLockLifecycle(
-            ObjectProvider<LockEngine> engines, ObjectProvider<PostgresLockManagers> managers) {
+    LockLifecycle syncGuardLockLifecycle(ListableBeanFactory beans) {
         return new LockLifecycle(() -> Stream.concat(
-                        engines.stream(ObjectProvider.UNFILTERED),
-                        managers.stream().flatMap(each -> each.engines().values().stream()))
+                        beans.getBeansOfType(LockEngine.class).values().stream(),
+                        beans.getBeansOfType(PostgresLockManagers.class).values().stream()
+                                .flatMap(each -> each.engines().values().stream()))
                 .toList());
     }
 

@@ -91,10 +91,12 @@ public final class SyncGuardFencingAutoConfiguration {
                 EnumSet.of(DatabaseDriver.POSTGRESQL, DatabaseDriver.MYSQL, DatabaseDriver.MARIADB, DatabaseDriver.H2);
 
         @Bean
-        FlywayScript syncGuardFencesFlywayScript(SyncGuardProperties properties) {
+        FlywayScript syncGuardFencesFlywayScript(SyncGuardProperties properties, ListableBeanFactory beans) {
             SyncGuardProperties.Fencing fencing = properties.fencing();
             return configuration -> {
-                if (fencing.schemaManagement().isLeftToFlyway(true, false)) {
+                // The Flyway of a child context calls it, too.
+                if (FlywayLocations.areUsedIn(beans)
+                        && fencing.schemaManagement().isLeftToFlyway(true, false)) {
                     FlywayLocations.add(
                             configuration,
                             FenceSchema.location(productOf(configuration.getDataSource())),

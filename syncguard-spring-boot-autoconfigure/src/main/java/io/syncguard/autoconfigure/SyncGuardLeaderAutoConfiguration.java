@@ -14,8 +14,10 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
@@ -54,19 +56,19 @@ public final class SyncGuardLeaderAutoConfiguration {
         return election;
     }
 
+    /** An election of a parent context goes on when this one ends, and has its own lifecycle. */
     @Bean
+    @ConditionalOnBean(value = LeaderElection.class, search = SearchStrategy.CURRENT)
     LeaderLifecycle syncGuardLeaderLifecycle(
-            LeaderElection election, ObjectProvider<LeaderListener> listeners, SyncGuardProperties properties) {
+            LeaderElection election,
+            ObjectProvider<LeaderListener> listeners,
+            ApplicationEventPublisher publisher,
+            SyncGuardProperties properties) {
         List<String> autoStarted = properties.leader().elections().entrySet().stream()
                 .filter(each -> each.getValue().autoStartup())
                 .map(Map.Entry::getKey)
                 .toList();
-        return new LeaderLifecycle(election, listeners, autoStarted);
-    }
-
-    @Bean
-    LeaderEvents syncGuardLeaderEvents(ApplicationEventPublisher publisher) {
-        return new LeaderEvents(publisher);
+        return new LeaderLifecycle(election, listeners, new LeaderEvents(publisher), autoStarted);
     }
 
     /** Created before all other beans, like the advisor of locks. */
