@@ -27,14 +27,16 @@ public final class LockLimits {
     /**
      * The key in Unicode normal form C: 1 to {@value #MAX_KEY_BYTES} UTF-8 bytes without U+0000 and without unpaired
      * surrogates. It is neither trimmed nor case folded; a blank key is legal.
+     *
+     * @throws IllegalKeyException otherwise
      */
     public static String key(String key) {
-        return text("key", key);
+        return keyText("key", key);
     }
 
     /** The name of a resource whose fences are checked, in the same form and within the same limits as a key. */
     public static String resource(String resource) {
-        return text("resource", resource);
+        return keyText("resource", resource);
     }
 
     /** The label of a holder: as a key, but it may be empty. */
@@ -108,6 +110,14 @@ public final class LockLimits {
     /** A text with the limits of a key, except that it may be empty. */
     static String textOrEmpty(String what, String text) {
         return given(what, text).isEmpty() ? text : text(what, text);
+    }
+
+    private static String keyText(String what, String text) {
+        try {
+            return text(what, text);
+        } catch (LockException ex) {
+            throw new IllegalKeyException(String.valueOf(ex.getMessage()));
+        }
     }
 
     private static String text(String what, String text) {

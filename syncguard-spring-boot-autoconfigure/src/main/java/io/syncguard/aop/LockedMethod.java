@@ -1,5 +1,6 @@
 package io.syncguard.aop;
 
+import io.syncguard.IllegalKeyException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
@@ -119,7 +120,8 @@ record LockedMethod(
     private String text(String what, MethodExpression expression, @Nullable Object value) {
         String text = value == null ? "" : value.toString();
         if (text.isBlank()) {
-            throw refused(what, expression, value == null ? "null" : "blank");
+            throw new IllegalKeyException(String.valueOf(
+                    refused(what, expression, value == null ? "null" : "blank").getMessage()));
         }
         if (isIdentity(text, value)) {
             throw refused(what, expression, "an object without its own toString, so its text differs each time");

@@ -1,10 +1,13 @@
 package io.syncguard.core;
 
+import io.syncguard.CurrentLocks;
+import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.LockUnavailableException;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -90,6 +93,14 @@ final class Acquirer {
                 LockErrorCode.ABORTED, "No new locks, the application is shutting down: lock '" + key + "'", cause);
     }
 
+    private static boolean isBeforeAnyBody(LockBackendException failure) {
+        return CurrentLocks.innermostFirst().isEmpty()
+                && switch (failure.code()) {
+                    case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, RATE_LIMITED -> true;
+                    default -> false;
+                };
+    }
+
     /** The state of one call. */
     private final class Acquisition {
 
@@ -125,6 +136,10 @@ final class Acquirer {
                 grant = attemptUntilDeadline();
             } catch (Throwable ex) {
                 report.failed(ex);
+                if (ex instanceof LockBackendException failure && isBeforeAnyBody(failure)) {
+                    throw new LockUnavailableException(
+                            failure.code(), String.valueOf(failure.getMessage()), failure.getCause());
+                }
                 throw ex;
             }
             if (grant == null) {

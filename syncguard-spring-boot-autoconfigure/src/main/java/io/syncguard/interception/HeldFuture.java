@@ -1,6 +1,8 @@
 package io.syncguard.interception;
 
+import io.syncguard.LockBackendException;
 import io.syncguard.LockLostException;
+import io.syncguard.LockUnavailableException;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -101,7 +103,8 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         }
     }
 
-    private void end(@Nullable Object value, @Nullable Throwable failure) {
+    private void end(@Nullable Object value, @Nullable Throwable thrown) {
+        Throwable failure = afterBody(thrown);
         boolean cancelled = lost && failure != null && isCancelled(failure);
         try {
             end.accept(cancelled ? failure : null);
@@ -126,6 +129,14 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
             suppress(cause == null ? failure : cause, release);
             completeExceptionally(failure);
         }
+    }
+
+    /** The body has begun: its failure is none before the work, though another thread without the lock met it. */
+    private static @Nullable Throwable afterBody(@Nullable Throwable thrown) {
+        Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
+        return cause instanceof LockUnavailableException failure
+                ? new LockBackendException(failure.code(), String.valueOf(failure.getMessage()), failure)
+                : thrown;
     }
 
     /** A cancelled task may fail because of its interrupt. */

@@ -1,27 +1,36 @@
 package io.syncguard.web;
 
+import io.syncguard.IllegalKeyException;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
+import io.syncguard.LockUnavailableException;
 import io.syncguard.StaleFenceException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
+import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
  * Answers lock errors of controllers with problem details (RFC 9457), in Spring MVC and in WebFlux: 409 for contention
- * and for a stale fence, 503 if the lock was lost or its server is unavailable. An application's own advice for these
- * exceptions comes first if its order is negative.
+ * and for a stale fence, 400 for a key or a fence that no lock has, 503 if the server of the locks failed before any
+ * body ran, and 500 otherwise. An application's own advice for these exceptions comes first if its order is negative.
+ * An exception with a status of its own, such as a {@code ResponseStatusException}, keeps it.
  *
- * <p>No answer names a key or an owner: keys may be personal data, and owners name hosts.
+ * <p>Only 409 and 503 have {@code Retry-After}: HTTP clients repeat such a request by themselves, and must not where
+ * work may be done.
+ *
+ * <p>No answer names a key, a resource or an owner: keys may be personal data, and owners name hosts.
  */
 @RestControllerAdvice
 @Order(0)
@@ -35,8 +44,9 @@ public final class LockProblemAdvice {
     /** In seconds: the longest pause before the library itself connects to a server again. */
     private static final int RETRY_OUTAGE = 5;
 
-    @ExceptionHandler
-    ResponseEntity<ProblemDetail> notAcquired(LockNotAcquiredException contention) {
+    @ExceptionHandler(LockNotAcquiredException.class)
+    ResponseEntity<ProblemDetail> notAcquired(Exception thrown, LockNotAcquiredException contention) throws Exception {
+        requireNoStatus(thrown);
         log.debug("A request was answered with 409", contention);
         ProblemDetail problem = problem(
                 HttpStatus.CONFLICT,
@@ -46,36 +56,73 @@ public final class LockProblemAdvice {
         return repeatable(problem, RETRY_CONTENTION);
     }
 
-    @ExceptionHandler
-    ResponseEntity<ProblemDetail> lost(LockLostException loss) {
-        log.warn("A request was answered with 503: " + loss.getMessage());
-        ProblemDetail problem = problem(
-                HttpStatus.SERVICE_UNAVAILABLE,
+    @ExceptionHandler(LockLostException.class)
+    ProblemDetail lost(Exception thrown, LockLostException loss) throws Exception {
+        requireNoStatus(thrown);
+        log.warn("A request was answered with 500: " + loss.getMessage());
+        return problem(
+                HttpStatus.INTERNAL_SERVER_ERROR,
                 "Lock lost",
                 "The lock was lost while the work was running, which may be done, in part or as a whole. Repeat the"
                         + " request only if that does no harm.",
                 loss);
+    }
+
+    @ExceptionHandler(LockUnavailableException.class)
+    ResponseEntity<ProblemDetail> unavailable(Exception thrown, LockUnavailableException failure) throws Exception {
+        requireNoStatus(thrown);
+        log.warn("A request was answered with 503: " + failure.getMessage());
+        ProblemDetail problem = problem(
+                HttpStatus.SERVICE_UNAVAILABLE,
+                "Locks are unavailable",
+                "The server of the locks is unavailable, and nothing was done under a lock. Repeat the request later.",
+                failure);
         return repeatable(problem, RETRY_OUTAGE);
     }
 
-    @ExceptionHandler
-    ResponseEntity<ProblemDetail> failed(LockBackendException failure) {
-        return isTemporary(failure.code()) ? unavailable(failure) : broken(failure);
+    @ExceptionHandler(LockBackendException.class)
+    ProblemDetail failed(Exception thrown, LockBackendException failure) throws Exception {
+        requireNoStatus(thrown);
+        return isTemporary(failure.code()) ? unknown(failure) : misconfigured(failure);
     }
 
-    @ExceptionHandler
-    ProblemDetail stale(StaleFenceException refusal) {
-        ProblemDetail problem =
-                problem(HttpStatus.CONFLICT, "Stale fence", String.valueOf(refusal.getMessage()), refusal);
-        problem.setProperty("resource", refusal.resource());
+    @ExceptionHandler(StaleFenceException.class)
+    ProblemDetail stale(Exception thrown, StaleFenceException refusal) throws Exception {
+        requireNoStatus(thrown);
+        log.debug("A request was answered with 409", refusal);
+        ProblemDetail problem = problem(
+                HttpStatus.CONFLICT,
+                "Stale fence",
+                "A later holder of the lock was here before. The work was rolled back; acquire the lock again.",
+                refusal);
         problem.setProperty("fence", refusal.fence().value());
         problem.setProperty("largestFence", refusal.largest().value());
         return problem;
     }
 
-    @ExceptionHandler
-    ProblemDetail unreadable(FenceHeaderException refusal) {
+    @ExceptionHandler(FenceHeaderException.class)
+    ProblemDetail unreadable(Exception thrown, FenceHeaderException refusal) throws Exception {
+        requireNoStatus(thrown);
         return problem(HttpStatus.BAD_REQUEST, "Invalid fence", String.valueOf(refusal.getMessage()), refusal);
+    }
+
+    @ExceptionHandler(IllegalKeyException.class)
+    ProblemDetail illegal(Exception thrown, IllegalKeyException refusal) throws Exception {
+        requireNoStatus(thrown);
+        log.warn("A request was answered with 400: " + refusal.getMessage());
+        return problem(
+                HttpStatus.BAD_REQUEST,
+                "Invalid key",
+                "The request leads to a key that no lock can have. Nothing was done; correct the request.",
+                refusal);
+    }
+
+    /** Also an exception that a lock error has caused is handled here, and its own status comes first. */
+    private static void requireNoStatus(Exception thrown) throws Exception {
+        if (thrown instanceof ErrorResponse
+                || AnnotatedElementUtils.hasAnnotation(thrown.getClass(), ResponseStatus.class)) {
+            throw thrown;
+        }
     }
 
     private static boolean isTemporary(LockErrorCode code) {
@@ -85,25 +132,25 @@ public final class LockProblemAdvice {
         };
     }
 
-    private static ResponseEntity<ProblemDetail> unavailable(LockBackendException failure) {
-        log.warn("A request was answered with 503: " + failure.getMessage());
-        ProblemDetail problem = problem(
-                HttpStatus.SERVICE_UNAVAILABLE,
-                "Locks are unavailable",
-                "The server of the locks is unavailable. Repeat the request later, if a second execution does no harm.",
+    /** The server failed in or after a body, or within that of another lock. */
+    private static ProblemDetail unknown(LockBackendException failure) {
+        log.warn("A request was answered with 500: " + failure.getMessage());
+        return problem(
+                HttpStatus.INTERNAL_SERVER_ERROR,
+                "Lock service failed",
+                "The server of the locks failed while the work was running, which may be done, in part or as a whole."
+                        + " Repeat the request only if that does no harm.",
                 failure);
-        return repeatable(problem, RETRY_OUTAGE);
     }
 
     /** An operator has to act, so the stack trace is logged, and the client is not asked to repeat the request. */
-    private static ResponseEntity<ProblemDetail> broken(LockBackendException failure) {
+    private static ProblemDetail misconfigured(LockBackendException failure) {
         log.error("A request was answered with 500", failure);
-        return ResponseEntity.of(problem(
-                        HttpStatus.INTERNAL_SERVER_ERROR,
-                        "Locks do not work",
-                        "The application cannot use its locks. Repeating the request does not help.",
-                        failure))
-                .build();
+        return problem(
+                HttpStatus.INTERNAL_SERVER_ERROR,
+                "Lock service misconfigured",
+                "The application cannot use its locks. Repeating the request does not help.",
+                failure);
     }
 
     private static ResponseEntity<ProblemDetail> repeatable(ProblemDetail problem, int seconds) {

@@ -3,6 +3,7 @@ package io.syncguard.web;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.DistributedLock;
+import io.syncguard.Fence;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
@@ -11,8 +12,10 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.StaleFenceException;
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardWebAutoConfiguration;
+import io.syncguard.core.InterceptedBackend;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
@@ -25,6 +28,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,10 +54,12 @@ import org.springframework.test.web.servlet.setup.MockMvcBuilders;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.reactive.config.EnableWebFlux;
+import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.server.adapter.WebHttpHandlerBuilder;
 import org.springframework.web.servlet.config.annotation.EnableWebMvc;
 import reactor.core.publisher.Mono;
@@ -71,21 +77,22 @@ class LockProblemTests {
 
     private final WebApplicationContextRunner mvc = new WebApplicationContextRunner()
             .withConfiguration(CONFIGURATIONS)
-            .withBean(LockBackend.class, InMemoryLockBackend::new)
+            .withUserConfiguration(Outages.class)
             .withPropertyValues("syncguard.wait-time=0s")
             .withUserConfiguration(Mvc.class);
 
     private final ReactiveWebApplicationContextRunner webFlux = new ReactiveWebApplicationContextRunner()
             .withConfiguration(CONFIGURATIONS)
-            .withBean(LockBackend.class, InMemoryLockBackend::new)
+            .withUserConfiguration(Outages.class)
             .withPropertyValues("syncguard.wait-time=0s")
             .withUserConfiguration(WebFlux.class);
 
     @Test
     void contention_is_a_conflict_that_names_neither_key_nor_owner() {
         String expected = """
-                {"detail":"Another request holds the lock. Nothing was done for this one; try again.",\
-                "instance":"/orders/alice@example.org","status":409,"title":"Locked","code":"ACQUISITION_TIMEOUT"}""";
+            {"detail":"Another request holds the lock. Nothing was done for this one; try again.",\
+            "instance":"/orders/alice@example.org","status":409,"title":"Locked","code":"ACQUISITION_TIMEOUT"}\
+            """;
         onBoth(client -> {
             try (LockHandle lock = client.context()
                     .getBean(LockManager.class)
@@ -102,18 +109,19 @@ class LockProblemTests {
     }
 
     @Test
-    void a_lost_lock_is_unavailable_and_the_answer_does_not_promise_that_nothing_was_done() {
+    void a_lost_lock_is_an_error_that_no_client_repeats_by_itself() {
         onBoth(client -> {
             try (CapturedLog log = new CapturedLog()) {
                 Answer answer = client.post("/lost/42");
 
-                assertThat(answer.status()).isEqualTo(503);
-                assertThat(answer.retryAfter()).isEqualTo("5");
+                assertThat(answer.status()).isEqualTo(500);
+                assertThat(answer.retryAfter()).isNull();
                 assertThat(json(answer.body())).isEqualTo(json("""
-                        {"detail":"The lock was lost while the work was running, which may be done, in part or as a \
-                        whole. Repeat the request only if that does no harm.","instance":"/lost/42","status":503,\
-                        "title":"Lock lost","code":"LOST"}"""));
-                assertThat(log.messages()).containsExactly("A request was answered with 503: Lock 'order:42' was lost");
+                    {"detail":"The lock was lost while the work was running, which may be done, in part or as a \
+                    whole. Repeat the request only if that does no harm.","instance":"/lost/42","status":500,\
+                    "title":"Lock lost","code":"LOST"}\
+                    """));
+                assertThat(log.messages()).containsExactly("A request was answered with 500: Lock 'order:42' was lost");
             }
         });
     }
@@ -121,21 +129,95 @@ class LockProblemTests {
     @ParameterizedTest
     @EnumSource(
             value = LockErrorCode.class,
-            names = {"SERVICE_UNAVAILABLE", "NETWORK_TIMEOUT", "RATE_LIMITED", "ABORTED"})
-    void a_failure_that_passes_is_unavailable(LockErrorCode code) {
+            names = {"SERVICE_UNAVAILABLE", "NETWORK_TIMEOUT", "RATE_LIMITED"})
+    void a_server_that_fails_before_a_body_is_unavailable(LockErrorCode code) {
         onBoth(client -> {
             try (CapturedLog log = new CapturedLog()) {
-                Answer answer = client.post("/failed/" + code);
+                client.context().getBean(Outage.class).code = code;
+
+                Answer answer = client.post("/orders/42");
 
                 assertThat(answer.status()).isEqualTo(503);
                 assertThat(answer.retryAfter()).isEqualTo("5");
                 assertThat(json(answer.body())).isEqualTo(json("""
-                        {"detail":"The server of the locks is unavailable. Repeat the request later, if a second \
-                        execution does no harm.","instance":"/failed/%1$s","status":503,\
-                        "title":"Locks are unavailable","code":"%1$s"}""".formatted(code)));
-                assertThat(log.messages())
-                        .containsExactly("A request was answered with 503: Failed while acquiring lock 'order:42'");
+                    {"detail":"The server of the locks is unavailable, and nothing was done under a lock. Repeat \
+                    the request later.","instance":"/orders/42","status":503,\
+                    "title":"Locks are unavailable","code":"%s"}\
+                    """.formatted(code)));
+                assertThat(log.messages()).containsExactly("A request was answered with 503: The server is away");
             }
+        });
+    }
+
+    @Test
+    void a_server_that_fails_within_the_body_of_another_lock_may_have_left_work_behind() {
+        onBoth(client -> {
+            Answer answer = client.post("/nested/42");
+
+            assertThat(answer.status()).isEqualTo(500);
+            assertThat(answer.retryAfter()).isNull();
+            assertThat(answer.body())
+                    .contains("Lock service failed", "which may be done, in part or as a whole")
+                    .doesNotContain("order:42");
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = LockErrorCode.class,
+            names = {"SERVICE_UNAVAILABLE", "NETWORK_TIMEOUT", "RATE_LIMITED", "ABORTED"})
+    void a_failure_of_which_nobody_knows_that_it_came_before_the_work_is_not_repeated(LockErrorCode code) {
+        onBoth(client -> {
+            try (CapturedLog log = new CapturedLog()) {
+                Answer answer = client.post("/failed/" + code);
+
+                assertThat(answer.status()).isEqualTo(500);
+                assertThat(answer.retryAfter()).isNull();
+                assertThat(answer.body()).contains("Lock service failed").doesNotContain("order:42");
+                assertThat(log.messages())
+                        .containsExactly("A request was answered with 500: Failed while acquiring lock 'order:42'");
+            }
+        });
+    }
+
+    @Test
+    void a_key_that_the_request_made_illegal_is_a_bad_request() {
+        String tooLong = "x".repeat(600);
+        onBoth(client -> {
+            try (CapturedLog log = new CapturedLog()) {
+                Answer answer = client.post("/orders/" + tooLong);
+
+                assertThat(answer.status()).isEqualTo(400);
+                assertThat(answer.retryAfter()).isNull();
+                assertThat(json(answer.body()))
+                        .containsEntry("title", "Invalid key")
+                        .containsEntry("code", "INVALID_ARGUMENT");
+                assertThat(log.messages()).singleElement().asString().contains("at most 512 UTF-8 bytes");
+            }
+        });
+    }
+
+    @Test
+    void a_stale_fence_names_no_resource() {
+        onBoth(client -> {
+            Answer answer = client.post("/stale/alice@example.org");
+
+            assertThat(answer.status()).isEqualTo(409);
+            assertThat(json(answer.body()))
+                    .containsEntry("fence", 1)
+                    .containsEntry("largestFence", 2)
+                    .doesNotContainKey("resource");
+            assertThat(String.valueOf(json(answer.body()).get("detail"))).doesNotContain("alice");
+        });
+    }
+
+    @Test
+    void an_exception_with_a_status_of_its_own_keeps_it() {
+        onBoth(client -> {
+            assertThat(client.post("/missing/42").status()).isEqualTo(404);
+            assertThat(client.post("/gone/42").status()).isEqualTo(410);
+            assertThat(client.post("/wrapped/42").status()).isEqualTo(500);
+            assertThat(client.post("/wrapped/42").body()).contains("Lock lost");
         });
     }
 
@@ -151,7 +233,7 @@ class LockProblemTests {
                 assertThat(answer.status()).isEqualTo(500);
                 assertThat(answer.retryAfter()).isNull();
                 assertThat(answer.body())
-                        .contains("Repeating the request does not help")
+                        .contains("Lock service misconfigured", "Repeating the request does not help")
                         .doesNotContain("order:42");
                 assertThat(log.messages()).containsExactly("A request was answered with 500");
             }
@@ -161,7 +243,7 @@ class LockProblemTests {
     @Test
     void an_advice_of_the_application_answers_other_errors_and_wins_if_it_comes_first() {
         mvc.withUserConfiguration(CatchAll.class).run(context -> {
-            assertThat(mvc(context).post("/lost/42").status()).isEqualTo(503);
+            assertThat(mvc(context).post("/lost/42").status()).isEqualTo(500);
             assertThat(mvc(context).post("/invalid/42").status()).isEqualTo(501);
         });
         mvc.withUserConfiguration(OwnAdvice.class)
@@ -283,8 +365,8 @@ class LockProblemTests {
     static class Mvc {
 
         @Bean
-        MvcController controller(LockTemplate locks) {
-            return new MvcController(new Orders(locks));
+        MvcController controller(LockTemplate locks, Outage outage) {
+            return new MvcController(new Orders(locks, outage));
         }
     }
 
@@ -293,26 +375,74 @@ class LockProblemTests {
     static class WebFlux {
 
         @Bean
-        WebFluxController controller(LockTemplate locks) {
-            return new WebFluxController(new Orders(locks));
+        WebFluxController controller(LockTemplate locks, Outage outage) {
+            return new WebFluxController(new Orders(locks, outage));
         }
     }
 
     /** The work of both controllers. */
-    private record Orders(LockTemplate locks) {
+    private record Orders(LockTemplate locks, Outage outage) {
 
         String submit(String id) {
             return locks.execute("order:" + id, lock -> id);
         }
 
         String fail(String why, String value) {
+            if (why.equals("nested")) {
+                return locks.execute("outer", outer -> {
+                    outage.code = LockErrorCode.SERVICE_UNAVAILABLE;
+                    return submit("42");
+                });
+            }
             throw switch (why) {
-                case "lost" -> new LockLostException("order:42", "Lock 'order:42' was lost");
+                case "stale" -> new StaleFenceException("account:" + value, new Fence(1), new Fence(2));
+                case "missing" -> new ResponseStatusException(HttpStatus.NOT_FOUND, "busy", lost());
+                case "gone" -> new GoneException(lost());
+                case "wrapped" -> new CompletionException(lost());
+                case "lost" -> lost();
                 case "failed" ->
                     new LockBackendException(
                             LockErrorCode.valueOf(value), "Failed while acquiring lock 'order:42'", null);
                 default -> new LockException(LockErrorCode.INVALID_ARGUMENT, "A key must not be empty");
             };
+        }
+    }
+
+    private static LockLostException lost() {
+        return new LockLostException("order:42", "Lock 'order:42' was lost");
+    }
+
+    @ResponseStatus(HttpStatus.GONE)
+    static class GoneException extends RuntimeException {
+
+        GoneException(Throwable cause) {
+            super(cause);
+        }
+    }
+
+    /** Its server fails with this code. */
+    static class Outage {
+
+        volatile @Nullable LockErrorCode code;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Outages {
+
+        @Bean
+        Outage outage() {
+            return new Outage();
+        }
+
+        @Bean
+        LockBackend backend(Outage outage) {
+            InterceptedBackend backend = new InterceptedBackend(new InMemoryLockBackend());
+            backend.beforeAcquire = () -> {
+                if (outage.code != null) {
+                    throw new LockBackendException(outage.code, "The server is away", null);
+                }
+            };
+            return backend;
         }
     }
 

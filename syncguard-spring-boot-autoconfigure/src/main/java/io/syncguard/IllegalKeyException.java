@@ -1,0 +1,11 @@
+package io.syncguard;
+
+/** A key is outside its limits: empty, too long, or no well-formed text. Nothing was sent. */
+public class IllegalKeyException extends LockException {
+
+    private static final long serialVersionUID = 1L;
+
+    public IllegalKeyException(String message) {
+        super(LockErrorCode.INVALID_ARGUMENT, message);
+    }
+}
