@@ -1,5 +1,7 @@
 package io.syncguard;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Locale;
 
 /**
@@ -15,11 +17,26 @@ public record Fence(long value) implements Comparable<Fence> {
     /** The largest fence, 900 000 000 000 000: it fits 15 digits, and a double holds it exactly. */
     public static final long MAX_VALUE = 900_000_000_000_000L;
 
+    private static final long FENCES_PER_MILLISECOND = 100;
+
+    private static final long CLOCK_TOLERANCE_MILLIS = Duration.ofDays(1).toMillis();
+
     public Fence {
         if (value < 1 || value > MAX_VALUE) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT, "A fence is between 1 and " + MAX_VALUE + ", not " + value);
         }
+    }
+
+    /**
+     * Whether a store can have granted this fence by this time. Fences by the clock are the largest: a hundred for each
+     * millisecond since 1970. Clocks may differ by a day.
+     *
+     * <p>It keeps a nonsensical fence from blocking a resource for ever. It does not show that a fence is genuine: a
+     * sender that is not trusted can send the largest that is possible.
+     */
+    public boolean isPossibleAt(Instant time) {
+        return value <= (time.toEpochMilli() + CLOCK_TOLERANCE_MILLIS) * FENCES_PER_MILLISECOND;
     }
 
     @Override

@@ -228,7 +228,7 @@ record SyncGuardProperties(
      * {@code syncguard.web.*}.
      *
      * @param problemDetails Whether lock errors of controllers are answered with problem details: 409 for contention,
-     *     503 if a lock was lost or its server is unavailable.
+     *     503 if their server is unavailable, 500 if a lock was lost.
      */
     record Web(@DefaultValue("true") boolean problemDetails) {}
 

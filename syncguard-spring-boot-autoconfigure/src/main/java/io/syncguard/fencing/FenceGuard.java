@@ -62,6 +62,9 @@ public final class FenceGuard {
      * Records the fence in the running transaction if it is the largest that the resource has seen; the same fence
      * passes again. A transaction whose check failed cannot commit, also if the exception is caught.
      *
+     * <p>A recorded fence refuses all smaller ones for ever. So check one that comes from outside before:
+     * {@link Fence#isPossibleAt}.
+     *
      * @param resource what the fence protects: a text with the limits of a key
      * @throws StaleFenceException when the resource has seen a larger fence
      * @throws LockBackendException when the statement fails. With {@link LockErrorCode#SERVICE_UNAVAILABLE} another

@@ -1,6 +1,8 @@
 package io.syncguard.web;
 
 import io.syncguard.Fence;
+import java.time.Clock;
+import java.time.InstantSource;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.MethodParameter;
@@ -16,9 +18,15 @@ import org.springframework.web.method.support.ModelAndViewContainer;
 public final class FenceArgumentResolver implements HandlerMethodArgumentResolver {
 
     private final FenceHeader header;
+    private final InstantSource clock;
 
     public FenceArgumentResolver(FenceHeader header) {
+        this(header, Clock.systemUTC());
+    }
+
+    FenceArgumentResolver(FenceHeader header, InstantSource clock) {
         this.header = header;
+        this.clock = clock;
     }
 
     @Override
@@ -32,7 +40,7 @@ public final class FenceArgumentResolver implements HandlerMethodArgumentResolve
             @Nullable ModelAndViewContainer container,
             NativeWebRequest request,
             @Nullable WebDataBinderFactory binders) {
-        Fence fence = header.read(request.getHeaderValues(header.name()));
+        Fence fence = header.read(request.getHeaderValues(header.name()), clock.instant());
         if (parameter.getParameterType() == Optional.class) {
             return Optional.ofNullable(fence);
         }

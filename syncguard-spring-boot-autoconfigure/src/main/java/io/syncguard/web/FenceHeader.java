@@ -3,6 +3,7 @@ package io.syncguard.web;
 import io.syncguard.Fence;
 import io.syncguard.LockSetupException;
 import io.syncguard.OneLine;
+import java.time.Instant;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -35,10 +36,11 @@ public record FenceHeader(String name) {
      *
      * @param values all values of the header; {@code null} or empty without the header
      * @return {@code null} without the header
-     * @throws FenceHeaderException when it is no fence, or comes twice
+     * @param now when the request arrived
+     * @throws FenceHeaderException when it is no fence, one that no store can have granted yet, or comes twice
      */
     @Nullable
-    Fence read(String @Nullable [] values) {
+    Fence read(String @Nullable [] values, Instant now) {
         if (values == null || values.length == 0) {
             return null;
         }
@@ -50,6 +52,12 @@ public record FenceHeader(String name) {
             throw new FenceHeaderException("The header " + name + " of the request is no fence. Send the fence of the"
                     + " lock: a number from 1 to " + Fence.MAX_VALUE);
         }
-        return new Fence(value);
+        Fence fence = new Fence(value);
+        if (!fence.isPossibleAt(now)) {
+            throw new FenceHeaderException("The header " + name + " of the request has a fence that no store can have"
+                    + " granted yet. Send the fence of the lock; if it is that, correct the clock of its server or of"
+                    + " this one");
+        }
+        return fence;
     }
 }

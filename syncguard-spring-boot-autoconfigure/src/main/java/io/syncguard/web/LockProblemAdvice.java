@@ -93,7 +93,8 @@ public final class LockProblemAdvice {
         ProblemDetail problem = problem(
                 HttpStatus.CONFLICT,
                 "Stale fence",
-                "A later holder of the lock was here before. The work was rolled back; acquire the lock again.",
+                "Fence " + refusal.fence() + " is stale, because a later holder was here with " + refusal.largest()
+                        + ". The work was rolled back. Acquire the lock again.",
                 refusal);
         problem.setProperty("fence", refusal.fence().value());
         problem.setProperty("largestFence", refusal.largest().value());

@@ -108,6 +108,19 @@ class FenceHttpTests {
         });
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"900000000000000", "810000000000000", "800000000000000", "400000000000000"})
+    void a_fence_from_the_future_is_a_bad_request_and_blocks_nobody(String value) {
+        run((client, context) -> {
+            ResponseEntity<Map<String, Object>> answer = post(client, "/accounts/42", value);
+
+            assertThat(answer.getStatusCode()).isEqualTo(HttpStatus.BAD_REQUEST);
+            assertThat(answer.getBody()).containsEntry("title", "Invalid fence");
+            assertThat(post(client, "/accounts/42", "8").getStatusCode().is2xxSuccessful())
+                    .isTrue();
+        });
+    }
+
     @Test
     void two_headers_are_a_bad_request() {
         run((client, context) -> {
