@@ -3,6 +3,9 @@ package io.syncguard.interception;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockUnavailableException;
 import io.syncguard.testing.ScarceThreads;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -78,6 +81,20 @@ class BodyRunnerTests {
 
         assertThatThrownBy(() -> held.get(10, TimeUnit.SECONDS)).hasCause(failure);
         assertThat(ends).hasValue(1);
+    }
+
+    @Test
+    void a_server_that_failed_in_the_work_of_a_future_did_not_fail_before_it() {
+        CompletableFuture<String> source = new CompletableFuture<>();
+        CompletableFuture<@Nullable Object> held = held(source, cancelled -> ends.incrementAndGet());
+
+        source.completeExceptionally(
+                new LockUnavailableException(LockErrorCode.SERVICE_UNAVAILABLE, "of another lock", null));
+
+        assertThatThrownBy(() -> held.get(10, TimeUnit.SECONDS))
+                .cause()
+                .isExactlyInstanceOf(LockBackendException.class)
+                .hasMessage("of another lock");
     }
 
     @Test
