@@ -415,6 +415,8 @@ class LockProblemTests {
     @ResponseStatus(HttpStatus.GONE)
     static class GoneException extends RuntimeException {
 
+        private static final long serialVersionUID = 1L;
+
         GoneException(Throwable cause) {
             super(cause);
         }
