@@ -34,9 +34,20 @@ public final class LockLimits {
         return keyText("key", key);
     }
 
-    /** The name of a resource whose fences are checked, in the same form and within the same limits as a key. */
+    /**
+     * The name of a resource whose fences are checked, in the same form and within the same limits as the key of a
+     * request.
+     */
     public static String resource(String resource) {
-        return keyText("resource", resource);
+        return withoutIdentity("resource", keyText("resource", resource));
+    }
+
+    /**
+     * The {@link #key key} of a request. It contains no text of an object without {@code toString()}, such as
+     * {@code shop.Order@49cb5030}: that differs for each object, so the lock would exclude nobody.
+     */
+    static String requestedKey(String key) {
+        return withoutIdentity("key", key(key));
     }
 
     /** The label of a holder: as a key, but it may be empty. */
@@ -132,6 +143,15 @@ public final class LockLimits {
                     + ": use a shorter name or a hash of it");
         }
         return normalized;
+    }
+
+    private static String withoutIdentity(String what, String text) {
+        String identity = IdentityText.in(text);
+        if (identity != null) {
+            throw invalid("A " + what + " must not contain '" + identity + "', which is the text of an object without"
+                    + " toString() and differs for each object. Use a property of it, such as its id");
+        }
+        return text;
     }
 
     private static boolean isTooLong(Duration duration) {

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * @param name the bounded name under which meters count it, {@value #UNNAMED} unless given; never a key
- * @param key what is protected: see {@link LockLimits#key}
+ * @param key what is protected: see {@link LockLimits#key}; without the text of an object that has no
+ *     {@code toString()}, such as {@code shop.Order@49cb5030}
  * @param mode whether the lock excludes all others of the key
  * @param ttl how long a lease lives without an extension; {@code null} for {@code syncguard.ttl}
  * @param waitTime how long the caller is ready to wait, zero for one attempt; {@code null} for
@@ -49,7 +50,7 @@ public record LockRequest(
         LockLimits.given("mode", mode);
         LockLimits.given("reaction to a loss", onLost);
         LockLimits.given("commit guard", commitGuard);
-        key = LockLimits.key(key);
+        key = LockLimits.requestedKey(key);
         if (ttl != null) {
             LockLimits.ttl(ttl);
         }

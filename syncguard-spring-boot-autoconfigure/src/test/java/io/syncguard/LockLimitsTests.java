@@ -156,6 +156,34 @@ class LockLimitsTests {
     }
 
     @Test
+    void the_text_of_an_object_without_its_own_is_no_key_of_a_request() {
+        Runnable lambda = () -> {};
+        for (Object each : List.of(new LockLimitsTests(), new Object(), lambda, new String[0], new int[0][0])) {
+            assertThatExceptionOfType(LockException.class)
+                    .isThrownBy(() -> LockRequest.of("order_" + each + ":lines"))
+                    .withMessageContainingAll(Integer.toHexString(each.hashCode()), "toString()", "id")
+                    .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "bob@cafe",
+                "john.smith@beef",
+                "John.Smith@ad",
+                "Object@1f",
+                "a/0x1f@2",
+                "x.Y@",
+                ".@1",
+                "[I",
+                "@1"
+            })
+    void a_text_with_an_at_sign_is_a_key(String key) {
+        assertThat(LockRequest.of(key).key()).isEqualTo(key);
+    }
+
+    @Test
     void a_request_by_name_and_key_is_that_of_the_annotation() {
         LockRequest request = LockRequest.of("order", "42");
 

@@ -7,7 +7,6 @@ import io.syncguard.interception.AnnotatedMethodPointcut;
 import io.syncguard.interception.BodyRunner;
 import io.syncguard.interception.PublisherThreads;
 import io.syncguard.reactive.ReactiveThreads;
-import java.time.Duration;
 import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -37,21 +36,21 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
      * @param template for annotations that name no manager; looked up at the first call of an annotated method, so that
      *     no lock bean is made early
      * @param beans contains the lock managers and the beans of expressions
-     * @param waitTime for annotations that name none; looked up for the first of them
+     * @param limits for what an annotation leaves open; looked up when the first one needs them
      * @param maxWaiting how many subscriptions may wait for locks; looked up for the first of them
      * @param nanoTime a monotonic clock
      */
     public DistributedLockAdvisor(
             Supplier<LockTemplate> template,
             ConfigurableListableBeanFactory beans,
-            Supplier<Duration> waitTime,
+            Supplier<CallLimits> limits,
             int order,
             IntSupplier maxWaiting,
             LongSupplier nanoTime) {
         this.reactiveThreads = SingletonSupplier.of(
                 () -> new ReactiveThreads(publishers.acquisitions(), publishers.releases(), maxWaiting.getAsInt()));
         this.methods = new AnnotatedMethodPointcut<>(
-                DistributedLock.class, "without a lock", new LockedMethodParser(beans, template, waitTime)::parse);
+                DistributedLock.class, "without a lock", new LockedMethodParser(beans, template, limits)::parse);
         this.interceptor = new DistributedLockInterceptor(methods, bodies, reactiveThreads, nanoTime);
         this.order = order;
     }

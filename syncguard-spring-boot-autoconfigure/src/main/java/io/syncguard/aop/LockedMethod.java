@@ -10,15 +10,16 @@ import io.syncguard.interception.ResultType;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationException;
-import org.springframework.util.ObjectUtils;
 
 /**
  * The parsed annotation of one method, read and checked once.
@@ -31,6 +32,7 @@ import org.springframework.util.ObjectUtils;
  * @param template runs the method under its locks
  * @param defaults a request with everything that all calls have in common
  * @param waitTime how long a call waits for all its locks together
+ * @param maxKeys how many keys a call may lock
  * @param skips whether a call is skipped on contention
  * @param fallback what runs on contention instead
  * @param result the return type
@@ -44,6 +46,7 @@ record LockedMethod(
         Supplier<LockTemplate> template,
         LockRequest defaults,
         Duration waitTime,
+        IntSupplier maxKeys,
         boolean skips,
         @Nullable FallbackMethod fallback,
         ResultType result) {
@@ -59,48 +62,80 @@ record LockedMethod(
         if (condition != null && !isMet(condition, call)) {
             return List.of();
         }
-        List<LockRequest> locks = (key == null ? List.of(prefix) : texts("key", key, call))
-                .stream().map(defaults::key).toList();
+        List<FencedRequest> requests = requestsInOrder(call);
+        if (requests.size() > 1 && requests.size() > maxKeys.getAsInt()) {
+            throw refused(
+                    "key",
+                    key,
+                    0,
+                    "is " + requests.size() + " keys for this call, but syncguard.aop.max-keys is " + maxKeys.getAsInt()
+                            + ". Lock fewer at once, or one key that stands for all of them");
+        }
+        return requests;
+    }
+
+    private List<FencedRequest> requestsInOrder(MethodCall call) {
+        List<LockRequest> locks = key == null ? List.of(defaults.key(prefix)) : texts("key", key, call, defaults::key);
         if (fencedResource == null) {
             return inOrder(locks.stream().map(lock -> new FencedRequest(lock, null)));
         }
-        List<String> resources = texts("fenced resource", fencedResource, call);
+        List<String> resources = texts("fenced resource", fencedResource, call, LockLimits::resource);
         if (resources.size() != locks.size()) {
             throw refused(
                     "fenced resource",
                     fencedResource,
-                    "not one for each key: " + resources.size() + " for " + locks.size() + " keys");
+                    0,
+                    "is not one for each key for this call: " + resources.size() + " for " + locks.size() + " keys");
         }
-        return inOrder(IntStream.range(0, locks.size())
-                .mapToObj(i -> new FencedRequest(locks.get(i), LockLimits.resource(resources.get(i)))));
+        return inOrder(
+                IntStream.range(0, locks.size()).mapToObj(i -> new FencedRequest(locks.get(i), resources.get(i))));
     }
 
     private static List<FencedRequest> inOrder(Stream<FencedRequest> requests) {
         return requests.distinct().sorted(IN_ORDER_OF_KEYS).toList();
     }
 
-    /** One text for a single value, and one for each element of a collection or array. */
-    private List<String> texts(String what, MethodExpression expression, MethodCall call) {
-        Object value = value(expression, call);
-        if (ObjectUtils.isArray(value)) {
-            value = Arrays.asList(ObjectUtils.toObjectArray(value));
+    /**
+     * One text for a single value, and one for each element of a collection or array.
+     *
+     * @param use checks a text, and makes of it what is needed
+     */
+    private <T> List<T> texts(String what, MethodExpression expression, MethodCall call, Function<String, T> use) {
+        KeyTextConverter operands = new KeyTextConverter();
+        Object value = KeyText.withoutOptional(value(expression, () -> expression.value(call, operands)));
+        if (operands.unfit() != null) {
+            throw refused(what, expression, 0, "contains " + operands.unfit());
         }
-        return value instanceof Collection<?> values
-                ? values.stream().map(each -> text(what, expression, each)).toList()
-                : List.of(text(what, expression, value));
+        List<@Nullable Object> values = KeyText.elements(value);
+        int first = values == null ? 0 : 1;
+        List<@Nullable Object> all = values == null ? Collections.singletonList(value) : values;
+        return IntStream.range(0, all.size())
+                .mapToObj(i -> checked(what, expression, text(what, expression, call, all.get(i), i + first), use))
+                .toList();
+    }
+
+    private <T> T checked(String what, MethodExpression expression, String text, Function<String, T> use) {
+        try {
+            return use.apply(text);
+        } catch (LockException ex) {
+            String message = refusal(what, expression, 0, "cannot be used for this call: " + ex.getMessage());
+            throw ex instanceof IllegalKeyException
+                    ? new IllegalKeyException(message)
+                    : new LockException(ex.code(), message, ex);
+        }
     }
 
     /** A value that is no boolean is a mistake: the call fails, and does not run without a lock. */
     private boolean isMet(MethodExpression expression, MethodCall call) {
-        if (value(expression, call) instanceof Boolean met) {
+        if (value(expression, () -> expression.value(call)) instanceof Boolean met) {
             return met;
         }
-        throw refused("condition", expression, "neither true nor false");
+        throw refused("condition", expression, 0, "is neither true nor false for this call");
     }
 
-    private @Nullable Object value(MethodExpression expression, MethodCall call) {
+    private @Nullable Object value(MethodExpression expression, Supplier<@Nullable Object> evaluation) {
         try {
-            return expression.value(call);
+            return evaluation.get();
         } catch (EvaluationException ex) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
@@ -110,26 +145,32 @@ record LockedMethod(
         }
     }
 
-    private LockException refused(String what, MethodExpression expression, String why) {
-        return new LockException(
-                LockErrorCode.INVALID_ARGUMENT,
-                "The " + what + " '" + expression + "' of @DistributedLock on " + description + " is " + why
-                        + " for this call");
-    }
-
-    private String text(String what, MethodExpression expression, @Nullable Object value) {
+    private String text(
+            String what, MethodExpression expression, MethodCall call, @Nullable Object given, int element) {
+        Object value = KeyText.withoutOptional(given);
+        String unfit = KeyText.unfit(value);
+        if (unfit != null) {
+            throw refused(what, expression, element, "is " + unfit);
+        }
         String text = value == null ? "" : value.toString();
         if (text.isBlank()) {
-            throw new IllegalKeyException(String.valueOf(
-                    refused(what, expression, value == null ? "null" : "blank").getMessage()));
+            throw new IllegalKeyException(
+                    refusal(what, expression, element, "is " + (value == null ? "null" : "blank") + " for this call"));
         }
-        if (isIdentity(text, value)) {
-            throw refused(what, expression, "an object without its own toString, so its text differs each time");
+        String printed = KeyText.printedIn(text, call.getArgs());
+        if (printed != null) {
+            throw refused(what, expression, element, "contains " + printed);
         }
         return prefix.isEmpty() ? text : prefix + ":" + text;
     }
 
-    private static boolean isIdentity(String text, @Nullable Object value) {
-        return !(value instanceof CharSequence) && value != null && text.equals(ObjectUtils.identityToString(value));
+    private LockException refused(String what, @Nullable Object expression, int element, String why) {
+        return new LockException(LockErrorCode.INVALID_ARGUMENT, refusal(what, expression, element, why));
+    }
+
+    /** @param element its number in a collection or array, from 1; 0 for a single value */
+    private String refusal(String what, @Nullable Object expression, int element, String why) {
+        String where = what + " '" + expression + "' of @DistributedLock on " + description;
+        return element == 0 ? "The " + where + " " + why : "In the " + where + ", element " + element + " " + why;
     }
 }

@@ -34,19 +34,19 @@ final class LockedMethodParser {
     private final ConfigurableListableBeanFactory beans;
     private final LockManagerResolver resolver;
     private final Supplier<LockTemplate> template;
-    private final Supplier<Duration> waitTime;
+    private final Supplier<CallLimits> limits;
     private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
 
     /**
      * @param template for annotations that name no manager
-     * @param waitTime for annotations that name none
+     * @param limits for what an annotation leaves open
      */
     LockedMethodParser(
-            ConfigurableListableBeanFactory beans, Supplier<LockTemplate> template, Supplier<Duration> waitTime) {
+            ConfigurableListableBeanFactory beans, Supplier<LockTemplate> template, Supplier<CallLimits> limits) {
         this.beans = beans;
         this.resolver = new LockManagerResolver(beans);
         this.template = template;
-        this.waitTime = waitTime;
+        this.limits = limits;
     }
 
     LockedMethod parse(DistributedLock annotation, Method method, Class<?> targetClass) {
@@ -95,6 +95,7 @@ final class LockedMethodParser {
                     attribute("lockManager", this::resolvedTemplate),
                     defaults(prefix),
                     waitTime(skips),
+                    () -> limits.get().maxKeys(),
                     skips,
                     fallback(skips),
                     result);
@@ -172,7 +173,9 @@ final class LockedMethodParser {
 
         private Duration waitTime(boolean skips) {
             LockRequest asked = with(LockRequest.of(ANY_KEY), "waitTime", annotation.waitTime(), LockRequest::waitTime);
-            return asked.waitTime() != null ? asked.waitTime() : skips ? Duration.ZERO : waitTime.get();
+            return asked.waitTime() != null
+                    ? asked.waitTime()
+                    : skips ? Duration.ZERO : limits.get().waitTime();
         }
 
         private LockRequest with(LockRequest request, String attribute, String text, DurationSetter setter) {

@@ -44,7 +44,22 @@ final class MethodExpression {
      */
     @Nullable
     Object value(MethodCall call) {
+        return value(new StandardEvaluationContext(call), call);
+    }
+
+    /**
+     * The same for a value that becomes a text.
+     *
+     * @param operands receives what the expression joins to texts
+     */
+    @Nullable
+    Object value(MethodCall call, KeyTextConverter operands) {
         StandardEvaluationContext context = new StandardEvaluationContext(call);
+        context.setTypeConverter(operands);
+        return value(context, call);
+    }
+
+    private @Nullable Object value(StandardEvaluationContext context, MethodCall call) {
         context.setBeanResolver(beans);
         parameters.forEach((name, position) -> context.setVariable(name, call.getArgs()[position]));
         return expression.getValue(context);

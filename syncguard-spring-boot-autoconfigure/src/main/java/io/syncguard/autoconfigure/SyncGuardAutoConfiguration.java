@@ -140,7 +140,7 @@ public final class SyncGuardAutoConfiguration {
         return new DistributedLockAdvisor(
                 SingletonSupplier.of(template::getObject),
                 beans,
-                () -> properties.getObject().waitTime(),
+                SingletonSupplier.of(() -> properties.getObject().callLimits()),
                 environment.getProperty("syncguard.aop.order", Integer.class, SyncGuardProperties.Aop.DEFAULT_ORDER),
                 () -> properties.getObject().reactive().maxWaiting(),
                 Time.SYSTEM::nanoTime);

@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import io.syncguard.CommitGuard;
 import io.syncguard.LockException;
 import io.syncguard.LockSetupException;
+import io.syncguard.aop.CallLimits;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.postgres.PostgresBatching;
@@ -86,12 +87,17 @@ record SyncGuardProperties(
                 shutdownTimeout);
     }
 
+    CallLimits callLimits() {
+        return new CallLimits(waitTime, aop.maxKeys());
+    }
+
     /**
      * Refuses settings that are read after the store was opened, so that a start which fails for them creates no
      * tables.
      */
     void check() {
         engineSettings("");
+        aop.check();
         leader.elections().forEach((name, election) -> {
             try {
                 election.settings();
@@ -130,11 +136,25 @@ record SyncGuardProperties(
      * {@code syncguard.aop.*}.
      *
      * @param order Order of the advisor. Smaller than the order of transactions, so that locks are outside of them.
+     * @param maxKeys How many keys a call may lock. From 1 to 1000.
      */
-    record Aop(@DefaultValue("" + DEFAULT_ORDER) int order) {
+    record Aop(
+            @DefaultValue("" + DEFAULT_ORDER) int order,
+            @DefaultValue("100") int maxKeys) {
 
         /** A hundred before the order that transactions have by default. */
         static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 100;
+
+        private static final int LARGEST_MAX_KEYS = 1000;
+
+        void check() {
+            if (maxKeys < 1 || maxKeys > LARGEST_MAX_KEYS) {
+                throw LockSetupException.invalid(
+                        "syncguard.aop.max-keys is " + maxKeys + ", but a call locks 1 to " + LARGEST_MAX_KEYS
+                                + " keys",
+                        "Set syncguard.aop.max-keys to a number from 1 to " + LARGEST_MAX_KEYS);
+            }
+        }
     }
 
     /**

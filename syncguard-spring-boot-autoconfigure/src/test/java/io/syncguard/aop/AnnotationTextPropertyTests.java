@@ -97,7 +97,10 @@ class AnnotationTextPropertyTests {
                 .filter(each -> each.getName().equals(attribute))
                 .findFirst()
                 .orElseThrow();
-        return new LockedMethodParser(beans, () -> beans.getBean(LockTemplate.class), () -> Duration.ofSeconds(5))
+        return new LockedMethodParser(
+                        beans,
+                        () -> beans.getBean(LockTemplate.class),
+                        () -> new CallLimits(Duration.ofSeconds(5), 100))
                 .parse(method.getAnnotation(DistributedLock.class), method, Annotated.class);
     }
 

@@ -67,6 +67,16 @@ class FencedResourceTests {
     }
 
     @Test
+    void a_resource_whose_text_differs_for_each_object_is_refused() {
+        run(context -> {
+            assertThatExceptionOfType(LockException.class)
+                    .isThrownBy(() -> context.getBean(Accounts.class).bookFor(new Object()))
+                    .withMessageContainingAll("fenced resource", "Accounts.bookFor", "java.lang.Object", "toString()");
+            assertThat(work(context)).isEmpty();
+        });
+    }
+
+    @Test
     void a_body_that_fails_takes_the_record_back() {
         run(context -> {
             assertThatThrownBy(() -> context.getBean(Accounts.class).fail("42")).hasMessage("no money");
@@ -277,6 +287,12 @@ class FencedResourceTests {
         public void fail(String id) {
             insert(id);
             throw new IllegalStateException("no money");
+        }
+
+        @Transactional
+        @DistributedLock(name = "account", key = "'all'", fencedResource = "'for ' + #customer")
+        public void bookFor(Object customer) {
+            insert("all");
         }
 
         @DistributedLock(name = "account", key = "#id", fencedResource = "#id")

@@ -87,7 +87,7 @@ class PropertiesTests {
                                     FenceSource.CLOCK,
                                     Duration.ofDays(8),
                                     new SyncGuardProperties.Retry(Duration.ofMillis(14), Duration.ofMillis(15)),
-                                    new SyncGuardProperties.Aop(16),
+                                    new SyncGuardProperties.Aop(16, 3),
                                     new SyncGuardProperties.Reactive(18),
                                     new SyncGuardProperties.Postgres(
                                             "bound_locks",

@@ -1,0 +1,188 @@
+package io.syncguard.aop;
+
+import static java.util.stream.Collectors.joining;
+
+import java.lang.reflect.RecordComponent;
+import java.util.Arrays;
+import java.util.Calendar;
+import java.util.Collection;
+import java.util.Date;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ObjectUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * The text of a value in a key. Two callers with the same data need the same text, in all processes: a text that
+ * depends on the object, on the process or on an order that nobody chose is refused.
+ */
+final class KeyText {
+
+    /** How deep containers and records are looked at. */
+    private static final int DEPTH = 4;
+
+    private KeyText() {}
+
+    /** The value of an optional; {@code null} if it is empty. Any other value itself. */
+    static @Nullable Object withoutOptional(@Nullable Object value) {
+        if (value instanceof Optional<?> optional) {
+            return withoutOptional(optional.orElse(null));
+        }
+        if (value instanceof OptionalInt optional) {
+            return optional.isPresent() ? optional.getAsInt() : null;
+        }
+        if (value instanceof OptionalLong optional) {
+            return optional.isPresent() ? optional.getAsLong() : null;
+        }
+        if (value instanceof OptionalDouble optional) {
+            return optional.isPresent() ? optional.getAsDouble() : null;
+        }
+        return value;
+    }
+
+    /** The elements of a collection or array, each of which is a key; {@code null} for any other value. */
+    static @Nullable List<@Nullable Object> elements(@Nullable Object value) {
+        if (value instanceof Collection<?> values) {
+            return Arrays.asList(values.toArray());
+        }
+        boolean single = value instanceof byte[] || value instanceof char[];
+        return ObjectUtils.isArray(value) && !single ? Arrays.asList(ObjectUtils.toObjectArray(value)) : null;
+    }
+
+    /** What the value is, and what to use in its place; {@code null} if its text is fit for a key. */
+    static @Nullable String unfit(@Nullable Object value) {
+        return unfit(value, DEPTH);
+    }
+
+    /** The same for a value that SpEL joins to a text: of an array it joins the elements. */
+    static @Nullable String unfitOperand(Object value) {
+        return value.getClass().isArray() ? unfit(Arrays.asList(ObjectUtils.toObjectArray(value))) : unfit(value);
+    }
+
+    /** The argument, or the part of one, whose identity is in the text: whatever made the text, it printed that. */
+    static @Nullable String printedIn(String text, @Nullable Object[] arguments) {
+        return text.indexOf('@') < 0
+                ? null
+                : Arrays.stream(arguments)
+                        .flatMap(argument -> withParts(argument, DEPTH))
+                        .filter(part -> text.contains("@" + ObjectUtils.getIdentityHexString(part)))
+                        .map(KeyText::withoutText)
+                        .findFirst()
+                        .orElse(null);
+    }
+
+    private static @Nullable String unfit(@Nullable Object value, int depth) {
+        if (value == null || value instanceof CharSequence || value instanceof Number || depth == 0) {
+            return null;
+        }
+        String name = value.getClass().getTypeName();
+        if (dependsOnTimeZone(value)) {
+            return "a " + name + ", whose text depends on the time zone of the process. Use its milliseconds, such as"
+                    + (value instanceof Date ? " #date.time" : " #calendar.timeInMillis");
+        }
+        if (value instanceof Map && !(value instanceof SortedMap)) {
+            return "a " + name + ", whose text depends on the order of its entries. Use one of its values, or a"
+                    + " java.util.TreeMap";
+        }
+        if (value instanceof Set && !(value instanceof SortedSet || value instanceof EnumSet)) {
+            return "a " + name + ", whose text depends on the order of its elements. Use a java.util.TreeSet";
+        }
+        if (value instanceof Thread) {
+            return "a " + name + ", whose text differs in each process. Use its name: #thread.name";
+        }
+        if (hasTextOfObject(value)) {
+            return withoutText(value);
+        }
+        boolean printsItself = value instanceof Record record && !isGenerated(record);
+        return printsItself
+                ? null
+                : parts(value)
+                        .map(part -> unfit(withoutOptional(part), depth - 1))
+                        .filter(Objects::nonNull)
+                        .findFirst()
+                        .orElse(null);
+    }
+
+    /** A date and a time of SQL have no zone: their texts are what is stored. */
+    private static boolean dependsOnTimeZone(Object value) {
+        return value instanceof Calendar
+                || value instanceof Date
+                        && !Set.of("java.sql.Date", "java.sql.Time").contains(nameOf(value));
+    }
+
+    /** Also if it has a hashCode() of its own: that of an enum constant, for instance, differs in each process. */
+    private static boolean hasTextOfObject(Object value) {
+        String text = value.toString();
+        String start = nameOf(value) + "@";
+        return text.startsWith(start) && text.equals(start + Integer.toHexString(value.hashCode()));
+    }
+
+    private static String withoutText(Object value) {
+        String instead = "a property of it, such as #order.id";
+        if (value.getClass().isArray()) {
+            instead = value instanceof byte[]
+                    ? "T(java.util.HexFormat).of().formatHex(...)"
+                    : value instanceof char[] ? "T(String).valueOf(...)" : "T(java.util.Arrays).toString(...)";
+        }
+        return "a " + value.getClass().getTypeName()
+                + ", which has no toString(): its text differs for each object. Use " + instead;
+    }
+
+    private static String nameOf(Object value) {
+        return value.getClass().getName();
+    }
+
+    private static Stream<Object> withParts(@Nullable Object given, int depth) {
+        Object value = withoutOptional(given);
+        if (value == null || value instanceof CharSequence || value instanceof Number) {
+            return Stream.empty();
+        }
+        return depth == 0
+                ? Stream.of(value)
+                : Stream.concat(Stream.of(value), parts(value).flatMap(part -> withParts(part, depth - 1)));
+    }
+
+    /** The parts that a text of the value shows. */
+    private static Stream<@Nullable Object> parts(Object value) {
+        if (value instanceof Map<?, ?> map) {
+            return Stream.concat(map.keySet().stream(), map.values().stream());
+        }
+        if (value instanceof Collection<?> values) {
+            return Arrays.stream(values.toArray());
+        }
+        if (value instanceof Object[] values) {
+            return Arrays.stream(values);
+        }
+        return value instanceof Record record
+                ? Arrays.stream(record.getClass().getRecordComponents()).map(component -> valueOf(component, record))
+                : Stream.empty();
+    }
+
+    private static @Nullable Object valueOf(RecordComponent component, Record record) {
+        try {
+            ReflectionUtils.makeAccessible(component.getAccessor());
+            return component.getAccessor().invoke(record);
+        } catch (ReflectiveOperationException | RuntimeException ex) {
+            return null;
+        }
+    }
+
+    /** Whether the text is that of a record without its own toString(). */
+    private static boolean isGenerated(Record record) {
+        return record.toString()
+                .equals(Arrays.stream(record.getClass().getRecordComponents())
+                        .map(component -> component.getName() + "=" + valueOf(component, record))
+                        .collect(joining(", ", record.getClass().getSimpleName() + "[", "]")));
+    }
+}
