@@ -41,6 +41,7 @@ class PropertiesTests {
                         "syncguard.retry.first-delay=14ms",
                         "syncguard.retry.max-delay=15ms",
                         "syncguard.aop.order=16",
+                        "syncguard.aop.max-keys=3",
                         "syncguard.reactive.max-waiting=18",
                         "syncguard.postgres.locks-table=bound_locks",
                         "syncguard.postgres.fence-counters-table=bound_counters",
