@@ -11,7 +11,9 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>The lock ends when the body returns. A body that hands its work to other threads {@link LockHandle#bind binds} it
- * and waits for it, or uses {@link DistributedLock} on a method that returns a future.
+ * and waits for it, or uses {@link DistributedLock} on a method that returns a future. A body that returns a future that
+ * is not done, a stream, a publisher or other work that is still to come is refused at its end, and the future
+ * cancelled: see {@link LateResults}.
  *
  * <p>Each method throws what {@link LockManager#acquire} throws before the body runs, what the body throws unwrapped,
  * and {@link LockLostException} when the lock was lost while the body ran. Where
@@ -48,6 +50,7 @@ public final class LockTemplate implements LockOperations {
         T result;
         try {
             result = call(lock.bind(() -> body.doWithLock(lock)));
+            LateResults.refuseIn(result, "The body under lock '" + lock.key() + "'");
         } catch (Throwable failure) {
             releaseAfter(failure, lock);
             throw failure;

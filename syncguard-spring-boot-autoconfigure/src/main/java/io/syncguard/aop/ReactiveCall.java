@@ -91,9 +91,11 @@ final class ReactiveCall {
             return published(() -> fallback.run(body.invocation(), refusal));
         }
 
-        private Flux<Object> published(Callable<@Nullable Object> method) {
+        private Flux<Object> published(Callable<@Nullable Object> body) {
             try {
-                return Flux.from(adapter.toPublisher(method.call()));
+                return Flux.from(adapter.toPublisher(body.call()))
+                        .cast(Object.class)
+                        .doOnNext(method.result()::requireThere);
             } catch (Exception ex) {
                 return Flux.error(ex);
             }

@@ -38,24 +38,36 @@ public final class BodyRunner implements AutoCloseable {
                 (task, pool) -> task.run());
     }
 
+    /** The same for any result. */
+    public @Nullable Object run(
+            Callable<@Nullable Object> method, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost)
+            throws Exception {
+        return run(method, result -> {}, end, onLost);
+    }
+
     /**
      * Runs a method and then calls {@code end}: when the method returns, or when the future that it returns is done.
      *
+     * @param check throws if the result, or that of the future, must not be returned; then the call fails
      * @param end runs once, with the failure of the future if a loss has cancelled it, else with {@code null}. If it
      *     throws, the call fails with that, or with the failure of the method and that one suppressed
      * @param onLost receives a callback that cancels the future, to be run on a loss
      * @return the result of the method; or, in place of a future, one that is done after {@code end}
      */
     public @Nullable Object run(
-            Callable<@Nullable Object> method, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost)
+            Callable<@Nullable Object> method,
+            Consumer<@Nullable Object> check,
+            Consumer<@Nullable Throwable> end,
+            Consumer<Runnable> onLost)
             throws Exception {
         Object result;
         try {
             result = method.call();
-            Future<?> future = hold(result, end, onLost);
+            Future<?> future = hold(result, new HeldFuture.Ending(check, end), onLost);
             if (future != null) {
                 return future;
             }
+            check.accept(result);
         } catch (Throwable failure) {
             endAfter(failure, end);
             throw failure;
@@ -72,13 +84,12 @@ public final class BodyRunner implements AutoCloseable {
         }
     }
 
-    private @Nullable Future<?> hold(
-            @Nullable Object result, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost) {
+    private @Nullable Future<?> hold(@Nullable Object result, HeldFuture.Ending ending, Consumer<Runnable> onLost) {
         if (result instanceof CompletionStage<?> stage) {
-            return HeldFuture.of(stage, end, onLost, this::runOnThread);
+            return HeldFuture.of(stage, ending, onLost, this::runOnThread);
         }
         if (result instanceof Future<?> future) {
-            return HeldFuture.of(future, end, onLost, this::runOnThread);
+            return HeldFuture.of(future, ending, onLost, this::runOnThread);
         }
         return null;
     }

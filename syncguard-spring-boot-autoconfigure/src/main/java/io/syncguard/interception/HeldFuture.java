@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,24 +27,31 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeldFuture extends CompletableFuture<@Nullable Object> {
 
-    private final Consumer<@Nullable Throwable> end;
+    private final Ending ending;
     private final Future<?> source;
 
     /** Written by the thread that detects the loss, before it cancels the source. Read when the source is done. */
     private volatile boolean lost;
 
-    private HeldFuture(Future<?> source, Consumer<@Nullable Throwable> end) {
+    private HeldFuture(Future<?> source, Ending ending) {
         this.source = source;
-        this.end = end;
+        this.ending = ending;
     }
+
+    /**
+     * What happens when the body's future is done.
+     *
+     * @param check throws if the result must not be returned
+     * @param end ends the lock; receives the failure of a future that a loss has cancelled
+     */
+    record Ending(Consumer<@Nullable Object> check, Consumer<@Nullable Throwable> end) {}
 
     /**
      * @param threads run the release, so that the thread that completes the stage does not wait for the server. For a
      *     stage that is done already, the calling thread runs it
      */
-    static HeldFuture of(
-            CompletionStage<?> stage, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost, Executor threads) {
-        HeldFuture held = new HeldFuture(stage.toCompletableFuture(), end);
+    static HeldFuture of(CompletionStage<?> stage, Ending ending, Consumer<Runnable> onLost, Executor threads) {
+        HeldFuture held = new HeldFuture(stage.toCompletableFuture(), ending);
         onLost.accept(held::cancelSource);
         if (held.source.isDone()) {
             stage.whenComplete(held::end);
@@ -54,21 +62,20 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     }
 
     /** @param threads one of them waits for the future, because a plain future takes no callback */
-    static HeldFuture of(
-            Future<?> future, Consumer<@Nullable Throwable> end, Consumer<Runnable> onLost, Executor threads) {
-        HeldFuture held = new HeldFuture(future, end);
+    static HeldFuture of(Future<?> future, Ending ending, Consumer<Runnable> onLost, Executor threads) {
+        HeldFuture held = new HeldFuture(future, ending);
         onLost.accept(held::cancelSource);
         threads.execute(held::awaitSource);
         return held;
     }
 
-    /** Suppresses the failure of the end, unless the body has thrown the loss itself. */
+    /** Suppresses the failure of the end. A loss that the body has thrown itself is not reported again. */
     static void suppress(Throwable failure, Throwable atEnd) {
         boolean sameLoss = failure instanceof LockLostException one
                 && atEnd instanceof LockLostException other
                 && one.key().equals(other.key());
-        if (!sameLoss && failure != atEnd) {
-            failure.addSuppressed(atEnd);
+        if (failure != atEnd) {
+            (sameLoss ? Stream.of(atEnd.getSuppressed()) : Stream.of(atEnd)).forEach(failure::addSuppressed);
         }
     }
 
@@ -104,10 +111,10 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     }
 
     private void end(@Nullable Object value, @Nullable Throwable thrown) {
-        Throwable failure = afterBody(thrown);
+        Throwable failure = thrown == null ? refusal(value) : afterBody(thrown);
         boolean cancelled = lost && failure != null && isCancelled(failure);
         try {
-            end.accept(cancelled ? failure : null);
+            ending.end().accept(cancelled ? failure : null);
         } catch (Throwable ex) {
             completeExceptionally(ex, cancelled ? null : failure);
             return;
@@ -116,6 +123,15 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
             complete(value);
         } else {
             completeExceptionally(failure);
+        }
+    }
+
+    private @Nullable Throwable refusal(@Nullable Object value) {
+        try {
+            ending.check().accept(value);
+            return null;
+        } catch (RuntimeException ex) {
+            return ex;
         }
     }
 
@@ -132,7 +148,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     }
 
     /** The body has begun: its failure is none before the work, though another thread without the lock met it. */
-    private static @Nullable Throwable afterBody(@Nullable Throwable thrown) {
+    private static Throwable afterBody(Throwable thrown) {
         Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
         return cause instanceof LockUnavailableException failure
                 ? new LockBackendException(failure.code(), String.valueOf(failure.getMessage()), failure)

@@ -1,10 +1,13 @@
 package io.syncguard.interception;
 
+import io.syncguard.LateResults;
+import io.syncguard.LockException;
 import io.syncguard.LockSetupException;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -13,21 +16,17 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Flow;
-import java.util.concurrent.Future;
 import java.util.function.Supplier;
-import java.util.stream.BaseStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
+import org.springframework.http.HttpEntity;
 import org.springframework.util.ClassUtils;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -39,13 +38,6 @@ import reactor.core.publisher.Mono;
  * runs once for each subscription.
  */
 public final class ResultType {
-
-    /** Results of web controllers whose work runs after the method has returned. */
-    private static final Set<String> DEFERRED_BY_WEB = Set.of(
-            "org.springframework.web.context.request.async.DeferredResult",
-            "org.springframework.web.context.request.async.WebAsyncTask",
-            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
-            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
     /** Types whose skipped result is empty rather than {@code null}. */
     private static final List<Class<?>> CONTAINERS = List.of(
@@ -63,8 +55,14 @@ public final class ResultType {
             LinkedHashMap::new,
             TreeMap::new);
 
-    private static final boolean REACTOR =
-            ClassUtils.isPresent("reactor.core.publisher.Flux", ResultType.class.getClassLoader());
+    private static final boolean REACTOR = isPresent("reactor.core.publisher.Flux");
+
+    private static final boolean WEB = isPresent("org.springframework.http.HttpEntity");
+
+    /** How deep the parts of a type are looked at. */
+    private static final int DEPTH = 4;
+
+    private final String method;
 
     private final ResolvableType type;
 
@@ -74,11 +72,16 @@ public final class ResultType {
      * @throws LockSetupException when the lock cannot be held until the result is there
      */
     public ResultType(Method method, Class<?> targetClass) {
+        this.method = ClassUtils.getQualifiedMethodName(method);
         this.type = ResolvableType.forMethodReturnType(method, targetClass);
         Class<?> raw = type.resolve(Object.class);
         this.reactive = REACTOR ? reactiveAdapter(method, raw) : null;
-        if (reactive == null && (endsAfterReturn(raw) || KotlinDetector.isSuspendingFunction(method))) {
-            throw stillToCome(raw);
+        if (reactive == null && (isLate(raw) && !mayBeFuture() || KotlinDetector.isSuspendingFunction(method))) {
+            throw stillToCome(type);
+        }
+        ResolvableType part = latePart(type, DEPTH);
+        if (part != null) {
+            throw stillToCome(part);
         }
     }
 
@@ -89,7 +92,7 @@ public final class ResultType {
      */
     public ResultType requireNotReactive() {
         if (reactive != null) {
-            throw stillToCome(type.resolve(Object.class));
+            throw stillToCome(type);
         }
         return this;
     }
@@ -102,6 +105,16 @@ public final class ResultType {
     /** Whether the result may be a future; it becomes a {@link HeldFuture} then. */
     public boolean mayBeFuture() {
         return type.resolve(Object.class).isAssignableFrom(CompletableFuture.class);
+    }
+
+    /**
+     * Checks the result of a call, or of its future: its type may have left open what it is.
+     *
+     * @throws LockException when the work of the result is still to come
+     */
+    public void requireThere(@Nullable Object result) {
+        Object content = WEB && result instanceof HttpEntity<?> entity ? entity.getBody() : result;
+        LateResults.refuseIn(content, method);
     }
 
     /** The result of a skipped call: {@code null}, something empty, zero, or a completed future. */
@@ -124,34 +137,55 @@ public final class ResultType {
         return adapter != null && adapter.getDescriptor().isDeferred() ? adapter : null;
     }
 
-    private static LockSetupException stillToCome(Class<?> raw) {
+    private LockSetupException stillToCome(ResolvableType late) {
+        String within = late == type ? "" : " within a " + type;
         return LockSetupException.invalid(
-                "a result of type " + raw.getName()
+                "a result of type " + late.resolve(Object.class).getName() + within
                         + " is still to come when the method returns, and the lock cannot be held until then",
                 "Return a CompletableFuture, CompletionStage or Future",
                 "Lock the code that makes the result");
     }
 
-    private static boolean endsAfterReturn(Class<?> raw) {
-        if (raw.isAssignableFrom(CompletableFuture.class)) {
-            return false;
-        }
-        return Future.class.isAssignableFrom(raw)
-                || CompletionStage.class.isAssignableFrom(raw)
-                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(raw) != null
-                || Flow.Publisher.class.isAssignableFrom(raw)
-                || BaseStream.class.isAssignableFrom(raw)
-                || isDeferredByWeb(raw);
+    private static boolean isLate(Class<?> raw) {
+        return LateResults.isLate(raw)
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(raw) != null;
     }
 
-    /** An SseEmitter is a ResponseBodyEmitter, for instance. */
-    private static boolean isDeferredByWeb(Class<?> raw) {
-        for (Class<?> each = raw; each != null; each = each.getSuperclass()) {
-            if (DEFERRED_BY_WEB.contains(each.getName())) {
-                return true;
+    /** What a container, a future or a record of this type has that is late; {@code null} if it has nothing such. */
+    private static @Nullable ResolvableType latePart(ResolvableType type, int depth) {
+        for (ResolvableType part : depth == 0 ? List.<ResolvableType>of() : parts(type)) {
+            ResolvableType late = isLate(part.resolve(Object.class)) ? part : latePart(part, depth - 1);
+            if (late != null) {
+                return late;
             }
         }
-        return false;
+        return null;
+    }
+
+    private static List<ResolvableType> parts(ResolvableType type) {
+        Class<?> raw = type.resolve(Object.class);
+        if (raw.isArray()) {
+            return List.of(type.getComponentType());
+        }
+        if (raw.isRecord()) {
+            // A record of functions has no work that has begun.
+            return Arrays.stream(raw.getRecordComponents())
+                    .filter(component -> !component.getType().getPackageName().equals("java.util.function"))
+                    .map(component -> ResolvableType.forMethodReturnType(component.getAccessor(), raw))
+                    .toList();
+        }
+        List<Class<?>> containers = List.of(Iterable.class, Map.class, Map.Entry.class, Optional.class);
+        for (Class<?> container : containers) {
+            if (container.isAssignableFrom(raw)) {
+                return List.of(type.as(container).getGenerics());
+            }
+        }
+        boolean hasResult = isLate(raw) || WEB && HttpEntity.class.isAssignableFrom(raw);
+        return hasResult ? List.of(type.getGenerics()) : List.of();
+    }
+
+    private static boolean isPresent(String type) {
+        return ClassUtils.isPresent(type, ResultType.class.getClassLoader());
     }
 
     private static @Nullable Object nothing(ResolvableType type) {

@@ -39,6 +39,6 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
         TermBody body = election.get().member(method.election()).beginBody();
         return body == null
                 ? method.result().skipped()
-                : bodies.run(() -> body.call(call::proceed), body::end, body::onEnd);
+                : bodies.run(() -> body.call(call::proceed), method.result()::requireThere, body::end, body::onEnd);
     }
 }

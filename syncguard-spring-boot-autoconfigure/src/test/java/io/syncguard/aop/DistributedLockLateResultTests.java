@@ -1,0 +1,465 @@
+package io.syncguard.aop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.params.provider.Arguments.argumentSet;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.LockTemplate;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Spliterator;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.data.domain.Page;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Work that is still to come when a method returns never runs without the lock unnoticed. */
+@Timeout(60)
+class DistributedLockLateResultTests {
+
+    @RegisterExtension
+    private final LockedApplication application = new LockedApplication();
+
+    private final ApplicationContextRunner runner = application.with(Open.class);
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                OfCallable.class,
+                OfSupplier.class,
+                OfFunction.class,
+                OfIterator.class,
+                OfSpliterator.class,
+                OfWebAsyncTask.class,
+                OfSseEmitter.class,
+                OfStreamedResponse.class,
+                OfMonoInResponse.class,
+                OfFluxInResponse.class,
+                OfDeferredInResponse.class,
+                OfFutures.class,
+                OfFutureArray.class,
+                OfFutureMap.class,
+                OfOptionalFuture.class,
+                OfNestedFutures.class,
+                OfOwnList.class,
+                OfRecord.class,
+                OfMonoInFuture.class,
+                OfFutureInFuture.class,
+                OfStreamInMono.class,
+                OfBoundVariable.class
+            })
+    void a_type_that_tells_it_fails_the_start(Class<?> bean) {
+        application
+                .with(bean)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .isInstanceOf(LockException.class)
+                        .hasMessageContaining("still to come")
+                        .hasMessageContaining("Return a CompletableFuture"));
+    }
+
+    @Test
+    void types_that_are_there_when_the_method_returns_do_not() {
+        application.with(Present.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @ParameterizedTest
+    @MethodSource("late")
+    void a_value_that_tells_it_fails_the_call(Object late) {
+        runner.run(context -> {
+            Open open = context.getBean(Open.class);
+
+            assertRefused(late, () -> open.any(late));
+            assertRefused(late, () -> open.response(ResponseEntity.ok(late)));
+            assertRefused(late, () -> open.list(List.of("first", late)));
+            assertRefused(late, () -> open.optional(Optional.of(late)));
+            assertRefused(late, () -> open.any(Map.of("key", late)));
+            assertRefused(late, () -> open.any(new Object[] {late}));
+            assertRefused(late, () -> open.any(List.of(Optional.of(late))));
+            assertRefused(late, () -> locks(context).execute("any", lock -> late));
+            assertRefused(late, () -> locks(context).tryExecute("any", lock -> List.of(late)));
+            assertThat(application.isTaken("any")).isFalse();
+        });
+    }
+
+    static Stream<Arguments> late() {
+        return Stream.of(
+                argumentSet("mono", Mono.just("a")),
+                argumentSet("flux", Flux.just("a")),
+                argumentSet("flow", (Flow.Publisher<String>) subscriber -> {}),
+                argumentSet("callable", (Callable<String>) () -> "a"),
+                argumentSet("supplier", (Supplier<String>) () -> "a"),
+                argumentSet("function", (Function<String, String>) text -> text),
+                argumentSet("stream", Stream.of("a")),
+                argumentSet("iterator", List.of("a").iterator()),
+                argumentSet("iterable", (Iterable<String>) () -> List.of("a").iterator()),
+                argumentSet("deferred result", new DeferredResult<>()),
+                argumentSet("emitter", new SseEmitter()),
+                argumentSet("streamed", (StreamingResponseBody) output -> {}));
+    }
+
+    @Test
+    void a_future_within_a_result_is_refused_and_cancelled() {
+        runner.run(context -> {
+            Open open = context.getBean(Open.class);
+            CompletableFuture<String> future = new CompletableFuture<>();
+            FutureTask<String> task = new FutureTask<>(() -> "a");
+
+            assertRefused(future, () -> open.any(List.of(future, task)));
+            assertThat(future).isCancelled();
+            assertThat(task).isCancelled();
+
+            CompletableFuture<String> ofTemplate = new CompletableFuture<>();
+            assertRefused(ofTemplate, () -> locks(context).execute("any", lock -> ofTemplate));
+            assertThat(ofTemplate).isCancelled();
+        });
+    }
+
+    @Test
+    void a_stream_is_closed_when_it_is_refused() {
+        runner.run(context -> {
+            AtomicBoolean closed = new AtomicBoolean();
+            Stream<String> rows = Stream.of("a").onClose(() -> closed.set(true));
+
+            assertRefused(rows, () -> context.getBean(Open.class).any(rows));
+
+            assertThat(closed).isTrue();
+        });
+    }
+
+    @Test
+    void a_future_that_is_done_with_work_that_is_still_to_come_fails() {
+        runner.run(context -> {
+            Open open = context.getBean(Open.class);
+
+            CompletableFuture<?> later = (CompletableFuture<?>) open.any(new CompletableFuture<>());
+            assertThat(later).isNotDone();
+
+            CompletableFuture<Object> source = new CompletableFuture<>();
+            CompletableFuture<Object> held = open.future(source);
+            source.complete(Mono.just("a"));
+
+            assertThat(held)
+                    .failsWithin(Duration.ofSeconds(10))
+                    .withThrowableThat()
+                    .withMessageContainingAll("Open.future", "Mono");
+            assertThat(application.isTaken("future")).isFalse();
+        });
+    }
+
+    @Test
+    void an_element_of_a_publisher_with_work_that_is_still_to_come_fails_the_subscription() {
+        runner.run(context -> {
+            Mono<Object> result = context.getBean(Open.class).mono(Mono.just(List.of(Mono.just("a"))));
+
+            assertThatThrownBy(result::block).isInstanceOf(LockException.class).hasMessageContaining("Open.mono");
+            assertThat(application.isTaken("mono")).isFalse();
+        });
+    }
+
+    @Test
+    void results_that_are_there_are_returned() {
+        runner.run(context -> {
+            Open open = context.getBean(Open.class);
+            for (Object there : List.of(
+                    "text",
+                    List.of(),
+                    List.of("a", CompletableFuture.completedFuture("done")),
+                    Map.of("a", 1),
+                    Optional.of("a"),
+                    Page.empty(),
+                    new int[] {1})) {
+                assertThat(open.any(there)).isSameAs(there);
+                assertThat(locks(context).<Object, RuntimeException>execute("any", lock -> there))
+                        .isSameAs(there);
+            }
+        });
+    }
+
+    private static LockTemplate locks(ApplicationContext context) {
+        return context.getBean(LockTemplate.class);
+    }
+
+    private static void assertRefused(Object late, ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        LockException.class, ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
+                .hasMessageContainingAll(late.getClass().getName(), "without the lock", "CompletableFuture");
+    }
+
+    static class Open {
+
+        @DistributedLock("any")
+        public Object any(Object result) {
+            return result;
+        }
+
+        @DistributedLock("response")
+        public ResponseEntity<?> response(ResponseEntity<?> result) {
+            return result;
+        }
+
+        @DistributedLock("list")
+        public List<Object> list(List<Object> result) {
+            return result;
+        }
+
+        @DistributedLock("optional")
+        public Optional<Object> optional(Optional<Object> result) {
+            return result;
+        }
+
+        @DistributedLock("future")
+        public CompletableFuture<Object> future(CompletableFuture<Object> result) {
+            return result;
+        }
+
+        @DistributedLock("mono")
+        public Mono<Object> mono(Mono<Object> result) {
+            return result;
+        }
+    }
+
+    @DistributedLock("present")
+    static class Present {
+
+        public @Nullable Page<String> page() {
+            return null;
+        }
+
+        public List<Map<String, Optional<String>>> nested() {
+            return List.of();
+        }
+
+        public ResponseEntity<List<String>> response() {
+            return ResponseEntity.ok(List.of());
+        }
+
+        public @Nullable Node node() {
+            return null;
+        }
+
+        public CompletableFuture<List<String>> future() {
+            return CompletableFuture.completedFuture(List.of());
+        }
+
+        public Mono<ResponseEntity<List<String>>> mono() {
+            return Mono.empty();
+        }
+
+        @SuppressWarnings("rawtypes")
+        public List raw() {
+            return List.of();
+        }
+
+        public <T> List<T> variable() {
+            return List.of();
+        }
+
+        public Runnable undo() {
+            return () -> {};
+        }
+    }
+
+    /** Its type has no end. */
+    interface Node extends Iterable<Node> {}
+
+    static class OfCallable {
+        @DistributedLock("n")
+        public Callable<String> run() {
+            return () -> "";
+        }
+    }
+
+    static class OfSupplier {
+        @DistributedLock("n")
+        public Supplier<String> run() {
+            return () -> "";
+        }
+    }
+
+    static class OfFunction {
+        @DistributedLock("n")
+        public Function<String, String> run() {
+            return text -> text;
+        }
+    }
+
+    static class OfIterator {
+        @DistributedLock("n")
+        public Iterator<String> run() {
+            return List.<String>of().iterator();
+        }
+    }
+
+    static class OfSpliterator {
+        @DistributedLock("n")
+        public Spliterator<String> run() {
+            return List.<String>of().spliterator();
+        }
+    }
+
+    static class OfWebAsyncTask {
+        @DistributedLock("n")
+        public WebAsyncTask<String> run() {
+            return new WebAsyncTask<>(() -> "");
+        }
+    }
+
+    static class OfSseEmitter {
+        @DistributedLock("n")
+        public SseEmitter run() {
+            return new SseEmitter();
+        }
+    }
+
+    static class OfStreamedResponse {
+        @DistributedLock("n")
+        public ResponseEntity<StreamingResponseBody> run() {
+            return ResponseEntity.ok(output -> {});
+        }
+    }
+
+    static class OfMonoInResponse {
+        @DistributedLock("n")
+        public ResponseEntity<Mono<String>> run() {
+            return ResponseEntity.ok(Mono.empty());
+        }
+    }
+
+    static class OfFluxInResponse {
+        @DistributedLock("n")
+        public Mono<ResponseEntity<Flux<String>>> run() {
+            return Mono.empty();
+        }
+    }
+
+    static class OfDeferredInResponse {
+        @DistributedLock("n")
+        public ResponseEntity<DeferredResult<String>> run() {
+            return ResponseEntity.ok(new DeferredResult<>());
+        }
+    }
+
+    static class OfFutures {
+        @DistributedLock("n")
+        public List<Future<String>> run() {
+            return List.of();
+        }
+    }
+
+    static class OfFutureArray {
+        @DistributedLock("n")
+        public CompletableFuture<?>[] run() {
+            return new CompletableFuture<?>[0];
+        }
+    }
+
+    static class OfFutureMap {
+        @DistributedLock("n")
+        public Map<String, CompletableFuture<String>> run() {
+            return Map.of();
+        }
+    }
+
+    static class OfOptionalFuture {
+        @DistributedLock("n")
+        public Optional<CompletableFuture<String>> run() {
+            return Optional.empty();
+        }
+    }
+
+    static class OfNestedFutures {
+        @DistributedLock("n")
+        public List<Optional<? extends Future<String>>> run() {
+            return List.of();
+        }
+    }
+
+    static class OfOwnList {
+        @DistributedLock("n")
+        public Futures run() {
+            return new Futures();
+        }
+    }
+
+    @SuppressWarnings("serial")
+    static class Futures extends ArrayList<CompletableFuture<String>> {}
+
+    static class OfRecord {
+        @DistributedLock("n")
+        public Started run() {
+            return new Started(new CompletableFuture<>());
+        }
+    }
+
+    record Started(CompletableFuture<String> result) {}
+
+    static class OfMonoInFuture {
+        @DistributedLock("n")
+        public CompletableFuture<Mono<String>> run() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    static class OfFutureInFuture {
+        @DistributedLock("n")
+        public Future<Future<String>> run() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    static class OfStreamInMono {
+        @DistributedLock("n")
+        public Mono<Stream<String>> run() {
+            return Mono.empty();
+        }
+    }
+
+    abstract static class Bound<T> {
+        @DistributedLock("n")
+        public List<T> run() {
+            return Arrays.asList();
+        }
+    }
+
+    static class OfBoundVariable extends Bound<Future<String>> {
+        @Override
+        @DistributedLock("n")
+        public List<Future<String>> run() {
+            return List.of();
+        }
+    }
+}
