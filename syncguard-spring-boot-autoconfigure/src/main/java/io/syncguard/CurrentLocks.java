@@ -1,8 +1,11 @@
 package io.syncguard;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,12 +29,92 @@ public final class CurrentLocks {
         try {
             return task.call();
         } finally {
-            if (outer == null) {
-                INNERMOST.remove();
-            } else {
-                INNERMOST.set(outer);
-            }
+            restore(outer);
         }
+    }
+
+    /** What a handle keeps for code that runs under it. Used by one thread. */
+    public interface Scope {
+
+        /**
+         * The code failed. The handle is not current any more.
+         *
+         * @return what to throw in place of the failure; {@code null} for the failure itself
+         */
+        @Nullable
+        LockException failed(Throwable failure);
+
+        /** The code has ended. Called once, and throws nothing. */
+        void close();
+    }
+
+    /** A handle whose {@link LockHandle#bind(Callable) bind} needs no frame of the stack. */
+    public interface Scoped extends LockHandle {
+
+        /** Begins code under this handle on the running thread. */
+        Scope enter();
+    }
+
+    /**
+     * Takes locks one after the other, each under those before it, and calls the task under all of them, as if each was
+     * bound in the one before. The locks remain held.
+     *
+     * @param locks takes the next lock; {@code null} after the last one
+     */
+    public static <T extends @Nullable Object> T call(Supplier<@Nullable LockHandle> locks, Callable<T> task)
+            throws Exception {
+        Deque<Scope> scopes = new ArrayDeque<>();
+        T result;
+        try {
+            LockHandle lock = locks.get();
+            while (lock instanceof Scoped scoped) {
+                scopes.push(scoped.enter());
+                INNERMOST.set(new Frame(lock, INNERMOST.get()));
+                lock = locks.get();
+            }
+            LockHandle other = lock;
+            result = other == null
+                    ? task.call()
+                    : other.bind(() -> call(locks, task)).call();
+        } catch (Throwable failure) {
+            throw CurrentLocks.<Exception>unchecked(leaveAfter(failure, scopes));
+        }
+        while (!scopes.isEmpty()) {
+            leave();
+            scopes.pop().close();
+        }
+        return result;
+    }
+
+    private static Throwable leaveAfter(Throwable failure, Deque<Scope> scopes) {
+        Throwable reported = failure;
+        while (!scopes.isEmpty()) {
+            leave();
+            Scope scope = scopes.pop();
+            LockException instead = scope.failed(reported);
+            reported = instead == null ? reported : instead;
+            scope.close();
+        }
+        return reported;
+    }
+
+    private static void leave() {
+        Frame innermost = INNERMOST.get();
+        restore(innermost == null ? null : innermost.outer);
+    }
+
+    private static void restore(@Nullable Frame outer) {
+        if (outer == null) {
+            INNERMOST.remove();
+        } else {
+            INNERMOST.set(outer);
+        }
+    }
+
+    /** Throws a checked exception without a wrapper: only the compiler distinguishes the two kinds. */
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> E unchecked(Throwable failure) throws E {
+        throw (E) failure;
     }
 
     /** The handles under which the running thread works. */

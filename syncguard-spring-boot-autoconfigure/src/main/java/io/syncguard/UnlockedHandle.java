@@ -9,7 +9,17 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The handle of a body that runs without a lock. It is never lost. Threads may share it. */
-final class UnlockedHandle implements LockHandle {
+final class UnlockedHandle implements CurrentLocks.Scoped {
+
+    private static final CurrentLocks.Scope NOTHING = new CurrentLocks.Scope() {
+        @Override
+        public @Nullable LockException failed(Throwable failure) {
+            return null;
+        }
+
+        @Override
+        public void close() {}
+    };
 
     private final LockRequest request;
     private final LongSupplier fences;
@@ -95,6 +105,11 @@ final class UnlockedHandle implements LockHandle {
     @Override
     public <T extends @Nullable Object> Callable<T> bind(Callable<T> task) {
         return () -> CurrentLocks.call(this, task);
+    }
+
+    @Override
+    public CurrentLocks.Scope enter() {
+        return NOTHING;
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.syncguard.aop;
 
+import io.syncguard.CurrentLocks;
 import io.syncguard.DistributedLock;
-import io.syncguard.LockCallback;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
@@ -15,6 +15,7 @@ import io.syncguard.reactive.ReactiveThreads;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -67,12 +68,10 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             return new ReactiveCall(call, reactive, reactiveThreads, nanoTime).publisher();
         }
         List<FencedRequest> requests = method.requests(MethodCall.of(call.invocation(), call.targetClass()));
-        LockedCall locked = new LockedCall(method, call);
-        Object result = locked.run(requests);
-        return result == REFUSED ? locked.withoutLock() : result;
+        return requests.isEmpty() ? call.proceed() : new LockedCall(method, call).run(requests);
     }
 
-    /** One call: its locks are nested, and released in reverse order. */
+    /** One call: it takes its locks one after the other, and releases them in reverse order. */
     private final class LockedCall {
 
         private final LockedMethod method;
@@ -90,32 +89,37 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             this.call = call;
         }
 
-        /** Only on JDK 22 and later NullAway sees that a callback of {@code @Nullable Object} may return null. */
-        @SuppressWarnings("NullAway")
         private @Nullable Object run(List<FencedRequest> requests) throws Exception {
-            if (requests.isEmpty()) {
-                requireHeld();
-                if (!fencedLocks.isEmpty()) {
-                    FencedLock.pass(fencedLocks, call.invocation());
-                }
-                return call.proceed();
-            }
-            LockHandle lock = acquire(requests.get(0).lock());
-            if (lock == null) {
-                return REFUSED;
-            }
-            add(lock, requests.get(0).resource());
-            LockCallback<@Nullable Object, Exception> inner = held -> run(requests.subList(1, requests.size()));
-            return method.result().mayBeFuture()
-                    ? runToItsEnd(lock, inner)
-                    : method.template().get().execute(lock, inner);
+            Object result = bodies.run(
+                    () -> callUnderLocks(requests.iterator()), this::requireThere, this::release, this::onLost);
+            return result == REFUSED ? withoutLock() : result;
         }
 
-        private void add(LockHandle lock, @Nullable String resource) {
-            locks.add(lock);
-            if (resource != null) {
-                fencedLocks.add(new FencedLock(lock, resource));
+        /** Only on JDK 22 and later NullAway sees that a callable of {@code @Nullable Object} may return null. */
+        @SuppressWarnings("NullAway")
+        private @Nullable Object callUnderLocks(Iterator<FencedRequest> requests) throws Exception {
+            return CurrentLocks.<@Nullable Object>call(
+                    () -> requests.hasNext() && refusal == null ? acquire(requests.next()) : null,
+                    () -> refusal == null ? callBody() : REFUSED);
+        }
+
+        private @Nullable Object callBody() throws Exception {
+            requireHeld();
+            if (!fencedLocks.isEmpty()) {
+                FencedLock.pass(fencedLocks, call.invocation());
             }
+            return call.proceed();
+        }
+
+        private @Nullable LockHandle acquire(FencedRequest request) {
+            LockHandle lock = acquire(request.lock());
+            if (lock != null) {
+                locks.add(lock);
+                if (request.resource() != null) {
+                    fencedLocks.add(new FencedLock(lock, request.resource()));
+                }
+            }
+            return lock;
         }
 
         private @Nullable LockHandle acquire(LockRequest request) {
@@ -171,12 +175,34 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             return left.isNegative() ? Duration.ZERO : left;
         }
 
-        private @Nullable Object runToItsEnd(LockHandle lock, LockCallback<@Nullable Object, Exception> body)
-                throws Exception {
-            return bodies.run(
-                    lock.bind(() -> body.doWithLock(lock)),
-                    cancelled -> close(lock, cancelled),
-                    interrupts(lock) ? lock::onLost : cancel -> {});
+        private void requireThere(@Nullable Object result) {
+            method.result().requireThere(result);
+        }
+
+        /** The failure of one release prevents none of the others. */
+        private void release(@Nullable Throwable cancelled) {
+            Throwable failure = null;
+            for (int i = locks.size() - 1; i >= 0; i--) {
+                try {
+                    close(locks.get(i), cancelled);
+                } catch (RuntimeException | Error ex) {
+                    if (failure == null) {
+                        failure = ex;
+                    } else {
+                        failure.addSuppressed(ex);
+                    }
+                }
+            }
+            if (failure instanceof Error error) {
+                throw error;
+            }
+            if (failure != null) {
+                throw (RuntimeException) failure;
+            }
+        }
+
+        private void onLost(Runnable cancel) {
+            locks.stream().filter(lock -> interrupts(lock)).forEach(lock -> lock.onLost(cancel));
         }
     }
 

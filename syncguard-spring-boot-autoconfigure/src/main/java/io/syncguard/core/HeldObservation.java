@@ -1,8 +1,6 @@
 package io.syncguard.core;
 
 import io.syncguard.LockReason;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One lock from its grant to its end, or to the end of its last body if that is later. Either {@link #released} or
@@ -14,8 +12,8 @@ public interface HeldObservation {
     HeldObservation NONE = new HeldObservation() {
 
         @Override
-        public <T extends @Nullable Object> T body(Callable<T> body) throws Exception {
-            return body.call();
+        public Body body() {
+            return Body.NONE;
         }
 
         @Override
@@ -35,8 +33,8 @@ public interface HeldObservation {
         public void lost(LockReason reason, String explanation) {}
     };
 
-    /** Runs a body under the lock, once, on the running thread. Throws what the body throws. */
-    <T extends @Nullable Object> T body(Callable<T> body) throws Exception;
+    /** A body under the lock begins on the running thread, which ends it. */
+    Body body();
 
     /** The lease is about to be extended. Another thread may end the extension. */
     LockObservation extend();
@@ -49,4 +47,23 @@ public interface HeldObservation {
 
     /** The lock was lost. Its bodies may still run. */
     void lost(LockReason reason, String explanation);
+
+    /** A body that runs under the lock. */
+    interface Body {
+
+        /** Observes nothing. */
+        Body NONE = new Body() {
+
+            @Override
+            public void failed(Throwable failure) {}
+
+            @Override
+            public void ended() {}
+        };
+
+        /** The body throws this. {@link #ended} follows. */
+        void failed(Throwable failure);
+
+        void ended();
+    }
 }

@@ -1,7 +1,7 @@
 package io.syncguard.core;
 
+import io.syncguard.CurrentLocks;
 import io.syncguard.Fence;
-import io.syncguard.LockHandle;
 import io.syncguard.LockLimits;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A nested request's view of the handle that it joined: the same lease, except that its release does not end the lease.
  */
-final class JoinedHandle implements LockHandle {
+final class JoinedHandle implements CurrentLocks.Scoped {
 
     private final LeaseHandle outer;
     private final LockRequest request;
@@ -95,6 +95,11 @@ final class JoinedHandle implements LockHandle {
     @Override
     public void onLost(Runnable callback) {
         outer.onLost(callback);
+    }
+
+    @Override
+    public CurrentLocks.Scope enter() {
+        return BodyScope.open(outer, this);
     }
 
     @Override

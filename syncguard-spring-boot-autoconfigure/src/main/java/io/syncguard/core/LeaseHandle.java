@@ -9,16 +9,13 @@ import io.syncguard.LockLimits;
 import io.syncguard.LockLostException;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
-import io.syncguard.OnLost;
-import io.syncguard.concurrent.RunningBody;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /** The holder's view of its lease: bodies run under it, and it extends and releases the lease. */
-final class LeaseHandle implements LockHandle {
+final class LeaseHandle implements CurrentLocks.Scoped {
 
     private final Lease lease;
     private final LeaseBodies bodies;
@@ -135,31 +132,24 @@ final class LeaseHandle implements LockHandle {
         return () -> runUnder(this, task);
     }
 
-    /** Runs the task under a view of this handle: this handle itself, or one that joined it. */
-    <T extends @Nullable Object> T runUnder(LockHandle view, Callable<T> task) throws Exception {
-        return lease.observation().body(() -> runInterruptibly(view, task));
+    @Override
+    public CurrentLocks.Scope enter() {
+        return BodyScope.open(this, this);
     }
 
-    private <T extends @Nullable Object> T runInterruptibly(LockHandle view, Callable<T> task) throws Exception {
-        RunningBody body = new RunningBody(Thread.currentThread());
-        boolean interruptible = view.request().onLost() == OnLost.INTERRUPT;
-        if (interruptible) {
-            bodies.add(body);
-        }
+    /** Runs the task under a view of this handle: this handle itself, or one that joined it. */
+    <T extends @Nullable Object> T runUnder(LockHandle view, Callable<T> task) throws Exception {
+        BodyScope scope = BodyScope.open(this, view);
         try {
-            // Checked after the body was added: a loss from here on finds the body.
-            requireHeld(view);
-            bindTransaction(view.request());
             return CurrentLocks.call(view, task);
         } catch (Throwable failure) {
-            if (isInterruptedByLoss(body, failure)) {
-                throw lostException(failure);
+            LockException lost = scope.failed(failure);
+            if (lost != null) {
+                throw lost;
             }
             throw failure;
         } finally {
-            if (interruptible) {
-                end(body);
-            }
+            scope.close();
         }
     }
 
@@ -211,7 +201,7 @@ final class LeaseHandle implements LockHandle {
         return lease.toString();
     }
 
-    private LockLostException lostException(@Nullable Throwable cause) {
+    LockLostException lostException(@Nullable Throwable cause) {
         return new LockLostException(
                 key(),
                 "Lock '" + key() + "' was lost while it was in use: what was done last under it may have met another"
@@ -224,26 +214,5 @@ final class LeaseHandle implements LockHandle {
                 ? lostException()
                 : new LockLostException(
                         key(), "Lock '" + key() + "' is not held any more: it had been released before");
-    }
-
-    private void end(RunningBody body) {
-        bodies.remove(body);
-        if (body.end()) {
-            // The interrupt of this lease may have hidden that of an enclosing body.
-            CurrentLocks.innermostFirst().stream()
-                    .map(LeaseHandle::of)
-                    .filter(Objects::nonNull)
-                    .forEach(outer -> outer.bodies.interruptPending());
-        }
-    }
-
-    /** The interrupt may belong to an outer body: the thread has one flag for all bodies. */
-    private boolean isInterruptedByLoss(RunningBody body, Throwable failure) {
-        return lease.phase() == Lease.Phase.LOST
-                && (body.explains(failure)
-                        || CurrentLocks.innermostFirst().stream()
-                                .map(LeaseHandle::of)
-                                .filter(Objects::nonNull)
-                                .anyMatch(outer -> outer.bodies.explain(failure)));
     }
 }

@@ -5,7 +5,6 @@ import io.syncguard.LockOutcome;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.concurrent.Shielded;
-import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -37,13 +36,6 @@ record ShieldedObserver(LockObserver observer) implements LockObserver {
 
     private static void run(Runnable call) {
         Shielded.run(call, ShieldedObserver::warn);
-    }
-
-    private static void failed(Throwable failure) {
-        Shielded.log(() -> warn(failure));
-        if (failure instanceof InterruptedException) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     private static void warn(Throwable failure) {
@@ -95,20 +87,24 @@ record ShieldedObserver(LockObserver observer) implements LockObserver {
         }
     }
 
+    private record ShieldedBody(HeldObservation.Body body) implements HeldObservation.Body {
+
+        @Override
+        public void failed(Throwable failure) {
+            run(() -> body.failed(failure));
+        }
+
+        @Override
+        public void ended() {
+            run(body::ended);
+        }
+    }
+
     private record Held(HeldObservation observation) implements HeldObservation {
 
-        /** The body runs once, and its own result or failure counts, whatever the observer does around it. */
         @Override
-        public <T extends @Nullable Object> T body(Callable<T> task) throws Exception {
-            ObservedBody<T> body = new ObservedBody<>(task);
-            try {
-                var unused = observation.body(body);
-            } catch (Throwable ex) {
-                if (ex != body.failure) {
-                    failed(ex);
-                }
-            }
-            return body.outcome();
+        public Body body() {
+            return new ShieldedBody(get(observation::body, Body.NONE));
         }
 
         @Override
@@ -129,43 +125,6 @@ record ShieldedObserver(LockObserver observer) implements LockObserver {
         @Override
         public void lost(LockReason reason, String explanation) {
             run(() -> observation.lost(reason, explanation));
-        }
-    }
-
-    /** A body, and what became of it. Used by one thread. */
-    private static final class ObservedBody<T extends @Nullable Object> implements Callable<T> {
-
-        private final Callable<T> task;
-        private @Nullable Callable<T> outcome;
-        private @Nullable Throwable failure;
-
-        ObservedBody(Callable<T> task) {
-            this.task = task;
-        }
-
-        @Override
-        public T call() throws Exception {
-            try {
-                T result = task.call();
-                outcome = () -> result;
-                return result;
-            } catch (Throwable ex) {
-                failure = ex;
-                outcome = () -> {
-                    throw ObservedBody.<RuntimeException>unchecked(ex);
-                };
-                throw ex;
-            }
-        }
-
-        T outcome() throws Exception {
-            Callable<T> known = outcome;
-            return known == null ? task.call() : known.call();
-        }
-
-        @SuppressWarnings("unchecked")
-        private static <E extends Throwable> E unchecked(Throwable failure) throws E {
-            throw (E) failure;
         }
     }
 }

@@ -7,9 +7,7 @@ import io.syncguard.LockOutcome;
 import io.syncguard.LockReason;
 import io.syncguard.core.HeldObservation;
 import io.syncguard.core.LockObservation;
-import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The observation of a lock that is held. It stops when the lock and its last body have ended. Threads may share it.
@@ -32,21 +30,24 @@ final class ObservedHold implements HeldObservation {
     }
 
     @Override
-    public <T extends @Nullable Object> T body(Callable<T> body) throws Exception {
+    public Body body() {
         // After the end of the lock a body fails at once, and there is nothing to observe.
         if (users.getAndUpdate(number -> number == 0 ? 0 : number + 1) == 0) {
-            return body.call();
+            return Body.NONE;
         }
         Observation.Scope scope = isCurrent() ? Observation.Scope.NOOP : observation.openScope();
-        try {
-            return body.call();
-        } catch (Throwable failure) {
-            observation.error(failure);
-            throw failure;
-        } finally {
-            observation.close(scope);
-            leave();
-        }
+        return new Body() {
+            @Override
+            public void failed(Throwable failure) {
+                observation.error(failure);
+            }
+
+            @Override
+            public void ended() {
+                observation.close(scope);
+                leave();
+            }
+        };
     }
 
     @Override

@@ -6,27 +6,36 @@ import static org.awaitility.Awaitility.await;
 
 import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
+import io.syncguard.LockListener;
+import io.syncguard.LockLostException;
+import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.OnContention;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import reactor.core.publisher.Mono;
 
 /**
  * A call that locks several keys: all of them or none, in one order.
@@ -146,7 +155,7 @@ class DistributedLockSeveralKeysTests {
             assertThatThrownBy(() -> several.all(Arrays.asList("a", null), () -> {}))
                     .isInstanceOfSatisfying(
                             LockException.class, ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
-                    .hasMessageContainingAll("#keys", "Several.all", "null");
+                    .hasMessageContainingAll("#keys", "Several.all", "element 2", "null");
             assertThat(application.grants("a")).isZero();
         });
     }
@@ -237,6 +246,168 @@ class DistributedLockSeveralKeysTests {
         }));
     }
 
+    @Test
+    void a_call_may_lock_a_hundred_keys_by_default_and_no_more() {
+        runner.run(context -> {
+            Several several = context.getBean(Several.class);
+            List<String> hundred = numbered(100);
+            List<String> twice =
+                    Stream.concat(hundred.stream(), hundred.stream()).toList();
+            List<String> taken = new ArrayList<>();
+
+            several.all(twice, () -> taken.addAll(taken(hundred.toArray(String[]::new))));
+
+            assertThat(taken).hasSize(100);
+            assertThat(taken(hundred.toArray(String[]::new))).isEmpty();
+            int grants = context.getBean(Grants.class).keys.size();
+            assertThatThrownBy(() -> several.all(numbered(101), () -> {}))
+                    .isInstanceOfSatisfying(
+                            LockException.class, ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
+                    .hasMessageContainingAll("Several.all", "#keys", "101 keys", "syncguard.aop.max-keys", "100");
+            assertThat(context.getBean(Grants.class).keys).hasSize(grants);
+        });
+    }
+
+    @Test
+    void a_property_permits_a_thousand_keys_also_for_futures_and_without_locks() {
+        ApplicationContextRunner many = runner.withPropertyValues("syncguard.aop.max-keys=1000");
+        List<String> thousand = numbered(1000);
+        many.run(context -> {
+            Several several = context.getBean(Several.class);
+            List<Boolean> current = new ArrayList<>();
+
+            several.all(
+                    thousand,
+                    () -> thousand.forEach(
+                            key -> current.add(LockHandle.current(key).isPresent())));
+
+            assertThat(current).hasSize(1000).containsOnly(true);
+            assertThat(taken(thousand.toArray(String[]::new))).isEmpty();
+
+            CompletableFuture<String> source = new CompletableFuture<>();
+            CompletableFuture<String> result = several.future(thousand, source);
+            assertThat(taken(thousand.toArray(String[]::new))).hasSize(1000);
+            source.complete("done");
+            assertThat(result).succeedsWithin(Duration.ofSeconds(30)).isEqualTo("done");
+            assertThat(taken(thousand.toArray(String[]::new))).isEmpty();
+        });
+        many.withPropertyValues("syncguard.enabled=false").run(context -> {
+            List<Integer> ran = new ArrayList<>();
+            context.getBean(Several.class).all(thousand, () -> ran.add(1));
+            assertThat(ran).hasSize(1);
+        });
+    }
+
+    @Test
+    void a_publisher_locks_as_many_keys_as_permitted() {
+        runner.withPropertyValues("syncguard.aop.max-keys=1000").run(context -> {
+            Several several = context.getBean(Several.class);
+            for (int size : new int[] {100, 1000}) {
+                List<String> keys = numbered(size);
+                List<String> taken = new ArrayList<>();
+
+                assertThat(several.mono(keys, () -> taken.addAll(taken(keys.toArray(String[]::new))))
+                                .block(Duration.ofSeconds(50)))
+                        .isEqualTo("done");
+
+                assertThat(taken).hasSize(size);
+                assertThat(taken(keys.toArray(String[]::new))).isEmpty();
+            }
+        });
+    }
+
+    @Test
+    void a_held_key_in_the_middle_of_many_frees_all_the_others_in_reverse_order() {
+        runner.withUserConfiguration(Releases.class).run(context -> {
+            List<String> hundred = numbered(100);
+            application.takenBySomebodyElse(hundred.get(50));
+
+            assertThatThrownBy(() -> context.getBean(Several.class).all(hundred, () -> {}))
+                    .isInstanceOf(LockNotAcquiredException.class);
+
+            List<String> released = new ArrayList<>(hundred.subList(0, 50));
+            Collections.reverse(released);
+            assertThat(context.getBean(Releases.class).keys).isEqualTo(released);
+        });
+    }
+
+    @Test
+    void the_loss_of_one_of_many_ends_the_call_and_frees_the_others() {
+        runner.run(context -> {
+            List<String> hundred = numbered(100);
+            LockManager manager = context.getBean(LockManager.class);
+
+            assertThatThrownBy(() -> context.getBean(Several.class).all(hundred, () -> {
+                        LockHandle lost = LockHandle.current(hundred.get(30)).orElseThrow();
+                        manager.forceRelease(lost.key());
+                        assertThat(lost.extend(Duration.ofSeconds(30))).isFalse();
+                    }))
+                    .isInstanceOfSatisfying(
+                            LockLostException.class, ex -> assertThat(ex.key()).isEqualTo(hundred.get(30)));
+            assertThat(taken(hundred.toArray(String[]::new))).isEmpty();
+        });
+    }
+
+    @Test
+    void an_interrupt_while_one_of_many_is_waited_for_frees_the_others() {
+        runner.run(context -> {
+            List<String> hundred = numbered(100);
+            application.takenBySomebodyElse(hundred.get(99));
+            AtomicReference<Thread> waiting = new AtomicReference<>();
+            CompletableFuture<List<Duration>> call = CompletableFuture.supplyAsync(() -> {
+                waiting.set(Thread.currentThread());
+                return context.getBean(Several.class).waitTimes(hundred);
+            });
+            await().atMost(Duration.ofSeconds(30)).until(() -> application.isTaken(hundred.get(98)));
+
+            waiting.get().interrupt();
+
+            assertThatThrownBy(() -> call.get(30, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            LockException.class, ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.ABORTED));
+            assertThat(taken(hundred.subList(0, 99).toArray(String[]::new))).isEmpty();
+        });
+    }
+
+    @Test
+    void the_loss_of_a_lock_ends_the_wait_for_the_next_one() {
+        runner.run(context -> {
+            application.takenBySomebodyElse("b");
+            CompletableFuture<List<Duration>> call = CompletableFuture.supplyAsync(
+                    () -> context.getBean(Several.class).waitTimes(List.of("a", "b")));
+            await().atMost(Duration.ofSeconds(30)).until(() -> application.isTaken("a"));
+            LockManager manager = context.getBean(LockManager.class);
+
+            manager.extend(manager.debugLookup("a").get(0).lockId(), Duration.ofMillis(1));
+
+            assertThatThrownBy(() -> call.get(30, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            LockLostException.class, ex -> assertThat(ex.key()).isEqualTo("a"));
+        });
+    }
+
+    @Test
+    void keys_that_are_held_already_are_joined() {
+        runner.run(context -> {
+            Several several = context.getBean(Several.class);
+            List<String> taken = new ArrayList<>();
+
+            several.all(List.of("b"), () -> {
+                several.all(List.of("a", "b", "c"), () -> taken.addAll(taken("a", "b", "c")));
+                taken.addAll(taken("a", "b", "c"));
+            });
+
+            assertThat(taken).containsExactly("a", "b", "c", "b");
+            assertThat(context.getBean(Grants.class).keys).containsExactly("b", "a", "c");
+        });
+    }
+
+    private static List<String> numbered(int count) {
+        return IntStream.rangeClosed(1, count).mapToObj("key-%04d"::formatted).toList();
+    }
+
     private static CompletableFuture<?> manyTimes(ApplicationContext context, List<String> keys) {
         Several several = context.getBean(Several.class);
         return CompletableFuture.runAsync(() -> IntStream.range(0, 100).forEach(i -> several.waitTimes(keys)));
@@ -244,6 +415,17 @@ class DistributedLockSeveralKeysTests {
 
     private List<String> taken(String... keys) {
         return Arrays.stream(keys).filter(application::isTaken).toList();
+    }
+
+    /** The keys that were released, one after the other. */
+    static class Releases implements LockListener {
+
+        private final List<String> keys = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void released(LockEvent event) {
+            keys.add(event.key());
+        }
     }
 
     record Order(@Nullable String id) {}
@@ -258,6 +440,19 @@ class DistributedLockSeveralKeysTests {
         @DistributedLock(key = "#keys")
         public void array(String[] keys, Runnable body) {
             body.run();
+        }
+
+        @DistributedLock(key = "#keys")
+        public CompletableFuture<String> future(Collection<String> keys, CompletableFuture<String> source) {
+            return source;
+        }
+
+        @DistributedLock(key = "#keys")
+        public Mono<String> mono(Collection<String> keys, Runnable body) {
+            return Mono.fromSupplier(() -> {
+                body.run();
+                return "done";
+            });
         }
 
         @DistributedLock(key = "#keys")
