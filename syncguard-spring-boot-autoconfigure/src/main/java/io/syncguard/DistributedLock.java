@@ -18,7 +18,7 @@ import java.lang.annotation.Target;
  * <p>It works on methods of Spring beans that are called from outside, on classes (then on each public method) and on
  * interfaces, and as a meta-annotation. The lock is taken before a transaction of the same method begins and released
  * after it has ended. A method that returns a {@code CompletionStage} or {@code Future} keeps the lock until that is
- * done.
+ * done. Other results whose work is still to come are refused: see {@link LateResults}.
  *
  * <p>A mistake in it fails the start of the application, with a message that names class, method and attribute.
  * {@code ttl}, {@code waitTime}, {@code holdAtLeast} and {@code holdAtMost} are texts such as {@code 30s},
@@ -41,7 +41,8 @@ public @interface DistributedLock {
     /**
      * SpEL for the key, over the arguments ({@code #orderId}, {@code #p0}), {@code #root.method}, {@code #root.args},
      * {@code #root.target}, {@code #root.targetClass} and beans ({@code @tenant.id}); a constant stands in quotes.
-     * {@code null} or blank is refused at the call. A collection or array locks all its keys, in a fixed order and
+     * {@code null}, blank, or a text that is no function of the data, such as {@code shop.Order@49cb5030}, is refused at
+     * the call. A collection or array locks all its keys, at most {@code syncguard.aop.max-keys}, in a fixed order and
      * within one wait time, or none.
      */
     String key() default "";

@@ -150,9 +150,8 @@ record SyncGuardProperties(
         void check() {
             if (maxKeys < 1 || maxKeys > LARGEST_MAX_KEYS) {
                 throw LockSetupException.invalid(
-                        "syncguard.aop.max-keys is " + maxKeys + ", but a call locks 1 to " + LARGEST_MAX_KEYS
-                                + " keys",
-                        "Set syncguard.aop.max-keys to a number from 1 to " + LARGEST_MAX_KEYS);
+                        "syncguard.aop.max-keys is " + maxKeys + ", but has to be between 1 and " + LARGEST_MAX_KEYS,
+                        "Correct syncguard.aop.max-keys");
             }
         }
     }

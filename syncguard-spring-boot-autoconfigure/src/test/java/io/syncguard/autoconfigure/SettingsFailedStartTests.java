@@ -34,6 +34,7 @@ class SettingsFailedStartTests {
         "syncguard.commit-guard=default, commit-guard",
         "syncguard.backend=mysql, backend",
         "syncguard.aop.order=first, aop-order",
+        "syncguard.aop.max-keys=1001, max-keys",
         "syncguard.reactive.max-waiting=0, max-waiting",
         "syncguard.postgres.pool-size=0, pool-size",
         "syncguard.postgres.network-timeout=60d, network-timeout",

@@ -5,9 +5,11 @@ import static io.syncguard.core.EngineFixture.got;
 import static io.syncguard.core.EngineFixture.inAnotherThread;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.syncguard.Fence;
+import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
@@ -57,6 +59,19 @@ class LeaderOnlyTests {
             assertThat(jobs.later(new CompletableFuture<>())).isCompletedWithValue(null);
             assertThat(jobs.runs()).isZero();
         }));
+    }
+
+    @Test
+    void a_result_whose_work_is_still_to_come_is_refused_and_cancelled() {
+        onLeader((context, jobs) -> {
+            CompletableFuture<String> work = new CompletableFuture<>();
+
+            assertThatThrownBy(() -> jobs.undeclared(List.of(work)))
+                    .isInstanceOf(LockException.class)
+                    .hasMessageContainingAll("Jobs.undeclared", "CompletableFuture");
+
+            assertThat(work).isCancelled();
+        });
     }
 
     @Test
@@ -304,6 +319,11 @@ class LeaderOnlyTests {
 
         @LeaderOnly("scheduler")
         CompletableFuture<String> later(CompletableFuture<String> result) {
+            return result;
+        }
+
+        @LeaderOnly("scheduler")
+        Object undeclared(Object result) {
             return result;
         }
 
