@@ -32,6 +32,9 @@ final class KeyText {
     /** How deep containers and records are looked at. */
     private static final int DEPTH = 4;
 
+    /** How many parts of an argument are compared to a text that looks like an identity. */
+    private static final int PARTS = 100;
+
     private KeyText() {}
 
     /** The value of an optional; {@code null} if it is empty. Any other value itself. */
@@ -123,7 +126,7 @@ final class KeyText {
 
     /** Also if it has a hashCode() of its own: that of an enum constant, for instance, differs in each process. */
     private static boolean hasTextOfObject(Object value) {
-        String text = value.toString();
+        String text = Objects.toString(value.toString(), "");
         String start = nameOf(value) + "@";
         return text.startsWith(start) && text.equals(start + Integer.toHexString(value.hashCode()));
     }
@@ -148,9 +151,12 @@ final class KeyText {
         if (value == null || value instanceof CharSequence || value instanceof Number) {
             return Stream.empty();
         }
-        return depth == 0
+        // Reading a collection of others may have an effect: one of Hibernate asks the database.
+        boolean mayBeRead = value instanceof Record || value.getClass().getClassLoader() == null;
+        return depth == 0 || !mayBeRead
                 ? Stream.of(value)
-                : Stream.concat(Stream.of(value), parts(value).flatMap(part -> withParts(part, depth - 1)));
+                : Stream.concat(
+                        Stream.of(value), parts(value).limit(PARTS).flatMap(part -> withParts(part, depth - 1)));
     }
 
     /** The parts that a text of the value shows. */

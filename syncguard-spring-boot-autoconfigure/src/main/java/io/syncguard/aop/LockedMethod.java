@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
@@ -152,7 +153,7 @@ record LockedMethod(
         if (unfit != null) {
             throw refused(what, expression, element, "is " + unfit);
         }
-        String text = value == null ? "" : value.toString();
+        String text = value == null ? "" : Objects.toString(value.toString(), "");
         if (text.isBlank()) {
             throw new IllegalKeyException(
                     refusal(what, expression, element, "is " + (value == null ? "null" : "blank") + " for this call"));

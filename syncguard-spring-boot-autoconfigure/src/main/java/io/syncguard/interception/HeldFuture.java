@@ -130,7 +130,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         try {
             ending.check().accept(value);
             return null;
-        } catch (RuntimeException ex) {
+        } catch (RuntimeException | Error ex) {
             return ex;
         }
     }

@@ -134,6 +134,19 @@ class DistributedLockKeyTextTests {
     }
 
     @Test
+    void a_text_that_is_null_is_refused_as_a_blank_one_is() {
+        Object silent = new Object() {
+            @Override
+            @SuppressWarnings("NullAway")
+            public String toString() {
+                return null;
+            }
+        };
+
+        assertRefused(keyed -> keyed.alone(silent), "blank");
+    }
+
+    @Test
     void texts_of_data_are_keys() {
         assertKeys(keyed -> keyed.joined("bob@cafe"), "order:bob@cafe");
         assertKeys(keyed -> keyed.alone("john.smith@beef.org"), "john.smith@beef.org");
