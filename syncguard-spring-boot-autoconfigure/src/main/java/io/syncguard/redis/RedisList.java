@@ -3,77 +3,50 @@ package io.syncguard.redis;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
-import java.util.NavigableSet;
 import java.util.Optional;
-import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
- * Lists locks. No index has them: an index would make each grant slower. So it passes all keys of the server in steps
- * of milliseconds, between which the server does other work, and then asks for the locks of the page alone.
+ * Lists locks. No index has them: an index would make each grant slower. So a {@link RedisKeyScan} passes all keys of
+ * the server, and then the locks of the page alone are asked for. Thread-safe.
  */
 final class RedisList {
 
-    private static final RedisScript SCAN = RedisScript.named("scan");
     private static final RedisScript STATUS = RedisScript.named("status");
 
     /** How many locks are asked for at the same time. */
     private static final int CHUNK = 100;
 
-    /** As PostgreSQL has it. */
-    private static final Comparator<String> BY_BYTES =
-            Comparator.comparing(key -> key.getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
-
     private final RedisScriptRunner scripts;
     private final RedisKeySpace keys;
     private final RedisShards shards;
+    private final RedisPace pace;
+    private final RedisKeyScan scan;
 
-    RedisList(RedisScriptRunner scripts, RedisKeySpace keys, RedisShards shards) {
+    RedisList(RedisScriptRunner scripts, RedisKeySpace keys, RedisShards shards, RedisPace pace) {
         this.scripts = scripts;
         this.keys = keys;
         this.shards = shards;
+        this.pace = pace;
+        this.scan = new RedisKeyScan(scripts, shards, pace);
     }
 
     LockPage list(LockQuery query) {
-        List<String> candidates = new ArrayList<>(scan(query.prefix()).tailSet(query.after(), false));
+        List<String> candidates = scan.keys(query);
         List<LockStatus> found = new ArrayList<>();
         // One more than asked for shows whether there is another page.
         for (int from = 0; from < candidates.size() && found.size() <= query.limit(); from += CHUNK) {
+            long sent = pace.now();
             found.addAll(statuses(candidates.subList(from, Math.min(from + CHUNK, candidates.size()))));
+            pace.rest(RedisKeyScan.DOING, sent);
         }
         return LockPage.of(found, query.limit());
     }
 
     Optional<LockStatus> status(String key) {
         return statuses(List.of(key)).stream().findFirst();
-    }
-
-    private NavigableSet<String> scan(String prefix) {
-        NavigableSet<String> found = new TreeSet<>(BY_BYTES);
-        for (RedisShard shard : shards.all()) {
-            String cursor = "0";
-            do {
-                cursor = scripts.run(
-                        new RedisRequest("listing locks", SCAN, shard, List.of(cursor)),
-                        reply -> readStep(reply, prefix, found));
-            } while (!cursor.equals("0"));
-        }
-        return found;
-    }
-
-    private static String readStep(RedisReply reply, String prefix, NavigableSet<String> found) {
-        for (int i = 1; i < reply.size(); i++) {
-            String key = reply.text(i);
-            if (key.startsWith(prefix)) {
-                found.add(key);
-            }
-        }
-        return reply.text(0);
     }
 
     /** Without those that nobody holds or waits for any more. */

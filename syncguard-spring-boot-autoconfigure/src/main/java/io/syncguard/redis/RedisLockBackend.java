@@ -81,7 +81,7 @@ public final class RedisLockBackend implements LockBackend {
         this.renewals = new RedisRenewals(waiterTtl);
         this.leases = new RedisLeaseRequests(scripts, callerRequests, keys, shards);
         this.lookups = new RedisLookups(scripts, keys, shards);
-        this.list = new RedisList(scripts, keys, shards);
+        this.list = new RedisList(scripts, keys, shards, new RedisPace(time));
         this.time = time;
         this.channel = keys.key("wake", UUID.randomUUID().toString());
     }

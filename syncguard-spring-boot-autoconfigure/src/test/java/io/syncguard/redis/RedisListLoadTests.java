@@ -1,0 +1,143 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lettuce.core.ScriptOutputType;
+import io.syncguard.LockQuery;
+import io.syncguard.LockStatus;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.embedded.OwnRedis;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.testing.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Lists on a server with many other keys, asked for by many at the same time. */
+@Timeout(120)
+class RedisListLoadTests {
+
+    private static final int OTHER_KEYS = 300_000;
+
+    private static final int READERS = 16;
+
+    private static final Pattern SCANS = Pattern.compile("cmdstat_scan:calls=(\\d+)");
+
+    private static OwnRedis redis;
+    private static LockBackend backend;
+    private static ExecutorService threads;
+
+    @BeforeAll
+    static void fill() {
+        redis = new OwnRedis();
+        redis.commands()
+                .eval(
+                        "for i = 1, tonumber(ARGV[1]) do redis.call('SET', 'other:' .. i, i) end",
+                        ScriptOutputType.STATUS,
+                        new String[0],
+                        String.valueOf(OTHER_KEYS));
+        backend = new RedisLockBackend(
+                RedisServer.connections(redis.url()),
+                new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(5), RedisSettings.WAITER_TTL));
+        backend.acquire(AcquireRequests.exclusive("order:1", "A".repeat(22), Duration.ofMinutes(10), "test"));
+        threads = Executors.newFixedThreadPool(READERS);
+    }
+
+    @AfterAll
+    static void close() {
+        threads.shutdownNow();
+        backend.close();
+        redis.close();
+    }
+
+    @Test
+    void readers_at_the_same_time_share_scans() throws Exception {
+        long before = scans();
+        assertThat(keys()).containsExactly("order:1");
+        long one = scans() - before;
+
+        CyclicBarrier together = new CyclicBarrier(READERS);
+        List<Future<List<String>>> readers = new ArrayList<>();
+        for (int i = 0; i < READERS; i++) {
+            readers.add(threads.submit(() -> {
+                together.await();
+                return keys();
+            }));
+        }
+        for (Future<List<String>> reader : readers) {
+            assertThat(reader.get()).containsExactly("order:1");
+        }
+
+        // The first reader scans, and the second one for all who asked while it did.
+        assertThat(scans() - before - one).isLessThan(5 * one / 2);
+    }
+
+    @Test
+    void locks_go_on_beside_readers() throws Exception {
+        long alone = pairsInASecond();
+
+        AtomicBoolean done = new AtomicBoolean();
+        List<Future<?>> readers = new ArrayList<>();
+        for (int i = 0; i < READERS; i++) {
+            readers.add(threads.submit(() -> {
+                while (!done.get()) {
+                    keys();
+                }
+            }));
+        }
+        long beside = pairsInASecond();
+        done.set(true);
+        for (Future<?> reader : readers) {
+            reader.get();
+        }
+
+        // They keep four fifths of the server's time. The other half of the bound is for a machine with few cores.
+        assertThat(beside).as("of " + alone).isGreaterThan(2 * alone / 5);
+    }
+
+    @Test
+    void a_further_page_needs_no_scan_of_its_own() {
+        keys();
+        long before = scans();
+
+        assertThat(backend.list(LockQuery.all().after("order:")).locks())
+                .extracting(LockStatus::key)
+                .containsExactly("order:1");
+        assertThat(scans()).isEqualTo(before);
+    }
+
+    private static long pairsInASecond() {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+        long pairs = 0;
+        while (System.nanoTime() < end) {
+            backend.acquire(AcquireRequests.exclusive("pair", "B".repeat(22), Duration.ofMinutes(1), "test"));
+            backend.release("B".repeat(22));
+            pairs++;
+        }
+        return pairs;
+    }
+
+    private static List<String> keys() {
+        return backend.list(LockQuery.all()).locks().stream()
+                .map(LockStatus::key)
+                .filter(key -> !key.equals("pair"))
+                .toList();
+    }
+
+    private static long scans() {
+        Matcher calls = SCANS.matcher(redis.commands().info("commandstats"));
+        return calls.find() ? Long.parseLong(calls.group(1)) : 0;
+    }
+}
