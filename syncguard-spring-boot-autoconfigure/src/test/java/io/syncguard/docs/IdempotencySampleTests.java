@@ -11,6 +11,7 @@ import io.syncguard.autoconfigure.PostgresLockAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardWebAutoConfiguration;
 import io.syncguard.testing.PostgresServer;
+import java.security.Principal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,6 +33,7 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.ResponseEntity;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.test.web.servlet.client.MockMvcClientHttpRequestFactory;
+import org.springframework.test.web.servlet.request.MockMvcRequestBuilders;
 import org.springframework.test.web.servlet.setup.MockMvcBuilders;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -58,15 +60,27 @@ class IdempotencySampleTests {
             assertThat(client.pay("4711", 100)).isEqualTo(new Payment("4711", 100));
             assertThat(client.pay("4711", 100)).isEqualTo(new Payment("4711", 100));
 
-            assertThat(charges(context)).containsExactly("4711");
+            assertThat(charges(context)).containsExactly("7:4711");
             assertThat(pauses).isEmpty();
+        });
+    }
+
+    @Test
+    void customers_who_use_the_same_key_have_payments_of_their_own() {
+        run((context, client) -> {
+            PaymentClient other = client((WebApplicationContext) context, "8");
+            assertThat(client.pay("4711", 100)).isEqualTo(new Payment("4711", 100));
+            assertThat(other.pay("4711", 250)).isEqualTo(new Payment("4711", 250));
+            assertThat(client.pay("4711", 100)).isEqualTo(new Payment("4711", 100));
+
+            assertThat(charges(context)).containsExactly("7:4711", "8:4711");
         });
     }
 
     @Test
     void a_request_that_met_contention_is_repeated_after_the_time_that_the_answer_names() {
         run((context, client) -> {
-            LockHandle other = context.getBean(LockManager.class).acquire(LockRequest.of("payment:4711"));
+            LockHandle other = context.getBean(LockManager.class).acquire(LockRequest.of("payment:7:4711"));
             PaymentClient patient = new PaymentClient(client.rest(), pause -> {
                 pauses.add(pause);
                 other.release();
@@ -75,7 +89,7 @@ class IdempotencySampleTests {
             assertThat(patient.pay("4711", 100)).isEqualTo(new Payment("4711", 100));
 
             assertThat(pauses).containsExactly(Duration.ofSeconds(1));
-            assertThat(charges(context)).containsExactly("4711");
+            assertThat(charges(context)).containsExactly("7:4711");
         });
     }
 
@@ -91,7 +105,7 @@ class IdempotencySampleTests {
             assertThat(client.pay("4711", 100)).isEqualTo(new Payment("4711", 100));
 
             assertThat(pauses).containsExactly(Duration.ofSeconds(5));
-            assertThat(charges(context)).containsExactly("4711");
+            assertThat(charges(context)).containsExactly("7:4711");
             assertThat(database.queryForObject("SELECT count(*) FROM payment", Long.class))
                     .isEqualTo(1);
         });
@@ -125,16 +139,20 @@ class IdempotencySampleTests {
                 .withUserConfiguration(Shop.class)
                 .run(context -> {
                     assertThat(context).hasNotFailed();
-                    database.execute("CREATE TABLE payment (idempotency_key TEXT PRIMARY KEY, cents BIGINT NOT NULL)");
-                    calls.run(context, new PaymentClient(rest(context), pauses::add));
+                    database.execute("CREATE TABLE payment (customer BIGINT, idempotency_key TEXT,"
+                            + " cents BIGINT NOT NULL, PRIMARY KEY (customer, idempotency_key))");
+                    calls.run(context, client(context, "7"));
                 });
     }
 
-    private static RestClient rest(WebApplicationContext context) {
-        return RestClient.builder()
-                .requestFactory(new MockMvcClientHttpRequestFactory(
-                        MockMvcBuilders.webAppContextSetup(context).build()))
-                .build();
+    private PaymentClient client(WebApplicationContext context, String customer) {
+        return new PaymentClient(
+                RestClient.builder()
+                        .requestFactory(new MockMvcClientHttpRequestFactory(MockMvcBuilders.webAppContextSetup(context)
+                                .defaultRequest(MockMvcRequestBuilders.get("/").principal(() -> customer))
+                                .build()))
+                        .build(),
+                pauses::add);
     }
 
     private static List<String> charges(ApplicationContext context) {
@@ -173,21 +191,22 @@ class IdempotencySampleTests {
             this.provider = provider;
         }
 
-        @DistributedLock(name = "payment", key = "#idempotencyKey")
+        @DistributedLock(name = "payment", key = "#customer + ':' + #idempotencyKey")
         @Transactional
-        public Payment pay(String idempotencyKey, long cents) {
-            return find(idempotencyKey).orElseGet(() -> {
-                provider.charge(idempotencyKey, cents); // sends the key, so that the provider charges once, too
-                jdbc.update("INSERT INTO payment (idempotency_key, cents) VALUES (?, ?)", idempotencyKey, cents);
+        public Payment pay(long customer, String idempotencyKey, long cents) {
+            return find(customer, idempotencyKey).orElseGet(() -> {
+                provider.charge(customer + ":" + idempotencyKey, cents); // so that the provider charges once, too
+                jdbc.update("INSERT INTO payment VALUES (?, ?, ?)", customer, idempotencyKey, cents);
                 return new Payment(idempotencyKey, cents);
             });
         }
 
-        private Optional<Payment> find(String idempotencyKey) {
+        private Optional<Payment> find(long customer, String idempotencyKey) {
             return jdbc
                     .query(
-                            "SELECT cents FROM payment WHERE idempotency_key = ?",
+                            "SELECT cents FROM payment WHERE customer = ? AND idempotency_key = ?",
                             (row, number) -> new Payment(idempotencyKey, row.getLong("cents")),
+                            customer,
                             idempotencyKey)
                     .stream()
                     .findFirst();
@@ -201,9 +220,11 @@ class IdempotencySampleTests {
 
         @PostMapping("/payments")
         ResponseEntity<Payment> pay(
-                @RequestHeader("Idempotency-Key") String idempotencyKey, @RequestParam("cents") long cents) {
+                Principal user, // a customer repeats its own requests, and sees no others
+                @RequestHeader("Idempotency-Key") String idempotencyKey,
+                @RequestParam("cents") long cents) {
             return cents > 0
-                    ? ResponseEntity.ok(payments.pay(idempotencyKey, cents))
+                    ? ResponseEntity.ok(payments.pay(Long.parseLong(user.getName()), idempotencyKey, cents))
                     : ResponseEntity.badRequest().build();
         }
     }

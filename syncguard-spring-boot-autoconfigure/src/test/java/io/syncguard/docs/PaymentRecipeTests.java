@@ -40,11 +40,12 @@ import org.springframework.web.server.ResponseStatusException;
 class PaymentRecipeTests {
 
     private static final String SCHEMA = "CREATE TABLE payment ("
-            + "id TEXT PRIMARY KEY, cents BIGINT NOT NULL, charged BOOLEAN NOT NULL DEFAULT false)";
+            + "customer BIGINT, id TEXT, cents BIGINT NOT NULL, charged BOOLEAN NOT NULL DEFAULT false,"
+            + " PRIMARY KEY (customer, id))";
 
-    private static final Payment CHARGED = new Payment("4711", 100, true);
+    private static final Payment CHARGED = new Payment(7, "4711", 100, true);
 
-    private static final Payment OPEN = new Payment("4711", 100, false);
+    private static final Payment OPEN = new Payment(7, "4711", 100, false);
 
     private final RecipeInstances instances =
             new RecipeInstances(Shop.class, SCHEMA, "syncguard.wait-time=0s", "syncguard.fencing.enabled=true");
@@ -52,11 +53,21 @@ class PaymentRecipeTests {
     @Test
     void a_payment_that_two_instances_are_asked_for_is_charged_once() {
         instances.run((one, two) -> {
-            assertThat(one.getBean(Checkout.class).pay("4711", 100)).isEqualTo(CHARGED);
-            assertThat(two.getBean(Checkout.class).pay("4711", 999)).isEqualTo(CHARGED);
+            assertThat(one.getBean(Checkout.class).pay(7, "4711", 100)).isEqualTo(CHARGED);
+            assertThat(two.getBean(Checkout.class).pay(7, "4711", 999)).isEqualTo(CHARGED);
 
-            assertThat(one.getBean(ProviderApi.class).charges).containsExactly("4711: 100");
+            assertThat(one.getBean(ProviderApi.class).charges).containsExactly("7:4711: 100");
             assertThat(two.getBean(ProviderApi.class).charges).isEmpty();
+        });
+    }
+
+    @Test
+    void customers_who_use_the_same_id_have_payments_of_their_own() {
+        instances.run((one, two) -> {
+            assertThat(one.getBean(Checkout.class).pay(7, "4711", 100)).isEqualTo(CHARGED);
+            assertThat(one.getBean(Checkout.class).pay(8, "4711", 250)).isEqualTo(new Payment(8, "4711", 250, true));
+
+            assertThat(one.getBean(ProviderApi.class).charges).containsExactly("7:4711: 100", "8:4711: 250");
         });
     }
 
@@ -64,15 +75,15 @@ class PaymentRecipeTests {
     void a_payment_whose_lock_is_lost_after_the_charge_is_open_until_a_repetition_completes_it() {
         instances.run((one, two) -> {
             ProviderApi provider = one.getBean(ProviderApi.class);
-            provider.afterCharge = () -> instances.endLease("payment:4711");
+            provider.afterCharge = () -> instances.endLease("payment:7:4711");
 
-            assertThatThrownBy(() -> one.getBean(Checkout.class).pay("4711", 100))
+            assertThatThrownBy(() -> one.getBean(Checkout.class).pay(7, "4711", 100))
                     .isInstanceOf(LockLostException.class);
-            assertThat(two.getBean(Ledger.class).find("4711")).isEqualTo(OPEN);
+            assertThat(two.getBean(Ledger.class).find(7, "4711")).isEqualTo(OPEN);
 
             provider.afterCharge = () -> {};
-            assertThat(one.getBean(Checkout.class).pay("4711", 100)).isEqualTo(CHARGED);
-            assertThat(provider.charges).containsExactly("4711: 100");
+            assertThat(one.getBean(Checkout.class).pay(7, "4711", 100)).isEqualTo(CHARGED);
+            assertThat(provider.charges).containsExactly("7:4711: 100");
         });
     }
 
@@ -80,19 +91,19 @@ class PaymentRecipeTests {
     void a_holder_that_is_overtaken_after_the_charge_commits_nothing_and_the_next_one_completes_the_payment() {
         instances.run((one, two) -> {
             one.getBean(ProviderApi.class).afterCharge = () -> {
-                instances.endLease("payment:4711");
+                instances.endLease("payment:7:4711");
                 // On another thread, as in another process: this one works under the lock of the first.
                 assertThat(CompletableFuture.supplyAsync(
-                                        () -> two.getBean(Checkout.class).pay("4711", 100))
+                                        () -> two.getBean(Checkout.class).pay(7, "4711", 100))
                                 .join())
                         .isEqualTo(CHARGED);
                 instances.database.update("UPDATE payment SET charged = false");
             };
 
-            assertThatThrownBy(() -> one.getBean(Checkout.class).pay("4711", 100))
+            assertThatThrownBy(() -> one.getBean(Checkout.class).pay(7, "4711", 100))
                     .isInstanceOf(LockLostException.class);
 
-            assertThat(two.getBean(Ledger.class).find("4711"))
+            assertThat(two.getBean(Ledger.class).find(7, "4711"))
                     .as("the first holder did not write")
                     .isEqualTo(OPEN);
         });
@@ -104,14 +115,14 @@ class PaymentRecipeTests {
             ProviderApi provider = one.getBean(ProviderApi.class);
             provider.largest = 2;
 
-            assertThatThrownBy(() -> one.getBean(Checkout.class).pay("4711", 100))
+            assertThatThrownBy(() -> one.getBean(Checkout.class).pay(7, "4711", 100))
                     .isInstanceOfSatisfying(
                             HttpClientErrorException.class,
                             refusal -> assertThat(refusal.getStatusCode()).isEqualTo(HttpStatus.CONFLICT));
             assertThat(provider.charges).isEmpty();
 
-            assertThat(one.getBean(Checkout.class).pay("4711", 100)).isEqualTo(CHARGED);
-            assertThat(provider.charges).containsExactly("4711: 100");
+            assertThat(one.getBean(Checkout.class).pay(7, "4711", 100)).isEqualTo(CHARGED);
+            assertThat(provider.charges).containsExactly("7:4711: 100");
         });
     }
 
@@ -119,23 +130,23 @@ class PaymentRecipeTests {
     void a_ledger_in_another_database_refuses_a_smaller_fence() {
         instances.run((one, two) -> {
             LedgerElsewhere ledger = one.getBean(LedgerElsewhere.class);
-            one.getBean(Ledger.class).begin("4711", 100);
+            one.getBean(Ledger.class).begin(7, "4711", 100);
             // Joins the lock of the caller, and checks its fence, which is 1.
             one.getBean(LockTemplate.class)
                     .executeWithoutResult(
-                            LockRequest.of("payment:4711"),
+                            LockRequest.of("payment:7:4711"),
                             lock -> assertThat(ledger.charged(OPEN)).isEqualTo(CHARGED));
 
             two.getBean(TransactionTemplate.class)
                     .executeWithoutResult(
-                            transaction -> two.getBean(FenceGuard.class).check("payment:4711", new Fence(7)));
+                            transaction -> two.getBean(FenceGuard.class).check("payment:7:4711", new Fence(7)));
             instances.database.update("UPDATE payment SET charged = false");
             assertThatThrownBy(() -> ledger.charged(OPEN)).isInstanceOf(StaleFenceException.class);
-            assertThat(two.getBean(Ledger.class).find("4711")).isEqualTo(OPEN);
+            assertThat(two.getBean(Ledger.class).find(7, "4711")).isEqualTo(OPEN);
         });
     }
 
-    record Payment(String id, long cents, boolean charged) {}
+    record Payment(long customer, String id, long cents, boolean charged) {}
 
     @Configuration(proxyBeanMethods = false)
     @Import({Checkout.class, Ledger.class, LedgerElsewhere.class, ProviderApi.class})
@@ -184,9 +195,9 @@ class PaymentRecipeTests {
             this.provider = provider;
         }
 
-        @DistributedLock(name = "payment", key = "#id", commitGuard = CommitGuard.REQUIRED)
-        public Payment pay(String id, long cents) {
-            Payment payment = ledger.begin(id, cents); // committed before the provider is called
+        @DistributedLock(name = "payment", key = "#customer + ':' + #id", commitGuard = CommitGuard.REQUIRED)
+        public Payment pay(long customer, String id, long cents) {
+            Payment payment = ledger.begin(customer, id, cents); // committed before the provider is called
             if (payment.charged()) {
                 return payment; // a repetition
             }
@@ -204,21 +215,29 @@ class PaymentRecipeTests {
         }
 
         @Transactional
-        public Payment begin(String id, long cents) {
-            jdbc.update("INSERT INTO payment (id, cents) VALUES (?, ?) ON CONFLICT DO NOTHING", id, cents);
-            return find(id);
+        public Payment begin(long customer, String id, long cents) {
+            jdbc.update(
+                    "INSERT INTO payment (customer, id, cents) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                    customer,
+                    id,
+                    cents);
+            return find(customer, id);
         }
 
         @Transactional
         public Payment charged(Payment payment) {
-            jdbc.update("UPDATE payment SET charged = true WHERE id = ?", payment.id());
-            return find(payment.id());
+            jdbc.update(
+                    "UPDATE payment SET charged = true WHERE customer = ? AND id = ?",
+                    payment.customer(),
+                    payment.id());
+            return find(payment.customer(), payment.id());
         }
 
-        Payment find(String id) {
+        Payment find(long customer, String id) {
             return jdbc.queryForObject(
-                    "SELECT id, cents, charged FROM payment WHERE id = ?",
+                    "SELECT customer, id, cents, charged FROM payment WHERE customer = ? AND id = ?",
                     DataClassRowMapper.newInstance(Payment.class),
+                    customer,
                     id);
         }
     }
@@ -228,7 +247,7 @@ class PaymentRecipeTests {
         void charge(Payment payment) {
             http.post()
                     .uri("/charges?cents={cents}", payment.cents())
-                    .header("Idempotency-Key", payment.id()) // the same one each time
+                    .header("Idempotency-Key", payment.customer() + ":" + payment.id()) // the same one each time
                     .retrieve()
                     .toBodilessEntity();
         }
@@ -245,10 +264,16 @@ class PaymentRecipeTests {
 
         // sample: recipe-payment-elsewhere
         @Transactional
-        @DistributedLock(name = "payment", key = "#payment.id", fencedResource = "#payment.id") // joins that of pay
+        @DistributedLock(
+                name = "payment",
+                key = "#payment.customer + ':' + #payment.id", // joins that of pay
+                fencedResource = "#payment.customer + ':' + #payment.id")
         public Payment charged(Payment payment) {
-            jdbc.update("UPDATE payment SET charged = true WHERE id = ?", payment.id());
-            return new Payment(payment.id(), payment.cents(), true);
+            jdbc.update(
+                    "UPDATE payment SET charged = true WHERE customer = ? AND id = ?",
+                    payment.customer(),
+                    payment.id());
+            return new Payment(payment.customer(), payment.id(), payment.cents(), true);
         }
         // end
     }
