@@ -90,6 +90,7 @@ public final class PostgresSchema {
                 requireSameCounters(installed);
                 requireNoReturnToCounters(installed);
                 work.on(connection, installed);
+                StatementLogs.check(connection);
                 statement.execute("COMMIT");
             } catch (Throwable ex) {
                 undo(statement, ex);
