@@ -7,14 +7,20 @@ import java.util.TreeMap;
 import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.actuate.info.InfoContributor;
 
-/** Shows in {@code /actuator/info} where the locks are stored and as whom, without asking a server. */
+/** Shows in {@code /actuator/info} where the locks are stored, without asking a server. */
 final class StoreInfo implements InfoContributor {
 
     private final Map<String, LockEngine> managers;
 
-    /** @param managers by the names of their beans */
-    StoreInfo(Map<String, LockEngine> managers) {
+    private final boolean showOwner;
+
+    /**
+     * @param managers by the names of their beans
+     * @param showOwner whether it names this process
+     */
+    StoreInfo(Map<String, LockEngine> managers, boolean showOwner) {
         this.managers = managers;
+        this.showOwner = showOwner;
     }
 
     @Override
@@ -22,7 +28,11 @@ final class StoreInfo implements InfoContributor {
         Map<String, Object> stores = new TreeMap<>();
         managers.forEach((name, engine) -> {
             ProcessStatus process = engine.diagnostics().process();
-            stores.put(name, Map.of("backend", process.backend(), "owner", process.owner()));
+            stores.put(
+                    name,
+                    showOwner
+                            ? Map.of("backend", process.backend(), "owner", process.owner())
+                            : Map.of("backend", process.backend()));
         });
         builder.withDetail("locks", stores);
     }

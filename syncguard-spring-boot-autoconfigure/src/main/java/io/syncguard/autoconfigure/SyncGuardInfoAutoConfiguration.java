@@ -8,6 +8,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
 /**
@@ -17,13 +18,14 @@ import org.springframework.context.annotation.Bean;
 @AutoConfiguration(after = SyncGuardLeaderAutoConfiguration.class)
 @ConditionalOnClass({InfoContributor.class, ConditionalOnEnabledInfoContributor.class})
 @ConditionalOnBean(LockEngineFactory.class)
+@EnableConfigurationProperties(SyncGuardInfoProperties.class)
 public final class SyncGuardInfoAutoConfiguration {
 
     @Bean
     @ConditionalOnEnabledInfoContributor("syncguard")
     @ConditionalOnMissingBean
-    StoreInfo syncGuardStoreInfo(ListableBeanFactory beans) {
-        return new StoreInfo(LockEngines.of(beans));
+    StoreInfo syncGuardStoreInfo(ListableBeanFactory beans, SyncGuardInfoProperties properties) {
+        return new StoreInfo(LockEngines.of(beans), properties.showOwner());
     }
 
     @Bean
