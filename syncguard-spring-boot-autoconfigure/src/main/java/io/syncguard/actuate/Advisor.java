@@ -23,10 +23,10 @@ final class Advisor {
 
     private final List<AdviceDescriptor> advice = new ArrayList<>();
 
-    private final boolean showKeys;
+    private final KeyView view;
 
-    Advisor(boolean showKeys) {
-        this.showKeys = showKeys;
+    Advisor(KeyView view) {
+        this.view = view;
     }
 
     List<AdviceDescriptor> advice() {
@@ -76,7 +76,7 @@ final class Advisor {
         if (lock.key().startsWith(LEADER)) {
             return;
         }
-        String shown = LockDescriptor.shown(lock.key(), showKeys);
+        String shown = view.show(lock.key());
         lock.holders().forEach(holder -> {
             Duration held = Duration.between(holder.since(), lock.at());
             if (held.compareTo(LONG_HELD) > 0) {

@@ -1,6 +1,5 @@
 package io.syncguard.actuate;
 
-import io.syncguard.spi.Hashes;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param key the key, or its hash; {@code null} for an election
  * @param fence of the lease or the term; {@code null} if there is none
  * @param elapsed since the call, or since the grant if there is one; {@code null} for an election
- * @param text the reason, the error or the operator; empty if there is none
+ * @param text what happened, then the error or the reason of an operator if keys are shown; empty if there is none
  */
 public record EventDescriptor(
         long number,
@@ -27,16 +26,22 @@ public record EventDescriptor(
         @Nullable Duration elapsed,
         String text) {
 
-    /** Texts of errors name keys. */
-    EventDescriptor hidden() {
+    /** Errors and reasons of operators may name keys, in several spellings. */
+    EventDescriptor hidden(KeyView view) {
         return new EventDescriptor(
-                number,
-                at,
-                type,
-                name,
-                key == null ? null : Hashes.shown(key),
-                fence,
-                elapsed,
-                key == null ? text : text.replace(key, Hashes.shown(key)));
+                number, at, type, name, key == null ? null : view.show(key), fence, elapsed, withoutDetails());
+    }
+
+    private String withoutDetails() {
+        return switch (type) {
+            case FAILED -> until(": ");
+            case FORCE_RELEASED -> until("; ");
+            default -> text;
+        };
+    }
+
+    private String until(String end) {
+        int found = text.indexOf(end);
+        return found < 0 ? text : text.substring(0, found);
     }
 }

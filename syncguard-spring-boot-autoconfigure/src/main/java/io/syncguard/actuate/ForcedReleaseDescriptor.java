@@ -7,7 +7,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 /**
  * What a release by force did.
  *
- * @param key the key, or its hash
+ * @param key the key, or its hash, as the request named it
  * @param released how many leases it has ended
  * @param remaining how many it could not end, because a transaction commits under them at this moment
  * @param fence larger than the fences of the leases that have ended; {@code null} if there were none
@@ -15,9 +15,9 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 public record ForcedReleaseDescriptor(
         String key, int released, int remaining, @Nullable Long fence) implements OperationResponseBody {
 
-    static ForcedReleaseDescriptor of(ForcedRelease done, boolean showKey) {
+    static ForcedReleaseDescriptor of(ForcedRelease done, String shown) {
         return new ForcedReleaseDescriptor(
-                LockDescriptor.shown(done.key(), showKey),
+                shown,
                 done.released(),
                 done.remaining(),
                 done.fence() == null ? null : done.fence().value());

@@ -3,7 +3,6 @@ package io.syncguard.actuate;
 import io.syncguard.LockMode;
 import io.syncguard.LockStatus;
 import io.syncguard.spi.BlockingSession;
-import io.syncguard.spi.Hashes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -43,23 +42,19 @@ public record LockDescriptor(
     public record Waiter(
             int position, LockMode mode, String owner, Instant since, Duration waiting, List<String> blockedBy) {}
 
-    static LockDescriptor of(LockStatus lock, boolean showKey) {
-        return of(lock, List.of(), showKey);
+    static LockDescriptor of(LockStatus lock, KeyView view) {
+        return of(lock, List.of(), view);
     }
 
-    static LockDescriptor of(LockStatus lock, List<BlockingSession> sessions, boolean showKey) {
+    static LockDescriptor of(LockStatus lock, List<BlockingSession> sessions, KeyView view) {
         return new LockDescriptor(
-                shown(lock.key(), showKey),
+                view.show(lock.key()),
                 lock.holders().stream().map(holder -> holder(lock, holder)).toList(),
                 lock.waiters(),
                 queue(lock),
                 sessions.stream()
-                        .map(session -> showKey ? session : session.withoutStatement())
+                        .map(session -> view.isPlain() ? session : session.withoutStatement())
                         .toList());
-    }
-
-    static String shown(String key, boolean showKey) {
-        return showKey ? key : Hashes.shown(key);
     }
 
     private static Holder holder(LockStatus lock, LockStatus.Holder holder) {

@@ -29,13 +29,16 @@ public record LocksDescriptor(
      * A lock manager.
      *
      * @param process what this process holds and waits for
-     * @param locks of all processes, in the order of their keys
-     * @param next what to pass as {@code after} for them; {@code null} if there are none
+     * @param locks of all processes, in the order of their keys, or of their hashes
+     * @param next what to pass as {@code after} for the next page; {@code null} if there is none
+     * @param complete whether the list has all that it should. If not, it takes longer than a request waits, or there
+     *     are too many locks
      */
     public record Manager(
             ProcessStatus process,
             List<LockDescriptor> locks,
-            @Nullable String next) {}
+            @Nullable String next,
+            boolean complete) {}
 
     /**
      * An election.

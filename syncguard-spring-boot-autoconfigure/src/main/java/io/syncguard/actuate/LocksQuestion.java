@@ -19,10 +19,10 @@ record LocksQuestion(
         @Nullable Integer limit,
         @Nullable Long since) {
 
-    LockQuery query(PageCursor cursor) {
+    LockQuery query() {
         return new LockQuery(
                 prefix == null ? "" : prefix,
-                after == null ? "" : cursor.open(after),
+                after == null ? "" : after,
                 limit == null ? LockQuery.all().limit() : limit);
     }
 }

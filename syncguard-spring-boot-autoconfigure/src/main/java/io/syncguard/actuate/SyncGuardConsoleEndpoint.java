@@ -7,6 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
+import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -24,19 +26,28 @@ public final class SyncGuardConsoleEndpoint {
 
     private static final String HTML = "text/html;charset=UTF-8";
 
+    private static final String POLICY = "default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s';"
+            + " connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'";
+
     private final String page;
+    private final Map<String, String> headers;
     private final Supplier<CsrfHeader> csrf;
+    private final Consumer<Map<String, String>> answer;
 
     /**
      * @param endpoint where the endpoint {@code syncguard} is, as seen from this page
      * @param writable whether that endpoint allows releases by force
      * @param csrf the header that a request of this session has to send
+     * @param answer sets headers of the answer, where there is a running request
      */
-    public SyncGuardConsoleEndpoint(String endpoint, boolean writable, Supplier<CsrfHeader> csrf) {
+    public SyncGuardConsoleEndpoint(
+            String endpoint, boolean writable, Supplier<CsrfHeader> csrf, Consumer<Map<String, String>> answer) {
         String file = file();
         // The browser runs no other script than that of the file.
-        this.page = file.replace("{{script}}", hashOf(file, "<script>", "</script>"))
-                .replace("{{style}}", hashOf(file, "<style>", "</style>"))
+        String policy = POLICY.formatted(hashOf(file, "<script>", "</script>"), hashOf(file, "<style>", "</style>"));
+        this.headers = AnswerHeaders.with(policy);
+        this.answer = answer;
+        this.page = file.replace("{{policy}}", policy)
                 .replace("{{endpoint}}", HtmlUtils.htmlEscape(endpoint))
                 .replace("{{writable}}", String.valueOf(writable));
         this.csrf = csrf;
@@ -44,10 +55,16 @@ public final class SyncGuardConsoleEndpoint {
 
     @ReadOperation(produces = HTML)
     public Resource page() {
+        answer.accept(headers);
         CsrfHeader header = csrf.get();
         return new ByteArrayResource(page.replace("{{csrfHeader}}", HtmlUtils.htmlEscape(header.name()))
                 .replace("{{csrfToken}}", HtmlUtils.htmlEscape(header.value()))
                 .getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The headers of the page. */
+    public Map<String, String> headers() {
+        return headers;
     }
 
     private static String file() {

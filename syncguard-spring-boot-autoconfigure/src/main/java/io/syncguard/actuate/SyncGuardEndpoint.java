@@ -1,9 +1,9 @@
 package io.syncguard.actuate;
 
 import io.syncguard.ForcedRelease;
+import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
-import io.syncguard.LockPage;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.ProcessStatus;
 import io.syncguard.leader.LeaderElection;
@@ -13,6 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -30,36 +32,52 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 @Endpoint(id = "syncguard", defaultAccess = Access.READ_ONLY)
 // Spring Boot 3 knows optional parameters by the deprecated annotation alone.
 @SuppressWarnings("deprecation")
-public final class SyncGuardEndpoint {
+public final class SyncGuardEndpoint implements AutoCloseable {
+
+    private static final Log log = LogFactory.getLog(SyncGuardEndpoint.class);
 
     private final Map<String, LockEngine> managers;
     private final Supplier<@Nullable LeaderElection> election;
     private final EventJournal journal;
     private final Show showValues;
-    private final PageCursor cursor = new PageCursor();
+    private final HiddenKeys hiddenKeys;
+    private final LockLists lists;
+
+    /** The same, and hashes of keys differ between processes. */
+    public SyncGuardEndpoint(
+            Map<String, LockEngine> managers,
+            Supplier<@Nullable LeaderElection> election,
+            EventJournal journal,
+            Show showValues) {
+        this(managers, election, journal, showValues, null);
+    }
 
     /**
      * @param managers by the names of their beans, the primary one first
      * @param election in which this process may take part
      * @param journal receives the events of this process
      * @param showValues when keys are shown; their hashes are shown otherwise
+     * @param hashSecret the same in all processes whose hashes are to agree; {@code null} for a random one
      */
     public SyncGuardEndpoint(
             Map<String, LockEngine> managers,
             Supplier<@Nullable LeaderElection> election,
             EventJournal journal,
-            Show showValues) {
+            Show showValues,
+            @Nullable String hashSecret) {
         this.managers = managers;
         this.election = election;
         this.journal = journal;
         this.showValues = showValues;
+        this.hiddenKeys = new HiddenKeys(hashSecret);
+        this.lists = new LockLists(hiddenKeys);
     }
 
     /**
      * A page of the locks of each manager, and what happened in this process.
      *
-     * @param prefix with what their keys begin
-     * @param key the only key to look at
+     * @param prefix with what their keys begin; refused while keys are hidden
+     * @param key the only key to look at, or its hash while keys are hidden
      * @param after {@code next} of the page before
      * @param limit how many at most, 100 if not given
      * @param since the number of the last event that is known
@@ -77,6 +95,7 @@ public final class SyncGuardEndpoint {
     /**
      * One lock.
      *
+     * @param key the key, or its hash while keys are hidden
      * @param manager the name of a bean; the primary manager if not given
      * @return {@code null} if nobody holds the key or waits for it
      */
@@ -89,6 +108,7 @@ public final class SyncGuardEndpoint {
     /**
      * Ends all leases of a key, and lets those who wait for it go on.
      *
+     * @param key the key; also its hash while keys are hidden
      * @param reason for the log, and for the listeners
      */
     @DeleteOperation
@@ -99,60 +119,76 @@ public final class SyncGuardEndpoint {
         return forceRelease(key, manager, reason, "somebody through JMX", showValues == Show.ALWAYS);
     }
 
+    /** Ends the list that runs. */
+    @Override
+    public void close() {
+        lists.close();
+    }
+
     LocksDescriptor locks(LocksQuestion question, boolean showKeys) {
-        Advisor advisor = new Advisor(showKeys);
+        KeyView view = view(showKeys);
+        Advisor advisor = new Advisor(view);
         Map<String, LocksDescriptor.Manager> found = new TreeMap<>();
-        managers.forEach((name, engine) -> found.put(name, manager(engine, question, advisor, showKeys)));
+        managers.forEach((name, engine) -> found.put(name, manager(engine, question, advisor, view)));
         Map<String, NameDescriptor> names = journal.names();
         names.forEach(advisor::lookAt);
-        return new LocksDescriptor(showKeys, found, elections(), names, events(question, showKeys), advisor.advice());
+        return new LocksDescriptor(showKeys, found, elections(), names, events(question, view), advisor.advice());
     }
 
     Optional<LockDescriptor> lock(String key, @Nullable String manager, boolean showKeys) {
-        return describe(engine(manager), key, showKeys);
+        return describe(engine(manager), key, view(showKeys));
     }
 
+    /**
+     * Also takes a hidden key as it is: an operator may know it from elsewhere. Whoever may release locks can test keys
+     * in this way, but each try is logged, and ends the lock that it finds.
+     */
     ForcedReleaseDescriptor forceRelease(
-            String key, @Nullable String manager, @Nullable String reason, String user, boolean showKeys) {
-        ForcedRelease done = valid(() -> engine(manager)
-                .forceRelease(key, "by " + user + ": " + (reason == null ? "no reason was given" : reason)));
-        return ForcedReleaseDescriptor.of(done, showKeys);
+            String shown, @Nullable String manager, @Nullable String reason, String user, boolean showKeys) {
+        KeyView view = view(showKeys);
+        LockEngine engine = engine(manager);
+        String hidden = showKeys ? null : hiddenKeys.findOrNull(shown);
+        ForcedRelease done = ask(
+                view,
+                () -> engine.forceRelease(
+                        hidden == null ? shown : hidden,
+                        "by " + user + ": " + (reason == null ? "no reason was given" : reason)));
+        lists.forget(engine);
+        return ForcedReleaseDescriptor.of(done, showKeys ? done.key() : shown);
     }
 
-    private LocksDescriptor.Manager manager(
-            LockEngine engine, LocksQuestion question, Advisor advisor, boolean showKeys) {
+    private KeyView view(boolean showKeys) {
+        return showKeys ? KeyView.PLAIN : hiddenKeys;
+    }
+
+    private LocksDescriptor.Manager manager(LockEngine engine, LocksQuestion question, Advisor advisor, KeyView view) {
         ProcessStatus process = engine.diagnostics().process();
         advisor.lookAt(process);
         if (question.key() != null) {
             return new LocksDescriptor.Manager(
-                    process, describe(engine, question.key(), showKeys).stream().toList(), null);
+                    process, describe(engine, question.key(), view).stream().toList(), null, true);
         }
-        LockPage page = valid(() -> engine.list(question.query(cursor)));
+        ListedLocks page = ask(view, () -> lists.page(engine, question, view));
         page.locks().forEach(advisor::lookAt);
         return new LocksDescriptor.Manager(
                 process,
-                page.locks().stream()
-                        .map(lock -> LockDescriptor.of(lock, showKeys))
-                        .toList(),
-                next(page, showKeys));
+                page.locks().stream().map(lock -> LockDescriptor.of(lock, view)).toList(),
+                page.next(),
+                page.complete());
     }
 
-    private @Nullable String next(LockPage page, boolean showKeys) {
-        String last = page.next();
-        if (last == null) {
-            return null;
-        }
-        return showKeys ? cursor.show(last) : cursor.seal(last);
+    private static Optional<LockDescriptor> describe(LockEngine engine, String shown, KeyView view) {
+        String key = view.find(shown);
+        return ask(
+                view,
+                () -> engine.status(key)
+                        .map(lock ->
+                                LockDescriptor.of(lock, engine.diagnostics().blockingSessions(key), view)));
     }
 
-    private static Optional<LockDescriptor> describe(LockEngine engine, String key, boolean showKeys) {
-        return valid(() -> engine.status(key))
-                .map(lock -> LockDescriptor.of(lock, engine.diagnostics().blockingSessions(key), showKeys));
-    }
-
-    private List<EventDescriptor> events(LocksQuestion question, boolean showKeys) {
+    private List<EventDescriptor> events(LocksQuestion question, KeyView view) {
         return journal.eventsAfter(question.since() == null ? 0 : question.since()).stream()
-                .map(event -> showKeys ? event : event.hidden())
+                .map(event -> view.isPlain() ? event : event.hidden(view))
                 .toList();
     }
 
@@ -172,20 +208,26 @@ public final class SyncGuardEndpoint {
                 member.isLeader(),
                 managers.values().stream()
                         .flatMap(engine -> engine.status(member.key()).stream())
-                        .map(lock -> LockDescriptor.of(lock, true))
+                        .map(lock -> LockDescriptor.of(lock, KeyView.PLAIN))
                         .findFirst()
                         .orElse(null));
     }
 
-    /** A bad argument is the mistake of the caller, and answered with 400. */
-    private static <T> T valid(Supplier<T> operation) {
+    /** A bad argument is the mistake of the caller, and answered with 400. Other messages name keys. */
+    private static <T> T ask(KeyView view, Supplier<T> operation) {
         try {
             return operation.get();
         } catch (LockException ex) {
-            if (ex.code() != LockErrorCode.INVALID_ARGUMENT) {
+            boolean fromStore = ex instanceof LockBackendException;
+            if (ex.code() == LockErrorCode.INVALID_ARGUMENT && (view.isPlain() || !fromStore)) {
+                throw new InvalidEndpointRequestException(String.valueOf(ex.getMessage()), "Invalid argument", ex);
+            }
+            if (view.isPlain()) {
                 throw ex;
             }
-            throw new InvalidEndpointRequestException(String.valueOf(ex.getMessage()), "Invalid argument", ex);
+            log.debug("The endpoint could not ask the store", ex);
+            throw new LockException(
+                    ex.code(), "The store could not be asked: " + ex.code() + ". The debug log has the reason", null);
         }
     }
 

@@ -1,7 +1,9 @@
 package io.syncguard.actuate;
 
 import java.security.Principal;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
@@ -22,12 +24,21 @@ public final class SyncGuardEndpointWebExtension {
     private final SyncGuardEndpoint endpoint;
     private final Show showValues;
     private final Set<String> roles;
+    private final Consumer<Map<String, String>> answer;
+
+    /** The same, where nothing sets headers. */
+    public SyncGuardEndpointWebExtension(SyncGuardEndpoint endpoint, Show showValues, Set<String> roles) {
+        this(endpoint, showValues, roles, headers -> {});
+    }
 
     /**
      * @param showValues when keys are shown
      * @param roles of users who see keys with {@link Show#WHEN_AUTHORIZED}; empty for all authenticated users
+     * @param answer sets headers of the answer, where there is a running request
      */
-    public SyncGuardEndpointWebExtension(SyncGuardEndpoint endpoint, Show showValues, Set<String> roles) {
+    public SyncGuardEndpointWebExtension(
+            SyncGuardEndpoint endpoint, Show showValues, Set<String> roles, Consumer<Map<String, String>> answer) {
+        this.answer = answer;
         this.endpoint = endpoint;
         this.showValues = showValues;
         this.roles = roles;
@@ -41,6 +52,7 @@ public final class SyncGuardEndpointWebExtension {
             @org.springframework.lang.Nullable @Nullable String after,
             @org.springframework.lang.Nullable @Nullable Integer limit,
             @org.springframework.lang.Nullable @Nullable Long since) {
+        answer.accept(AnswerHeaders.OF_DATA);
         return endpoint.locks(new LocksQuestion(prefix, key, after, limit, since), showValues.isShown(user, roles));
     }
 
@@ -48,6 +60,7 @@ public final class SyncGuardEndpointWebExtension {
     @ReadOperation
     public WebEndpointResponse<LockDescriptor> lock(
             SecurityContext user, @Selector String key, @org.springframework.lang.Nullable @Nullable String manager) {
+        answer.accept(AnswerHeaders.OF_DATA);
         return endpoint.lock(key, manager, showValues.isShown(user, roles))
                 .map(WebEndpointResponse::new)
                 .orElseGet(() -> new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND));
@@ -60,6 +73,7 @@ public final class SyncGuardEndpointWebExtension {
             @Selector String key,
             @org.springframework.lang.Nullable @Nullable String manager,
             @org.springframework.lang.Nullable @Nullable String reason) {
+        answer.accept(AnswerHeaders.OF_DATA);
         Principal principal = user.getPrincipal();
         ForcedReleaseDescriptor done = endpoint.forceRelease(
                 key,

@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.actuate.ServletAnswerHeaders;
 import io.syncguard.actuate.SessionCsrf;
 import io.syncguard.actuate.SyncGuardConsoleEndpoint;
 import io.syncguard.actuate.SyncGuardConsoleEndpoint.CsrfHeader;
@@ -43,12 +44,16 @@ public final class SyncGuardConsoleAutoConfiguration {
     @ConditionalOnMissingBean
     @ConditionalOnAvailableEndpoint
     SyncGuardConsoleEndpoint syncGuardConsoleEndpoint(
-            ObjectProvider<PathMapper> paths, EndpointAccessResolver access, ObjectProvider<SessionCsrf> csrf) {
+            ObjectProvider<PathMapper> paths,
+            EndpointAccessResolver access,
+            ObjectProvider<SessionCsrf> csrf,
+            ObjectProvider<ServletAnswerHeaders> headers) {
         List<PathMapper> mappers = paths.orderedStream().toList();
         return new SyncGuardConsoleEndpoint(
                 fromConsole(mappers),
                 access.accessFor(LOCKS, Access.READ_ONLY) == Access.UNRESTRICTED,
-                csrf.getIfAvailable() == null ? () -> CsrfHeader.NONE : csrf.getObject());
+                csrf.getIfAvailable() == null ? () -> CsrfHeader.NONE : csrf.getObject(),
+                SyncGuardEndpointAutoConfiguration.answer(headers));
     }
 
     /** Relative, because a proxy may add to the front of all paths. */

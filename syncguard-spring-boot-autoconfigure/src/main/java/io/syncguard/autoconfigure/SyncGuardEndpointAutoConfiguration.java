@@ -1,19 +1,32 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.actuate.AnswerHeaders;
 import io.syncguard.actuate.EventJournal;
+import io.syncguard.actuate.ReactiveAnswerHeaders;
+import io.syncguard.actuate.ServletAnswerHeaders;
+import io.syncguard.actuate.SyncGuardConsoleEndpoint;
 import io.syncguard.actuate.SyncGuardEndpoint;
 import io.syncguard.actuate.SyncGuardEndpointWebExtension;
 import io.syncguard.leader.LeaderElection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
+import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.util.function.SingletonSupplier;
 
 /** The actuator endpoint {@code syncguard}. */
 @AutoConfiguration(after = {SyncGuardAutoConfiguration.class, SyncGuardLeaderAutoConfiguration.class})
@@ -37,7 +50,13 @@ public final class SyncGuardEndpointAutoConfiguration {
             ObjectProvider<LeaderElection> election,
             EventJournal journal,
             SyncGuardEndpointProperties properties) {
-        return new SyncGuardEndpoint(LockEngines.of(beans), election::getIfAvailable, journal, properties.showValues());
+        properties.check();
+        return new SyncGuardEndpoint(
+                LockEngines.of(beans),
+                election::getIfAvailable,
+                journal,
+                properties.showValues(),
+                properties.hashSecret());
     }
 
     @Bean
@@ -45,7 +64,53 @@ public final class SyncGuardEndpointAutoConfiguration {
     @ConditionalOnBean(SyncGuardEndpoint.class)
     @ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
     SyncGuardEndpointWebExtension syncGuardEndpointWebExtension(
-            SyncGuardEndpoint endpoint, SyncGuardEndpointProperties properties) {
-        return new SyncGuardEndpointWebExtension(endpoint, properties.showValues(), properties.roles());
+            SyncGuardEndpoint endpoint,
+            SyncGuardEndpointProperties properties,
+            ObjectProvider<ServletAnswerHeaders> headers) {
+        return new SyncGuardEndpointWebExtension(
+                endpoint, properties.showValues(), properties.roles(), answer(headers));
+    }
+
+    /** In WebFlux, a filter sets the headers. */
+    static Consumer<Map<String, String>> answer(ObjectProvider<ServletAnswerHeaders> headers) {
+        ServletAnswerHeaders servlet = headers.getIfAvailable();
+        return servlet == null ? unset -> {} : servlet;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+    static class ServletConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        ServletAnswerHeaders syncGuardAnswerHeaders() {
+            return new ServletAnswerHeaders();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+    @ConditionalOnAvailableEndpoint(endpoint = SyncGuardEndpoint.class, exposure = EndpointExposure.WEB)
+    static class ReactiveConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        ReactiveAnswerHeaders syncGuardAnswerHeaders(
+                ObjectProvider<PathMappedEndpoints> endpoints, ObjectProvider<SyncGuardConsoleEndpoint> console) {
+            return new ReactiveAnswerHeaders(
+                    SingletonSupplier.of(() -> headersOfPaths(endpoints.getIfAvailable(), console.getIfAvailable())));
+        }
+
+        private static Map<String, Map<String, String>> headersOfPaths(
+                @Nullable PathMappedEndpoints endpoints, @Nullable SyncGuardConsoleEndpoint console) {
+            Map<String, Map<String, String>> headers = new HashMap<>();
+            if (endpoints != null) {
+                headers.put(endpoints.getPath(EndpointId.of("syncguard")), AnswerHeaders.OF_DATA);
+                if (console != null) {
+                    headers.put(endpoints.getPath(EndpointId.of("syncguardconsole")), console.headers());
+                }
+            }
+            return headers;
+        }
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
@@ -23,15 +24,16 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
@@ -92,33 +94,6 @@ class SyncGuardEndpointTests {
                 endpoint.locks("order:", null, page.next(), 2, null).managers().get("lockManager");
         assertThat(last.locks()).extracting(LockDescriptor::key).containsExactly("order:c");
         assertThat(last.next()).isNull();
-    }
-
-    @Test
-    void a_key_that_looks_like_the_end_of_a_page_is_one() {
-        List.of("page:a", "page:b").forEach(key -> first.holdElsewhere(key, TTL));
-        SyncGuardEndpoint endpoint = endpoint(Show.ALWAYS);
-
-        String next = endpoint.locks(null, null, null, 1, null)
-                .managers()
-                .get("lockManager")
-                .next();
-
-        assertThat(endpoint.locks(null, null, next, 1, null)
-                        .managers()
-                        .get("lockManager")
-                        .locks())
-                .extracting(LockDescriptor::key)
-                .containsExactly("page:b");
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {"page:", "page:9223372036854775808", "page:x", "page:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"})
-    void the_end_of_a_page_that_this_process_has_not_made_is_refused(String after) {
-        assertThatThrownBy(() -> endpoint(Show.NEVER).locks(null, null, after, null, null))
-                .isInstanceOf(InvalidEndpointRequestException.class)
-                .hasMessageContaining("begin with the first page");
     }
 
     @Test
@@ -197,31 +172,115 @@ class SyncGuardEndpointTests {
                 .contains("ann@example.com");
         assertThat(web(Show.ALWAYS).locks(ANONYMOUS, null, null, null, 1, null).toString())
                 .contains("ann@example.com");
-        assertThat(web(Show.NEVER)
-                        .lock(ANN, "order:ann@example.com", null)
-                        .getBody()
-                        .key())
-                .isEqualTo(Hashes.shown("order:ann@example.com"));
     }
 
     @Test
-    void pages_go_on_where_keys_are_hidden() {
-        List.of("a", "b", "c").forEach(key -> first.holdElsewhere("order:" + key, TTL));
+    void hidden_keys_cannot_be_asked_for_by_a_guess() {
+        first.holdElsewhere("order:ann@example.com", TTL);
+        SyncGuardEndpoint endpoint = endpoint(Show.NEVER);
+        SyncGuardEndpointWebExtension web = web(Show.WHEN_AUTHORIZED, "OPERATOR");
+
+        assertRefused(() -> endpoint.locks("order:a", null, null, null, null), "'prefix'");
+        assertRefused(() -> endpoint.locks(null, null, "order:a", null, null), "'after'");
+        assertRefused(() -> endpoint.locks(null, "order:ann@example.com", null, null, null), "by the hash");
+        assertRefused(() -> endpoint.locks(null, "free", null, null, null), "by the hash");
+        assertRefused(() -> endpoint.lock("order:ann@example.com", null), "by the hash");
+        assertRefused(() -> endpoint.lock(Hashes.shown("order:ann@example.com"), null), "by the hash");
+        assertRefused(() -> web.locks(ANN, "order:a", null, null, null, null), "'prefix'");
+        assertRefused(() -> web.locks(ANN, null, null, "order:a", null, null), "'after'");
+        assertRefused(() -> web.lock(ANN, "order:ann@example.com", null), "by the hash");
+    }
+
+    private static void assertRefused(ThrowingCallable question, String hint) {
+        assertThatThrownBy(question)
+                .isInstanceOf(InvalidEndpointRequestException.class)
+                .hasMessageContaining("Keys are hidden")
+                .hasMessageContaining(hint)
+                .hasMessageNotContaining("order:a");
+    }
+
+    @Test
+    void hashes_of_hidden_keys_cannot_be_computed_without_the_secret() {
+        first.holdElsewhere("order:1", TTL);
+        String secret = "0123456789abcdef0123456789abcdef";
+
+        String random = onlyKey(endpoint(Show.NEVER));
+
+        assertThat(random)
+                .hasSize(24)
+                .isNotEqualTo(Hashes.shown("order:1"))
+                .isNotEqualTo(onlyKey(endpoint(Show.NEVER)));
+        assertThat(onlyKey(endpoint(Show.NEVER, secret)))
+                .isEqualTo(onlyKey(endpoint(Show.NEVER, secret)))
+                .isNotEqualTo(onlyKey(endpoint(Show.NEVER, secret.replace('0', 'x'))))
+                .isEqualTo("44c090594be12f6df91a0816");
+    }
+
+    @Test
+    void the_order_and_the_pages_of_hidden_keys_tell_nothing_about_their_order() {
+        List<String> keys = IntStream.range(0, 40).mapToObj(i -> "order:" + i).toList();
+        keys.forEach(key -> first.holdElsewhere(key, TTL));
         SyncGuardEndpoint endpoint = endpoint(Show.NEVER);
 
-        String next = page(endpoint, null).next();
+        List<String> pages = new ArrayList<>();
+        String after = null;
+        do {
+            LocksDescriptor.Manager page = page(endpoint, after, 7);
+            assertThat(page.complete()).isTrue();
+            page.locks().forEach(lock -> pages.add(lock.key()));
+            after = page.next();
+        } while (after != null);
 
-        assertThat(next).doesNotContain("order");
-        assertThat(page(endpoint, next).locks())
-                .extracting(LockDescriptor::key)
-                .containsExactly(Hashes.shown("order:b"));
-        assertThat(page(endpoint, page(endpoint, next).next()).next()).isNull();
-        assertThatThrownBy(() -> page(endpoint(Show.NEVER), next))
-                .isInstanceOf(InvalidEndpointRequestException.class)
-                .hasMessageContaining("begin with the first page");
-        assertThatThrownBy(() -> page(endpoint, "page:&"))
-                .isInstanceOf(InvalidEndpointRequestException.class)
-                .hasMessageContaining("begin with the first page");
+        assertThat(pages).hasSize(40).doesNotHaveDuplicates().isSorted();
+        assertThat(page(endpoint, null, 40).next()).isNull();
+        assertRefused(() -> page(endpoint, pages.get(0) + "x", 7), "'after'");
+    }
+
+    @Test
+    void an_operator_names_a_hidden_key_by_its_hash() {
+        first.holdElsewhere("order:1", TTL);
+        first.backend.blockingSessions =
+                List.of(new BlockingSession(7, "orders", "ann", "active", NOW, "SELECT 'ann'", List.of(8)));
+        SyncGuardEndpoint endpoint = endpoint(Show.NEVER);
+        SyncGuardEndpointWebExtension web = new SyncGuardEndpointWebExtension(endpoint, Show.NEVER, Set.of());
+        String hash = onlyKey(endpoint);
+
+        assertThat(endpoint.lock(hash, null).key()).isEqualTo(hash);
+        assertThat(lock(endpoint, hash).sessions())
+                .containsExactly(new BlockingSession(7, "orders", "ann", "active", NOW, "", List.of(8)));
+        assertThat(web.forceRelease(ANN, hash, null, "it hangs").getBody())
+                .isEqualTo(new ForcedReleaseDescriptor(hash, 1, 0, 2L));
+        assertThat(first.engine.isLocked("order:1")).isFalse();
+        assertThat(web.lock(ANN, hash, null).getStatus()).isEqualTo(404);
+        LocksDescriptor after = endpoint.locks(null, null, null, null, null);
+        assertThat(after.managers().get("lockManager").locks()).isEmpty();
+        assertThat(after.events()).extracting(EventDescriptor::key).containsExactly(hash);
+    }
+
+    @Test
+    void a_release_by_force_takes_a_hidden_key_that_the_operator_knows_from_elsewhere() {
+        first.holdElsewhere("order:1", TTL);
+
+        ForcedReleaseDescriptor done = endpoint(Show.NEVER).forceRelease("order:1", null, null);
+
+        assertThat(done).isEqualTo(new ForcedReleaseDescriptor("order:1", 1, 0, 2L));
+    }
+
+    @Test
+    void a_failure_of_the_store_does_not_name_a_hidden_key() {
+        first.holdElsewhere("order:1", TTL);
+        SyncGuardEndpoint endpoint = endpoint(Show.NEVER);
+        String hash = onlyKey(endpoint);
+        first.backend.afterForcedRelease = () -> {
+            throw new LockBackendException(LockErrorCode.SERVICE_UNAVAILABLE, "lock 'order:1' is away", null);
+        };
+
+        assertThatThrownBy(() -> endpoint.forceRelease(hash, null, null))
+                .isInstanceOfSatisfying(
+                        LockException.class,
+                        failure -> assertThat(failure.code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE))
+                .hasMessageNotContaining("order:1")
+                .hasNoCause();
     }
 
     @Test
@@ -232,10 +291,9 @@ class SyncGuardEndpointTests {
         first.backend.blockingSessions = List.of(session);
 
         assertThat(lock(endpoint(Show.ALWAYS), "order:1").sessions()).containsExactly(session);
-        assertThat(lock(endpoint(Show.NEVER), "order:1").sessions())
-                .containsExactly(new BlockingSession(7, "orders", "ann", "active", NOW, "", List.of(8)));
         assertThat(endpoint(Show.ALWAYS).lock("order:1", null).sessions()).containsExactly(session);
-        assertThat(page(endpoint(Show.ALWAYS), null).locks().get(0).sessions()).isEmpty();
+        assertThat(page(endpoint(Show.ALWAYS), null, 1).locks().get(0).sessions())
+                .isEmpty();
     }
 
     @Test
@@ -259,9 +317,6 @@ class SyncGuardEndpointTests {
         assertThat(endpoint(Show.ALWAYS).locks(null, null, null, null, 2L).events())
                 .extracting(EventDescriptor::number)
                 .containsExactly(3L);
-        assertThat(endpoint(Show.NEVER).locks(null, null, null, null, null).events())
-                .extracting(EventDescriptor::key)
-                .containsOnly(Hashes.shown("order:1"));
     }
 
     @Test
@@ -276,32 +331,10 @@ class SyncGuardEndpointTests {
                     assertThat(advice.subject()).isEqualTo("order:1");
                     assertThat(advice.problem()).isEqualTo("elsewhere has held it for 16 minutes");
                 });
-        assertThat(endpoint(Show.NEVER).locks(null, null, null, null, null).advice())
-                .extracting(AdviceDescriptor::subject)
-                .containsExactly(Hashes.shown("order:1"));
-    }
-
-    @Test
-    void the_key_of_one_lock_is_hashed_in_the_same_way() {
-        first.holdElsewhere("order:1", TTL);
-        String hash = Hashes.shown("order:1");
-
-        assertThat(endpoint(Show.WHEN_AUTHORIZED).lock("order:1", null).key()).isEqualTo(hash);
-        assertThat(endpoint(Show.ALWAYS).lock("order:1", null).key()).isEqualTo("order:1");
-        assertThat(web(Show.WHEN_AUTHORIZED)
-                        .lock(ANONYMOUS, "order:1", null)
-                        .getBody()
-                        .key())
-                .isEqualTo(hash);
-        assertThat(endpoint(Show.WHEN_AUTHORIZED)
-                        .forceRelease("order:1", null, null)
-                        .key())
-                .isEqualTo(hash);
-        assertThat(web(Show.NEVER)
-                        .forceRelease(ANN, "order:1", null, null)
-                        .getBody()
-                        .key())
-                .isEqualTo(hash);
+        LocksDescriptor hidden = endpoint(Show.NEVER).locks(null, null, null, null, null);
+        assertThat(hidden.managers().get("lockManager").locks())
+                .extracting(LockDescriptor::key)
+                .contains(hidden.advice().get(0).subject());
     }
 
     @Test
@@ -419,8 +452,14 @@ class SyncGuardEndpointTests {
                 .hasMessageContaining("[lockManager, secondLockManager]");
     }
 
-    private static LocksDescriptor.Manager page(SyncGuardEndpoint endpoint, @Nullable String after) {
-        return endpoint.locks("order:", null, after, 1, null).managers().get("lockManager");
+    private static LocksDescriptor.Manager page(SyncGuardEndpoint endpoint, @Nullable String after, int limit) {
+        return endpoint.locks(null, null, after, limit, null).managers().get("lockManager");
+    }
+
+    private static String onlyKey(SyncGuardEndpoint endpoint) {
+        List<LockDescriptor> locks = page(endpoint, null, 10).locks();
+        assertThat(locks).hasSize(1);
+        return locks.get(0).key();
     }
 
     private static LockDescriptor lock(SyncGuardEndpoint endpoint, String key) {
@@ -432,6 +471,10 @@ class SyncGuardEndpointTests {
 
     private SyncGuardEndpoint endpoint(Show show) {
         return new SyncGuardEndpoint(managers(), () -> null, journal, show);
+    }
+
+    private SyncGuardEndpoint endpoint(Show show, String secret) {
+        return new SyncGuardEndpoint(managers(), () -> null, journal, show, secret);
     }
 
     private Map<String, LockEngine> managers() {

@@ -9,13 +9,16 @@ import io.syncguard.actuate.SyncGuardEndpointWebExtension;
 import io.syncguard.core.LockEngine;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 
 /** What the actuator has of the locks, and when. */
 class ActuatorAutoConfigurationTests {
@@ -91,15 +94,43 @@ class ActuatorAutoConfigurationTests {
     }
 
     @Test
-    void the_info_has_store_and_owner_of_each_manager() {
-        runner.withPropertyValues("syncguard.owner=orders@7").run(context -> {
-            Info.Builder info = new Info.Builder();
-            context.getBean(StoreInfo.class).contribute(info);
-            assertThat(info.build().getDetails())
-                    .containsEntry("locks", Map.of("lockManager", Map.of("backend", "memory", "owner", "orders@7")));
-        });
+    void the_info_has_the_store_of_each_manager_and_its_owner_on_request() {
+        runner.withPropertyValues("syncguard.owner=orders@7")
+                .run(context -> assertThat(infoOf(context))
+                        .containsEntry("locks", Map.of("lockManager", Map.of("backend", "memory"))));
+        runner.withPropertyValues("syncguard.owner=orders@7", "management.info.syncguard.show-owner=true")
+                .run(context -> assertThat(infoOf(context))
+                        .containsEntry(
+                                "locks", Map.of("lockManager", Map.of("backend", "memory", "owner", "orders@7"))));
         runner.withPropertyValues("management.info.syncguard.enabled=false")
                 .run(context -> assertThat(context).doesNotHaveBean(StoreInfo.class));
+    }
+
+    private static Map<String, Object> infoOf(ApplicationContext context) {
+        Info.Builder info = new Info.Builder();
+        context.getBean(StoreInfo.class).contribute(info);
+        return info.build().getDetails();
+    }
+
+    @Test
+    void instances_with_one_secret_show_the_same_hashes() {
+        Set<String> hashes = new HashSet<>();
+        for (int i = 0; i < 2; i++) {
+            runner.withPropertyValues(
+                            "management.endpoints.web.exposure.include=syncguard",
+                            "management.endpoint.syncguard.hash-secret=0123456789abcdef0123456789abcdef")
+                    .run(context -> {
+                        context.getBean(LockEngine.class).acquire(LockRequest.of("order:42"));
+                        hashes.add(context.getBean(SyncGuardEndpoint.class)
+                                .locks(null, null, null, null, null)
+                                .managers()
+                                .get("lockManager")
+                                .locks()
+                                .get(0)
+                                .key());
+                    });
+        }
+        assertThat(hashes).hasSize(1);
     }
 
     @Test

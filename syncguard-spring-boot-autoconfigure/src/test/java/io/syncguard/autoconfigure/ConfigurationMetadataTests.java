@@ -45,6 +45,8 @@ class ConfigurationMetadataTests {
                                 names("syncguard", SyncGuardProperties.class),
                                 names("syncguard.leader.elections.*", ElectionProperties.class),
                                 names("management.endpoint.syncguard", SyncGuardEndpointProperties.class),
+                                names("management.info.syncguard", SyncGuardInfoProperties.class),
+                                Stream.of("management.health.syncguard.enabled"),
                                 OF_EVERY_ENDPOINT.stream())
                         .flatMap(Function.identity())
                         .toList());
@@ -79,6 +81,7 @@ class ConfigurationMetadataTests {
                         "syncguard.leader.elections.*.lock-manager",
                         "syncguard.leader.elections.*.owner",
                         "syncguard.owner",
+                        "management.endpoint.syncguard.hash-secret",
                         "management.endpoint.syncguard.roles",
                         "syncguard.postgres.schema-script");
     }

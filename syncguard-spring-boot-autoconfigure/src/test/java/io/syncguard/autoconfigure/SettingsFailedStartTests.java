@@ -72,6 +72,13 @@ class SettingsFailedStartTests {
     }
 
     @Test
+    void a_secret_that_is_too_short() {
+        start.with("management.endpoints.web.exposure.include=syncguard")
+                .with("management.endpoint.syncguard.hash-secret=secret")
+                .reads("hash-secret");
+    }
+
+    @Test
     void fencing_with_a_wrong_name_of_the_table() {
         start.with("syncguard.fencing.enabled=true", "syncguard.fencing.table=my-fences")
                 .reads("fencing-table");

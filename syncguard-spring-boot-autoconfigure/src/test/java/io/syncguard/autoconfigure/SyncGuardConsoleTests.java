@@ -23,6 +23,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.management.MBeanParameterInfo;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -34,6 +36,12 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.actuate.web.reactive.ReactiveManagementWebSecurityAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.reactive.ReactiveWebSecurityAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.tomcat.autoconfigure.actuate.web.server.TomcatReactiveManagementContextAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 
@@ -42,6 +50,16 @@ import org.springframework.context.annotation.Bean;
 class SyncGuardConsoleTests {
 
     private static final String UNRESTRICTED = "--management.endpoint.syncguard.access=unrestricted";
+
+    /** Which sets headers of its own. */
+    private static final String WITHOUT_SECURITY = Stream.of(
+                    ServletWebSecurityAutoConfiguration.class,
+                    SecurityFilterAutoConfiguration.class,
+                    ManagementWebSecurityAutoConfiguration.class,
+                    ReactiveWebSecurityAutoConfiguration.class,
+                    ReactiveManagementWebSecurityAutoConfiguration.class)
+            .map(Class::getName)
+            .collect(Collectors.joining(",", "--spring.autoconfigure.exclude=", ""));
 
     private static final String USER =
             "Basic " + Base64.getEncoder().encodeToString("ann:secret".getBytes(StandardCharsets.UTF_8));
@@ -90,6 +108,59 @@ class SyncGuardConsoleTests {
                 .contains("style-src 'sha256-" + hash(page, "style"))
                 .doesNotContainPattern("(src|href|action)=[\"']?(https?:)?//")
                 .doesNotContain("{{");
+    }
+
+    @Test
+    void no_cache_keeps_it_and_no_other_page_frames_it() throws Exception {
+        assertHeaders(start());
+        assertHeaders(start(WITHOUT_SECURITY));
+        try (ConfigurableApplicationContext own = run(
+                WebApplicationType.SERVLET,
+                WITHOUT_SECURITY,
+                "--management.server.port=0",
+                "--management.server.base-path=/ops")) {
+            assertHeaders(
+                    "http://127.0.0.1:" + own.getEnvironment().getRequiredProperty("local.management.port") + "/ops");
+        }
+    }
+
+    @Test
+    void that_is_so_in_a_reactive_application() throws Exception {
+        try (ConfigurableApplicationContext reactive =
+                run(WebApplicationType.REACTIVE, "--spring.webflux.base-path=/app")) {
+            String url = "http://127.0.0.1:" + reactive.getEnvironment().getRequiredProperty("local.server.port");
+            assertHeaders(url + "/app");
+        }
+        try (ConfigurableApplicationContext own = run(
+                WebApplicationType.REACTIVE,
+                WITHOUT_SECURITY + "," + TomcatReactiveManagementContextAutoConfiguration.class.getName(),
+                "--management.server.port=0")) {
+            assertHeaders("http://127.0.0.1:" + own.getEnvironment().getRequiredProperty("local.management.port"));
+        }
+    }
+
+    private void assertHeaders(String url) throws Exception {
+        HttpResponse<String> page = get(url, "/actuator/syncguardconsole");
+        HttpResponse<String> data = get(url, "/actuator/syncguard");
+        HttpResponse<String> refused = get(url, "/actuator/syncguard?prefix=a");
+
+        assertThat(page.statusCode()).as(url).isEqualTo(200);
+        assertThat(data.statusCode()).isEqualTo(200);
+        assertThat(refused.statusCode()).isEqualTo(400);
+        assertThat(page.headers().firstValue("Content-Security-Policy").orElseThrow())
+                .startsWith("default-src 'none'; script-src 'sha256-" + hash(page, "script"))
+                .endsWith("; frame-ancestors 'none'");
+        assertThat(data.headers().firstValue("Content-Security-Policy"))
+                .hasValue("default-src 'none'; frame-ancestors 'none'");
+        for (HttpResponse<String> answer : List.of(page, data, refused)) {
+            assertThat(answer.headers().allValues("Cache-Control"))
+                    .singleElement()
+                    .asString()
+                    .contains("no-store");
+            assertThat(answer.headers().allValues("X-Frame-Options")).containsExactly("DENY");
+            assertThat(answer.headers().allValues("X-Content-Type-Options")).containsExactly("nosniff");
+            assertThat(answer.headers().allValues("Referrer-Policy")).isNotEmpty();
+        }
     }
 
     @Test

@@ -1,0 +1,98 @@
+package io.syncguard.actuate;
+
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+
+/**
+ * Shows hashes in place of keys. They depend on a secret, so a reader cannot test a guess. A reader names a key by its
+ * hash, which this process remembers if it has shown it. Thread-safe.
+ */
+final class HiddenKeys implements KeyView {
+
+    /** How many hashes it remembers: those that were shown last. */
+    static final int MAX_REMEMBERED = 20_000;
+
+    private static final String ALGORITHM = "HmacSHA256";
+
+    private static final int SECRET_BYTES = 32;
+
+    /** As many as {@code LockInfo} shows. */
+    private static final int SHOWN_BYTES = 12;
+
+    private final SecretKeySpec secret;
+
+    /** By their hashes. Guarded by itself. */
+    private final Map<String, String> remembered = new LinkedHashMap<>(16, 0.75f, true) {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, String> eldest) {
+            return size() > MAX_REMEMBERED;
+        }
+    };
+
+    /** @param secret the same in all instances whose hashes are to agree; {@code null} for a random one */
+    HiddenKeys(@Nullable String secret) {
+        this.secret =
+                new SecretKeySpec(secret == null ? randomBytes() : secret.getBytes(StandardCharsets.UTF_8), ALGORITHM);
+    }
+
+    @Override
+    public boolean isPlain() {
+        return false;
+    }
+
+    @Override
+    public String show(String key) {
+        String hash = hash(key);
+        synchronized (remembered) {
+            remembered.put(hash, key);
+        }
+        return hash;
+    }
+
+    @Override
+    public String find(String shown) {
+        String key = findOrNull(shown);
+        if (key == null) {
+            throw new InvalidEndpointRequestException(
+                    "Keys are hidden: name the lock by the hash that this instance shows for it, or let"
+                            + " management.endpoint.syncguard.show-values show keys",
+                    "Not a hash that this instance has shown");
+        }
+        return key;
+    }
+
+    @Nullable
+    String findOrNull(String shown) {
+        synchronized (remembered) {
+            return remembered.get(shown);
+        }
+    }
+
+    /** The hash of a key that is not shown yet. */
+    String hash(String key) {
+        try {
+            Mac mac = Mac.getInstance(ALGORITHM);
+            mac.init(secret);
+            return HexFormat.of().formatHex(mac.doFinal(key.getBytes(StandardCharsets.UTF_8)), 0, SHOWN_BYTES);
+        } catch (GeneralSecurityException ex) {
+            throw new IllegalStateException("Every Java platform has " + ALGORITHM, ex);
+        }
+    }
+
+    private static byte[] randomBytes() {
+        byte[] bytes = new byte[SECRET_BYTES];
+        new SecureRandom().nextBytes(bytes);
+        return bytes;
+    }
+}

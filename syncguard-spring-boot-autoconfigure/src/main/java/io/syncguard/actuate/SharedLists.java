@@ -1,0 +1,155 @@
+package io.syncguard.actuate;
+
+import io.syncguard.LockException;
+import io.syncguard.concurrent.DaemonThreadFactory;
+import io.syncguard.concurrent.Time;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps readers from loading the stores: one list runs at a time, and all who ask the same share its answer. A list
+ * runs in the thread {@code syncguard-list}, so it goes on when its reader has gone. Thread-safe.
+ *
+ * @param <Q> a question, equal to the same question of another reader
+ */
+final class SharedLists<Q> implements AutoCloseable {
+
+    /** An answer that took longer is given again for {@value #REST} times as long as it took. */
+    static final Duration CHEAP = Duration.ofMillis(500);
+
+    /** So an expensive list runs for a fifth of the time at most. */
+    private static final int REST = 4;
+
+    /** How many lists wait for the running one. */
+    static final int MAX_QUEUED = 8;
+
+    /** Of how many questions it remembers the answers. */
+    private static final int MAX_REMEMBERED = 32;
+
+    private final ThreadPoolExecutor thread;
+    private final Duration patience;
+    private final Time time;
+
+    /** Guarded by itself. */
+    private final Map<Q, Listing> listings = new LinkedHashMap<>() {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Q, Listing> eldest) {
+            return size() > MAX_REMEMBERED;
+        }
+    };
+
+    /** @param patience how long a reader waits for an answer */
+    SharedLists(Duration patience, Time time) {
+        this.patience = patience;
+        this.time = time;
+        this.thread = new ThreadPoolExecutor(
+                1,
+                1,
+                10,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(MAX_QUEUED),
+                DaemonThreadFactory.named("syncguard-list"));
+        thread.allowCoreThreadTimeOut(true);
+    }
+
+    /** The answer. If the reader's patience ends before, the one before, which is marked as incomplete. */
+    ListedLocks ask(Q question, Supplier<ListedLocks> list) {
+        Listing listing = listing(question, list);
+        try {
+            return listing.answer.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException ex) {
+            return listing.before.incomplete();
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            return listing.before.incomplete();
+        } catch (ExecutionException ex) {
+            throw failure(ex.getCause());
+        }
+    }
+
+    /** Gives no answer again to these questions whose list has begun before now. */
+    void forget(Predicate<Q> questions) {
+        synchronized (listings) {
+            listings.keySet().removeIf(questions);
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.shutdownNow();
+    }
+
+    private Listing listing(Q question, Supplier<ListedLocks> list) {
+        synchronized (listings) {
+            Listing known = listings.get(question);
+            if (known != null && known.isFresh()) {
+                return known;
+            }
+            Listing next = new Listing(list, known == null ? ListedLocks.NONE_YET : known.lastAnswer());
+            try {
+                thread.execute(next);
+                listings.put(question, next);
+            } catch (RejectedExecutionException ex) {
+                next.answer.complete(next.before.incomplete());
+            }
+            return next;
+        }
+    }
+
+    private static RuntimeException failure(@Nullable Throwable cause) {
+        return cause instanceof LockException known
+                ? known
+                : new IllegalStateException("The list of locks has failed", cause);
+    }
+
+    /** One list. */
+    private final class Listing implements Runnable {
+
+        private final Supplier<ListedLocks> list;
+        private final ListedLocks before;
+        private final CompletableFuture<ListedLocks> answer = new CompletableFuture<>();
+
+        /** Written by the thread of the lists before the answer is there. */
+        private volatile long freshUntil;
+
+        Listing(Supplier<ListedLocks> list, ListedLocks before) {
+            this.list = list;
+            this.before = before;
+        }
+
+        @Override
+        public void run() {
+            long begun = time.nanoTime();
+            try {
+                ListedLocks found = list.get();
+                long took = time.nanoTime() - begun;
+                freshUntil = took < CHEAP.toNanos() ? begun : time.nanoTime() + REST * took;
+                answer.complete(found);
+            } catch (Throwable ex) {
+                answer.completeExceptionally(ex);
+            }
+        }
+
+        boolean isFresh() {
+            return !answer.isDone() || time.nanoTime() < freshUntil;
+        }
+
+        ListedLocks lastAnswer() {
+            return answer.isCompletedExceptionally() ? before : answer.getNow(before);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package io.syncguard.actuate;
+
+import static io.syncguard.core.EngineFixture.got;
+import static io.syncguard.core.EngineFixture.inAnotherThread;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.core.ManualTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Many readers, and lists that take long. */
+@Timeout(60)
+class SharedListsTests {
+
+    private final ManualTime time = new ManualTime();
+    private final SharedLists<String> lists = new SharedLists<>(Duration.ofSeconds(30), time);
+    private final SharedLists<String> impatient = new SharedLists<>(Duration.ZERO, time);
+    private final AtomicInteger begun = new AtomicInteger();
+    private final AtomicInteger running = new AtomicInteger();
+    private final AtomicInteger mostRunning = new AtomicInteger();
+    private final CountDownLatch goOn = new CountDownLatch(1);
+
+    @AfterEach
+    void close() {
+        goOn.countDown();
+        lists.close();
+        impatient.close();
+    }
+
+    @Test
+    void readers_who_ask_the_same_share_one_list() throws Exception {
+        List<FutureTask<ListedLocks>> readers = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            readers.add(inAnotherThread(() -> lists.ask("all", slow())));
+        }
+        await().until(() -> begun.get() == 1);
+        goOn.countDown();
+
+        for (FutureTask<ListedLocks> reader : readers) {
+            assertThat(got(reader).complete()).isTrue();
+        }
+        assertThat(mostRunning).hasValue(1);
+    }
+
+    @Test
+    void one_list_runs_at_a_time() throws Exception {
+        List<FutureTask<ListedLocks>> readers = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            String question = "question " + i;
+            readers.add(inAnotherThread(() -> lists.ask(question, slow())));
+        }
+        await().until(() -> begun.get() == 1);
+        goOn.countDown();
+
+        for (FutureTask<ListedLocks> reader : readers) {
+            got(reader);
+        }
+        assertThat(begun).hasValue(5);
+        assertThat(mostRunning).hasValue(1);
+    }
+
+    @Test
+    void a_reader_without_patience_gets_the_answer_before_and_the_list_goes_on() {
+        assertThat(impatient.ask("all", slow())).isEqualTo(ListedLocks.NONE_YET);
+        assertThat(impatient.ask("all", this::answer)).isEqualTo(ListedLocks.NONE_YET);
+        goOn.countDown();
+
+        await().until(() -> impatient.ask("all", slow()).next() != null);
+    }
+
+    @Test
+    void an_answer_that_took_long_is_given_again_for_four_times_as_long() {
+        Supplier<ListedLocks> expensive = () -> {
+            time.advance(Duration.ofSeconds(3));
+            return answer();
+        };
+        assertThat(lists.ask("all", expensive).next()).isEqualTo("1");
+
+        time.advance(Duration.ofMillis(11_999));
+        assertThat(lists.ask("all", expensive).next()).isEqualTo("1");
+        time.advance(Duration.ofMillis(1));
+        assertThat(lists.ask("all", expensive).next()).isEqualTo("2");
+
+        lists.forget("all"::equals);
+        assertThat(lists.ask("all", expensive).next()).isEqualTo("3");
+    }
+
+    @Test
+    void an_answer_that_took_no_time_is_not_given_again() {
+        assertThat(lists.ask("all", this::answer).next()).isEqualTo("1");
+        assertThat(lists.ask("all", this::answer).next()).isEqualTo("2");
+    }
+
+    @Test
+    void few_lists_wait() {
+        impatient.ask("running", slow());
+        await().until(() -> begun.get() == 1);
+        for (int i = 0; i < SharedLists.MAX_QUEUED + 5; i++) {
+            assertThat(impatient.ask("waiting " + i, slow()).complete()).isFalse();
+        }
+        goOn.countDown();
+
+        await().until(() -> begun.get() == 1 + SharedLists.MAX_QUEUED && running.get() == 0);
+    }
+
+    @Test
+    void a_failure_is_that_of_all_readers_and_not_remembered() {
+        assertThatThrownBy(() -> lists.ask("all", () -> {
+                    throw new LockException(LockErrorCode.SERVICE_UNAVAILABLE, "away", null);
+                }))
+                .isInstanceOf(LockException.class)
+                .hasMessage("away");
+        assertThat(lists.ask("all", this::answer).complete()).isTrue();
+    }
+
+    private Supplier<ListedLocks> slow() {
+        return () -> {
+            ListedLocks answer = answer();
+            mostRunning.accumulateAndGet(running.incrementAndGet(), Math::max);
+            try {
+                goOn.await();
+            } catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+            }
+            running.decrementAndGet();
+            return answer;
+        };
+    }
+
+    /** Numbered by its end of a page. */
+    private ListedLocks answer() {
+        return new ListedLocks(List.of(), String.valueOf(begun.incrementAndGet()), true);
+    }
+}
