@@ -175,6 +175,22 @@ class ConsoleTests {
     }
 
     @Test
+    void onlyOneRequestIsUnderWayAtATime() {
+        browser.awaitText("#updated", "updated");
+        browser.run("window.asked = 0; window.fetch = () => { window.asked++; return new Promise(() => {}); }");
+        await().atMost(WAIT).until(() -> browser.run("return window.asked"), asked -> asked.equals(1L));
+
+        browser.find("#search").sendKeys("a");
+        browser.click("#exact");
+        browser.click("#pause");
+        browser.click("#pause");
+
+        await().during(Duration.ofSeconds(5))
+                .atMost(Duration.ofSeconds(20))
+                .until(() -> browser.run("return window.asked"), asked -> asked.equals(1L));
+    }
+
+    @Test
     void aForcedReleaseCanBeCancelled() {
         LockHandle works = hold("payment:8", "payments@4711@berlin");
 

@@ -88,7 +88,12 @@ class PostgresApplicationTests {
     void one_instance_leads() {
         await().atMost(Duration.ofSeconds(20)).until(orders::settle);
 
-        assertThat(application.getBean(MeterRegistry.class).get("syncguard.leader.active").gauge().value()).isOne();
+        assertThat(application
+                        .getBean(MeterRegistry.class)
+                        .get("syncguard.leader.active")
+                        .gauge()
+                        .value())
+                .isOne();
     }
 
     @Test
@@ -101,7 +106,12 @@ class PostgresApplicationTests {
 
         assertThat(send("GET", "/actuator/syncguard/report").statusCode()).isEqualTo(404);
         assertThat(send("DELETE", "/actuator/syncguard/report").statusCode()).isEqualTo(404);
-        assertThat(send("GET", "/actuator/syncguardconsole").body()).contains("<html");
+        HttpResponse<String> console = send("GET", "/actuator/syncguardconsole");
+        assertThat(console.body()).contains("<html");
+        assertThat(console.headers().firstValue("Content-Security-Policy").orElseThrow())
+                .endsWith("frame-ancestors 'none'");
+        assertThat(send("GET", "/actuator/syncguard").headers().firstValue("Cache-Control"))
+                .hasValue("no-store");
     }
 
     @Test
@@ -115,9 +125,12 @@ class PostgresApplicationTests {
         locks.execute(LockRequest.of("measured", "1"), lock -> null);
 
         MeterRegistry meters = application.getBean(MeterRegistry.class);
-        assertThat(meters.get("syncguard.lock.acquire").tag("name", "measured").timer().count())
+        assertThat(meters.get("syncguard.lock.acquire")
+                        .tag("name", "measured")
+                        .timer()
+                        .count())
                 .isEqualTo(1);
-                assertThat(application.getBean(LockObserver.class)).isInstanceOf(LockObservations.class);
+        assertThat(application.getBean(LockObserver.class)).isInstanceOf(LockObservations.class);
     }
 
     private HttpResponse<String> send(String method, String path) throws IOException, InterruptedException {

@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Looks at the leases and queues of many keys. Reads only, and reads no counter. */
 final class ListStatement {
@@ -19,57 +20,63 @@ final class ListStatement {
      * rows of a key are its leases by fence, then its queue by arrival.
      */
     private static final String LIST = """
-            WITH "Clock" AS MATERIALIZED (
-                SELECT ${syncguard_locks}_now() AS now_ms
-            ), "Page" AS MATERIALIZED (
-                (SELECT l.key FROM ${syncguard_locks} l, "Clock" c
-                 WHERE %1$s AND ${syncguard_locks}_is_live(l.expires_at_ms, c.now_ms) ORDER BY l.key LIMIT ?)
-                UNION
-                (SELECT DISTINCT l.key FROM ${syncguard_locks}_shared l, "Clock" c
-                 WHERE %1$s AND ${syncguard_locks}_is_live(l.expires_at_ms, c.now_ms) ORDER BY l.key LIMIT ?)
-                UNION
-                (SELECT DISTINCT l.key FROM ${syncguard_locks}_waiters l, "Clock" c
-                 WHERE %1$s AND l.expires_at_ms > c.now_ms ORDER BY l.key LIMIT ?)
-                ORDER BY key LIMIT ?
-            )
-            SELECT p.key, c.now_ms, r.*
-            FROM "Clock" c, "Page" p, LATERAL (
-                SELECT 'EXCLUSIVE' AS mode, l.owner, l.acquired_at_ms AS since_ms, l.expires_at_ms, l.fence,
-                       NULL::BIGINT AS arrival, 0::BIGINT AS waiters
-                FROM ${syncguard_locks} l
-                WHERE l.key = p.key AND ${syncguard_locks}_is_live(l.expires_at_ms, c.now_ms)
-                UNION ALL
-                SELECT 'SHARED', s.owner, s.acquired_at_ms, s.expires_at_ms, s.fence, NULL, 0
-                FROM ${syncguard_locks}_shared s
-                WHERE s.key = p.key AND ${syncguard_locks}_is_live(s.expires_at_ms, c.now_ms)
-                UNION ALL
-                (SELECT CASE WHEN w.shared THEN 'SHARED' ELSE 'EXCLUSIVE' END, w.owner, w.arrived_at_ms, NULL, NULL,
-                        w.arrival, count(*) OVER ()
-                 FROM ${syncguard_locks}_waiters w WHERE w.key = p.key AND w.expires_at_ms > c.now_ms
-                 ORDER BY w.arrival LIMIT ?)
-            ) AS r
-            ORDER BY p.key, r.arrival NULLS FIRST, r.fence
-            """;
+        WITH "Clock" AS MATERIALIZED (
+            SELECT ${syncguard_locks}_now() AS now_ms
+        ), "Page" AS MATERIALIZED (
+            (SELECT l.key FROM ${syncguard_locks} l, "Clock" c
+             WHERE %1$s AND ${syncguard_locks}_is_live(l.expires_at_ms, c.now_ms) ORDER BY l.key LIMIT ?)
+            UNION
+            (SELECT DISTINCT l.key FROM ${syncguard_locks}_shared l, "Clock" c
+             WHERE %1$s AND ${syncguard_locks}_is_live(l.expires_at_ms, c.now_ms) ORDER BY l.key LIMIT ?)
+            UNION
+            (SELECT DISTINCT l.key FROM ${syncguard_locks}_waiters l, "Clock" c
+             WHERE %1$s AND l.expires_at_ms > c.now_ms ORDER BY l.key LIMIT ?)
+            ORDER BY key LIMIT ?
+        )
+        SELECT p.key, c.now_ms, r.*
+        FROM "Clock" c, "Page" p, LATERAL (
+            SELECT 'EXCLUSIVE' AS mode, l.owner, l.acquired_at_ms AS since_ms, l.expires_at_ms, l.fence,
+                   NULL::BIGINT AS arrival, 0::BIGINT AS waiters
+            FROM ${syncguard_locks} l
+            WHERE l.key = p.key AND ${syncguard_locks}_is_live(l.expires_at_ms, c.now_ms)
+            UNION ALL
+            SELECT 'SHARED', s.owner, s.acquired_at_ms, s.expires_at_ms, s.fence, NULL, 0
+            FROM ${syncguard_locks}_shared s
+            WHERE s.key = p.key AND ${syncguard_locks}_is_live(s.expires_at_ms, c.now_ms)
+            UNION ALL
+            (SELECT CASE WHEN w.shared THEN 'SHARED' ELSE 'EXCLUSIVE' END, w.owner, w.arrived_at_ms, NULL, NULL,
+                    w.arrival, count(*) OVER ()
+             FROM ${syncguard_locks}_waiters w WHERE w.key = p.key AND w.expires_at_ms > c.now_ms
+             ORDER BY w.arrival LIMIT ?)
+        ) AS r
+        ORDER BY p.key, r.arrival NULLS FIRST, r.fence
+        """;
 
     private final String list;
+    private final String listByPrefix;
     private final String status;
 
     ListStatement(PostgresTables tables) {
-        this.list = tables.fill(LIST.formatted("l.key > ? AND l.key >= ? AND starts_with(l.key, ?)"));
+        this.list = tables.fill(LIST.formatted("l.key > ?"));
+        // Two bounds, because starts_with() would read all keys behind the prefix.
+        this.listByPrefix = tables.fill(LIST.formatted("l.key > ? AND l.key >= ? AND l.key < ?"));
         this.status = tables.fill(LIST.formatted("l.key = ?"));
     }
 
     LockPage list(PostgresConnections connections, LockQuery query) {
+        String behind = behind(query.prefix());
         // One more than asked for shows whether there is another page.
         List<LockStatus> found = connections.query(
                 "listing locks",
-                list,
+                behind == null ? list : listByPrefix,
                 (connection, statement) -> {
                     int parameter = 1;
                     for (int table = 1; table <= 3; table++) {
                         statement.setString(parameter++, query.after());
-                        statement.setString(parameter++, query.prefix());
-                        statement.setString(parameter++, query.prefix());
+                        if (behind != null) {
+                            statement.setString(parameter++, query.prefix());
+                            statement.setString(parameter++, behind);
+                        }
                         statement.setInt(parameter++, query.limit() + 1);
                     }
                     statement.setInt(parameter++, query.limit() + 1);
@@ -77,6 +84,23 @@ final class ListStatement {
                 },
                 ListStatement::statuses);
         return LockPage.of(found, query.limit());
+    }
+
+    /**
+     * The smallest text, by its bytes in UTF-8, that is larger than all texts with this prefix: its last character is
+     * the next one. {@code null} if there is none.
+     */
+    static @Nullable String behind(String prefix) {
+        int end = prefix.length();
+        while (end > 0) {
+            int last = prefix.codePointBefore(end);
+            end -= Character.charCount(last);
+            if (last < Character.MAX_CODE_POINT) {
+                int next = last + 1 == Character.MIN_SURROGATE ? Character.MAX_SURROGATE + 1 : last + 1;
+                return prefix.substring(0, end) + Character.toString(next);
+            }
+        }
+        return null;
     }
 
     /** Empty if nobody holds the key or waits for it. */
