@@ -9,11 +9,10 @@ import java.util.Map;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 
 /**
- * Shows hashes in place of keys. They depend on a secret, so a reader cannot test a guess. A reader names a key by its
- * hash, which this process remembers if it has shown it. Thread-safe.
+ * Shows hashes in place of keys, and remembers the keys of those that it has shown. The hashes depend on a secret, so a
+ * reader cannot test a guess. Thread-safe.
  */
 final class HiddenKeys implements KeyView {
 
@@ -60,20 +59,9 @@ final class HiddenKeys implements KeyView {
         return hash;
     }
 
-    @Override
-    public String find(String shown) {
-        String key = findOrNull(shown);
-        if (key == null) {
-            throw new InvalidEndpointRequestException(
-                    "Keys are hidden: name the lock by the hash that this instance shows for it, or let"
-                            + " management.endpoint.syncguard.show-values show keys",
-                    "Not a hash that this instance has shown");
-        }
-        return key;
-    }
-
+    /** The key of a hash; {@code null} if this process has not shown it lately. */
     @Nullable
-    String findOrNull(String shown) {
+    String find(String shown) {
         synchronized (remembered) {
             return remembered.get(shown);
         }

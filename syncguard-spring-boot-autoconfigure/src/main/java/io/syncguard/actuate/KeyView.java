@@ -1,8 +1,6 @@
 package io.syncguard.actuate;
 
-import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
-
-/** How a reader sees keys, and how it names them: as they are, or by their {@linkplain HiddenKeys hashes}. */
+/** How a reader sees keys: as they are, or their {@linkplain HiddenKeys hashes}. */
 interface KeyView {
 
     /** For readers who may see keys. */
@@ -17,11 +15,6 @@ interface KeyView {
         public String show(String key) {
             return key;
         }
-
-        @Override
-        public String find(String shown) {
-            return shown;
-        }
     };
 
     /** Whether the reader sees keys as they are. */
@@ -29,11 +22,4 @@ interface KeyView {
 
     /** What the reader sees instead of this key. */
     String show(String key);
-
-    /**
-     * The key of which the reader has seen this.
-     *
-     * @throws InvalidEndpointRequestException if this process has not shown it
-     */
-    String find(String shown);
 }

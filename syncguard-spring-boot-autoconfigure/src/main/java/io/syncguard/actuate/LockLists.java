@@ -6,6 +6,7 @@ import io.syncguard.LockStatus;
 import io.syncguard.concurrent.Time;
 import io.syncguard.core.LockEngine;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -48,6 +49,21 @@ final class LockLists implements AutoCloseable {
         return view.isPlain() ? plainPage(engine, question.query()) : hiddenPage(engine, question);
     }
 
+    /** The key of a hash that this process or another one has shown; {@code null} if there is none. */
+    @Nullable
+    String find(Collection<LockEngine> engines, String shown) {
+        String known = hidden.find(shown);
+        if (known != null || !HASH.matcher(shown).matches()) {
+            return known;
+        }
+        return engines.stream()
+                .flatMap(engine -> all(engine).locks().stream())
+                .map(LockStatus::key)
+                .filter(key -> hidden.hash(key).equals(shown))
+                .findFirst()
+                .orElse(null);
+    }
+
     /** The next list of this manager begins after now. */
     void forget(LockEngine engine) {
         shared.forget(question -> question.engine() == engine);
@@ -69,7 +85,7 @@ final class LockLists implements AutoCloseable {
         requireNoKeys(question);
         int limit = question.query().limit();
         String after = question.after() == null ? "" : question.after();
-        ListedLocks all = shared.ask(new Question(engine, null), () -> byHash(engine));
+        ListedLocks all = all(engine);
         List<LockStatus> rest = all.locks().stream()
                 .filter(lock -> hidden.hash(lock.key()).compareTo(after) > 0)
                 .limit(limit + 1L)
@@ -78,6 +94,10 @@ final class LockLists implements AutoCloseable {
                 ? new ListedLocks(rest, null, all.complete())
                 : new ListedLocks(
                         rest.subList(0, limit), hidden.hash(rest.get(limit - 1).key()), all.complete());
+    }
+
+    private ListedLocks all(LockEngine engine) {
+        return shared.ask(new Question(engine, null), () -> byHash(engine));
     }
 
     /** Answers to prefixes and keys would reveal hidden keys. */

@@ -147,7 +147,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
             String shown, @Nullable String manager, @Nullable String reason, String user, boolean showKeys) {
         KeyView view = view(showKeys);
         LockEngine engine = engine(manager);
-        String hidden = showKeys ? null : hiddenKeys.findOrNull(shown);
+        String hidden = showKeys ? null : lists.find(managers.values(), shown);
         ForcedRelease done = ask(
                 view,
                 () -> engine.forceRelease(
@@ -177,13 +177,24 @@ public final class SyncGuardEndpoint implements AutoCloseable {
                 page.complete());
     }
 
-    private static Optional<LockDescriptor> describe(LockEngine engine, String shown, KeyView view) {
-        String key = view.find(shown);
+    private Optional<LockDescriptor> describe(LockEngine engine, String shown, KeyView view) {
+        String key = view.isPlain() ? shown : ask(view, () -> keyOf(shown));
         return ask(
                 view,
                 () -> engine.status(key)
                         .map(lock ->
                                 LockDescriptor.of(lock, engine.diagnostics().blockingSessions(key), view)));
+    }
+
+    private String keyOf(String hash) {
+        String key = lists.find(managers.values(), hash);
+        if (key == null) {
+            throw new InvalidEndpointRequestException(
+                    "Keys are hidden: name the lock by the hash that the endpoint shows for it, or let"
+                            + " management.endpoint.syncguard.show-values show keys",
+                    "Keys are hidden");
+        }
+        return key;
     }
 
     private List<EventDescriptor> events(LocksQuestion question, KeyView view) {

@@ -18,7 +18,7 @@ class AdvisorTests {
 
     private static final Instant NOW = Instant.parse("2026-11-23T03:00:00Z");
 
-    private final Advisor advisor = new Advisor(true);
+    private final Advisor advisor = new Advisor(KeyView.PLAIN);
 
     @Test
     void what_works_needs_no_advice() {

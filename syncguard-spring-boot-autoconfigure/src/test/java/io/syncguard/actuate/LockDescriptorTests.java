@@ -89,6 +89,6 @@ class LockDescriptorTests {
     }
 
     private LockDescriptor shown() {
-        return LockDescriptor.of(new LockStatus("order:42", AT, holders, queue, queue.size()), true);
+        return LockDescriptor.of(new LockStatus("order:42", AT, holders, queue, queue.size()), KeyView.PLAIN);
     }
 }

@@ -258,6 +258,23 @@ class SyncGuardEndpointTests {
     }
 
     @Test
+    void instances_with_one_secret_understand_the_hashes_of_each_other() {
+        String secret = "0123456789abcdef0123456789abcdef";
+        second.holdElsewhere("order:1", TTL);
+        LocksDescriptor shown = endpoint(Show.NEVER, secret).locks(null, null, null, null, null);
+        String hash = shown.managers().get("secondLockManager").locks().get(0).key();
+
+        assertThat(endpoint(Show.NEVER, secret).lock(hash, "secondLockManager").key())
+                .isEqualTo(hash);
+        assertThat(endpoint(Show.NEVER, secret).lock(hash, null)).isNull();
+        assertThat(endpoint(Show.NEVER, secret)
+                        .forceRelease(hash, "secondLockManager", null)
+                        .released())
+                .isEqualTo(1);
+        assertRefused(() -> endpoint(Show.NEVER, secret).lock(hash, null), "by the hash");
+    }
+
+    @Test
     void a_release_by_force_takes_a_hidden_key_that_the_operator_knows_from_elsewhere() {
         first.holdElsewhere("order:1", TTL);
 
