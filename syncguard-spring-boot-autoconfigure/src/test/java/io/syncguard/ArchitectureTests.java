@@ -97,7 +97,7 @@ class ArchitectureTests {
                 .whereLayer("micrometer")
                 .mayOnlyAccessLayers("api", "concurrent", "spi", "core", "leader")
                 .whereLayer("actuate")
-                .mayOnlyAccessLayers("api", "spi", "core", "leader")
+                .mayOnlyAccessLayers("api", "concurrent", "spi", "core", "leader")
                 .whereLayer("autoconfigure")
                 .mayNotBeAccessedByAnyLayer()
                 .ensureAllClassesAreContainedInArchitecture()
