@@ -15,6 +15,8 @@ end
 --
 -- By the clock it is at least the clock in steps of ten microseconds, so it is also larger than the fences that a lost
 -- counter has given in earlier steps. The counter expires one retention after the time that its fence stands for.
+-- The clock alone gives no larger fence than LAST_BY_CLOCK: a clock that stood far in the future leaves fences for the
+-- time when it is right again. From there on the counter alone makes fences grow, and never expires.
 local function next_fence(name)
     local counter = key('fence', name)
     local last = tonumber(redis.call('GET', counter) or 0)
@@ -26,8 +28,12 @@ local function next_fence(name)
         return last + 1
     end
     local clock = time[1] * 1000 * FENCES_PER_MILLI + math.floor(time[2] * FENCES_PER_MILLI / 1000)
-    local fence = math.max(last + 1, math.min(clock, LAST_FENCE))
-    redis.call('SET', counter, text(fence), 'PXAT', text(fence / FENCES_PER_MILLI + RETENTION))
+    local fence = math.max(last + 1, math.min(clock, LAST_BY_CLOCK))
+    if fence < LAST_BY_CLOCK then
+        redis.call('SET', counter, text(fence), 'PXAT', text(fence / FENCES_PER_MILLI + RETENTION))
+    else
+        redis.call('SET', counter, text(fence))
+    end
     return fence
 end
 

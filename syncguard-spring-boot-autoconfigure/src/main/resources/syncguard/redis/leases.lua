@@ -19,7 +19,7 @@
 -- A lease is live until one tolerance after its expiry, a queue entry until its expiry. Redis expires all keys but such
 -- counters when they have no further use, a lease together with its id.
 --
--- By the clock, a fence is at least a hundred times its milliseconds.
+-- By the clock, a fence is at least a hundred times its milliseconds, or LAST_BY_CLOCK, in the year 2226.
 --
 -- Numbers and scores are doubles, exact up to 2^53. Redis writes a number that is passed to a command with 17 digits,
 -- tostring() with 14.
@@ -28,6 +28,7 @@ local RETENTION = tonumber(table.remove(ARGV, 1)) or math.huge
 
 local TOLERANCE = 1000
 local FENCES_PER_MILLI = 100
+local LAST_BY_CLOCK = 810000000000000
 local LEASES = { EXCLUSIVE = 'lock', SHARED = 'readers' }
 
 local time = redis.call('TIME')
@@ -73,7 +74,9 @@ local function keep_counter(name, last, drawn_at)
     if last + TOLERANCE > drawn_at + RETENTION then
         local counter = key('fence', name)
         local fence = tonumber(redis.call('GET', counter) or 0)
-        redis.call('PEXPIREAT', counter, text(math.max(fence / FENCES_PER_MILLI, last) + RETENTION))
+        if fence < LAST_BY_CLOCK then
+            redis.call('PEXPIREAT', counter, text(math.max(fence / FENCES_PER_MILLI, last) + RETENTION))
+        end
     end
 end
 

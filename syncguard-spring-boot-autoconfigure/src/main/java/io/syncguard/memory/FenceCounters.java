@@ -10,6 +10,9 @@ import java.util.Map;
 /** The last fence of each key that was ever granted. The lock of the store guards it. */
 final class FenceCounters {
 
+    /** The largest fence that the clock alone gives. It leaves fences for the time when the clock is right again. */
+    private static final long LAST_BY_CLOCK = 810_000_000_000_000L;
+
     private final FenceSource source;
     private final Map<String, Long> counters = new HashMap<>();
 
@@ -39,7 +42,7 @@ final class FenceCounters {
         if (!hasNext(key)) {
             throw new LockBackendException(LockErrorCode.INTERNAL, "The key '" + key + "' has no fences left", null);
         }
-        long first = source == FenceSource.CLOCK ? now * 100 : 1;
+        long first = source == FenceSource.CLOCK ? Math.min(now * 100, LAST_BY_CLOCK) : 1;
         return counters.merge(key, first, (last, any) -> Math.max(last + 1, first));
     }
 }

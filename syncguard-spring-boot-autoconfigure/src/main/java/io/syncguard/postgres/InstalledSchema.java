@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class InstalledSchema {
 
     /** The lowest answer of the script's version function that the library works with. */
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
 
     private static final String IS_COMPLETE = """
             SELECT to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL

@@ -21,18 +21,31 @@
 -- * The planner inlines the first functions, which are in SQL, so they cost nothing. They must stay one expression, and
 --   STABLE: the planner would run an IMMUTABLE one, as a statement, whenever its arguments are known.
 -- * The others are called by an assignment if they are called often: PERFORM is a statement of its own.
+-- * Somebody else may be allowed to create functions and operators in the schema of the tables, as in "public" before
+--   PostgreSQL 15, and PostgreSQL prefers one whose parameters fit a call better. The sessions of the library look into
+--   pg_catalog first. So each call has the types of the parameters exactly, and is then resolved in pg_catalog or to a
+--   function of this script; a call that has not, such as one with a parameter of any type, names pg_catalog. The DO
+--   blocks and the tables name it always: they run under the search path of the session that runs the script.
 -- * The name of the table may have 48 bytes of 63, so a suffix has 15 at most. The table may be called "wanted": CTEs
 --   and record variables are in quotes and have a capital.
 
--- Refuses the change from clock to counter: a counter that was forgotten would begin at 1 again.
+-- Refuses the change from clock to counter: a counter that was forgotten would begin at 1 again. Refuses a search path on
+-- which other types are in front of those of PostgreSQL.
 DO $do$
 BEGIN
-    IF '${syncguard_fence_source}' NOT IN ('counter', 'clock') THEN
+    IF NOT pg_catalog.pg_type_is_visible('pg_catalog.text'::pg_catalog.regtype) THEN
+        RAISE EXCEPTION 'The search path finds another type TEXT in front of that of PostgreSQL'
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Put pg_catalog first in the search path.';
+    END IF;
+    IF '${syncguard_fence_source}' OPERATOR(pg_catalog.<>) 'counter'
+        AND '${syncguard_fence_source}' OPERATOR(pg_catalog.<>) 'clock'
+    THEN
         RAISE EXCEPTION 'syncguard_fence_source has to be counter or clock, not ${syncguard_fence_source}'
         USING ERRCODE = 'invalid_parameter_value';
-    ELSIF '${syncguard_fence_source}' = 'counter' AND EXISTS (
-        SELECT FROM pg_proc
-        WHERE oid = to_regprocedure('${syncguard_locks}_fence_source()') AND prosrc LIKE '%''clock''%'
+    ELSIF '${syncguard_fence_source}' OPERATOR(pg_catalog.=) 'counter' AND EXISTS (
+        SELECT FROM pg_catalog.pg_proc
+        WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure('${syncguard_locks}_fence_source()')
+            AND prosrc OPERATOR(pg_catalog.~~) '%''clock''%'
     ) THEN
         RAISE EXCEPTION 'The fences of ${syncguard_locks} come from the clock and cannot come from counters again'
         USING ERRCODE = 'invalid_parameter_value',
@@ -43,8 +56,8 @@ $do$;
 
 -- One row per exclusive lease.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks} (
-    key            TEXT COLLATE "C" PRIMARY KEY,
-    lock_id        TEXT COLLATE "C" NOT NULL UNIQUE,
+    key            TEXT COLLATE pg_catalog."C" PRIMARY KEY,
+    lock_id        TEXT COLLATE pg_catalog."C" NOT NULL UNIQUE,
     expires_at_ms  BIGINT NOT NULL,
     acquired_at_ms BIGINT NOT NULL,
     fence          TEXT NOT NULL,
@@ -54,8 +67,8 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks} (
 
 -- One row per shared lease.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks}_shared (
-    lock_id        TEXT COLLATE "C" PRIMARY KEY,
-    key            TEXT COLLATE "C" NOT NULL,
+    lock_id        TEXT COLLATE pg_catalog."C" PRIMARY KEY,
+    key            TEXT COLLATE pg_catalog."C" NOT NULL,
     expires_at_ms  BIGINT NOT NULL,
     acquired_at_ms BIGINT NOT NULL,
     fence          TEXT NOT NULL,
@@ -68,8 +81,8 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks}_shared (
 -- the process polls. With hand_over, a release may grant the key to the entry for ttl_ms; that message carries the
 -- secret, because every user may notify.
 CREATE TABLE IF NOT EXISTS ${syncguard_locks}_waiters (
-    lock_id       TEXT COLLATE "C" PRIMARY KEY,
-    key           TEXT COLLATE "C" NOT NULL,
+    lock_id       TEXT COLLATE pg_catalog."C" PRIMARY KEY,
+    key           TEXT COLLATE pg_catalog."C" NOT NULL,
     arrival       BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY,
     arrived_at_ms BIGINT NOT NULL,
     shared        BOOLEAN NOT NULL,
@@ -85,7 +98,7 @@ CREATE TABLE IF NOT EXISTS ${syncguard_locks}_waiters (
 -- One row per key that was ever locked; it is also the key's serialising row. NEVER delete one by hand: a fence that is
 -- used twice protects nothing. Only _forget does, with fences by the clock: a key without leases and queue entries.
 CREATE TABLE IF NOT EXISTS ${syncguard_fence_counters} (
-    fence_key TEXT COLLATE "C" PRIMARY KEY,
+    fence_key TEXT COLLATE pg_catalog."C" PRIMARY KEY,
     fence     BIGINT NOT NULL DEFAULT 0,
     key_debug TEXT
 ) WITH (fillfactor = 70);
@@ -96,7 +109,7 @@ DECLARE
     "Wanted" RECORD;
 BEGIN
     FOR "Wanted" IN
-        SELECT w.table_name::regclass AS table_name, w.columns, w.names
+        SELECT w.table_name::pg_catalog.regclass AS table_name, w.columns, w.names
         FROM (VALUES
             ('${syncguard_locks}', 'expires_at_ms', ARRAY['expires_at_ms']),
             ('${syncguard_locks}_shared', 'expires_at_ms', ARRAY['expires_at_ms']),
@@ -105,14 +118,15 @@ BEGIN
         ) AS w (table_name, columns, names)
     LOOP
         IF NOT EXISTS (
-            SELECT FROM pg_index i
-            WHERE i.indrelid = "Wanted".table_name AND "Wanted".names = ARRAY(
-                SELECT a.attname::TEXT FROM unnest(i.indkey) WITH ORDINALITY AS k (attnum, position)
-                JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+            SELECT FROM pg_catalog.pg_index i
+            WHERE i.indrelid OPERATOR(pg_catalog.=) "Wanted".table_name AND "Wanted".names OPERATOR(pg_catalog.=) ARRAY(
+                SELECT a.attname::TEXT FROM pg_catalog.unnest(i.indkey) WITH ORDINALITY AS k (attnum, position)
+                JOIN pg_catalog.pg_attribute a
+                    ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) k.attnum
                 ORDER BY k.position
             )
         ) THEN
-            EXECUTE format('CREATE INDEX ON %s (%s)', "Wanted".table_name, "Wanted".columns);
+            EXECUTE pg_catalog.format('CREATE INDEX ON %s (%s)', "Wanted".table_name, "Wanted".columns);
         END IF;
     END LOOP;
 END
@@ -133,7 +147,7 @@ $function$;
 -- A fence as leases store it.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_text(p_fence BIGINT) RETURNS TEXT
 LANGUAGE sql STABLE AS $function$
-    SELECT lpad(p_fence::TEXT, 15, '0')
+    SELECT pg_catalog.lpad(p_fence::TEXT, 15, '0')
 $function$;
 
 -- The fence key of a key. PostgreSQL keeps a key as it is: a key has at most 512 bytes, and an index takes 2700.
@@ -145,7 +159,7 @@ $function$;
 -- The key of a fence key.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_key_of_fence(p_fence_key TEXT) RETURNS TEXT
 LANGUAGE sql STABLE AS $function$
-    SELECT substr(p_fence_key, 1 + length(${syncguard_locks}_fence_key('')))
+    SELECT pg_catalog.substr(p_fence_key, 1 + pg_catalog.length(${syncguard_locks}_fence_key(''::TEXT)))
 $function$;
 
 -- The table of fence counters that these functions use. The library compares it with its own setting at the start.
@@ -161,11 +175,13 @@ LANGUAGE sql STABLE AS $function$
 $function$;
 
 -- The fence after this one. By the clock it is at least a hundred times its milliseconds, so it is also larger than the
--- fences that a lost counter has given. Every fence is drawn by this function.
+-- fences that a lost counter has given. The clock alone gives no larger fence than 810000000000000, in the year 2226: a
+-- clock that stood far in the future leaves fences for the time when it is right again. Every fence is drawn by this
+-- function.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_fence_after(p_fence BIGINT, p_now_ms BIGINT) RETURNS BIGINT
 LANGUAGE sql STABLE AS $function$
     SELECT CASE ${syncguard_locks}_fence_source()
-               WHEN 'clock' THEN greatest(p_fence + 1, least(p_now_ms * 100, ${syncguard_locks}_last_fence()))
+               WHEN 'clock' THEN greatest(p_fence + 1, least(p_now_ms * 100, 810000000000000))
                ELSE p_fence + 1
            END
 $function$;
@@ -174,7 +190,7 @@ $function$;
 -- transaction.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_now() RETURNS BIGINT
 LANGUAGE sql VOLATILE AS $function$
-    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::BIGINT
+    SELECT pg_catalog.floor(extract(epoch FROM pg_catalog.clock_timestamp())::NUMERIC * 1000::NUMERIC)::BIGINT
 $function$;
 
 -- Whether a lease with this expiry is live at this time.
@@ -251,7 +267,9 @@ LANGUAGE plpgsql AS $function$
 BEGIN
     RETURN ARRAY(
         SELECT ${syncguard_locks}_key_of_fence(c.fence_key) FROM ${syncguard_fence_counters} c
-        WHERE c.fence_key = ANY (ARRAY(SELECT ${syncguard_locks}_fence_key(k.key) FROM unnest(p_keys) AS k (key)))
+        WHERE c.fence_key = ANY (ARRAY(
+            SELECT ${syncguard_locks}_fence_key(k.key) FROM pg_catalog.unnest(p_keys) AS k (key)
+        ))
         ORDER BY c.fence_key
         FOR NO KEY UPDATE SKIP LOCKED
     );
@@ -340,7 +358,7 @@ BEGIN
         -- Any remaining reader blocks: it may be committing, or being extended.
         v_pinned := EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = p_key);
     END IF;
-    RETURN CASE WHEN v_pinned THEN 50 + floor(random() * 50) ELSE 0 END;
+    RETURN CASE WHEN v_pinned THEN 50 + pg_catalog.floor(pg_catalog.random() * 50::DOUBLE PRECISION)::BIGINT ELSE 0 END;
 END
 $function$;
 
@@ -362,7 +380,8 @@ BEGIN
     -- the key is still free. Both statements wait for a grant under way.
     IF FOUND AND v_seen IS NULL THEN
         INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-        VALUES (${syncguard_locks}_fence_key(p_key), ${syncguard_locks}_fence_after(0, ${syncguard_locks}_now()), p_key)
+        VALUES (${syncguard_locks}_fence_key(p_key),
+                ${syncguard_locks}_fence_after(0::BIGINT, ${syncguard_locks}_now()), p_key)
         ON CONFLICT (fence_key) DO NOTHING
         RETURNING c.fence INTO v_fence;
     ELSIF FOUND THEN
@@ -389,7 +408,8 @@ BEGIN
     IF NOT FOUND THEN
         -- The counter is at its end; or _forget has deleted it, and another request may create it at the same time.
         INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-        VALUES (${syncguard_locks}_fence_key(p_key), ${syncguard_locks}_fence_after(0, ${syncguard_locks}_now()), p_key)
+        VALUES (${syncguard_locks}_fence_key(p_key),
+                ${syncguard_locks}_fence_after(0::BIGINT, ${syncguard_locks}_now()), p_key)
         ON CONFLICT (fence_key) DO UPDATE
         SET fence = ${syncguard_locks}_fence_after(c.fence, ${syncguard_locks}_now())
         WHERE c.fence < ${syncguard_locks}_last_fence()
@@ -480,7 +500,7 @@ BEGIN
             UPDATE ${syncguard_fence_counters} c SET fence = c.fence - 1
             WHERE c.fence_key = ${syncguard_locks}_fence_key(p_key);
             granted_fence := NULL;
-            PERFORM set_config('synchronous_commit', 'off', true);
+            PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
         END IF;
         RETURN;
     END IF;
@@ -524,7 +544,7 @@ BEGIN
         WHERE NOT EXISTS (SELECT FROM ${syncguard_locks}_shared s WHERE s.key = r.key OFFSET 0)
             AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = r.key OFFSET 0)
         -- Two batches that insert the same counters in different orders could deadlock.
-        ORDER BY r.key COLLATE "C"
+        ORDER BY r.key COLLATE pg_catalog."C"
     ), "Locked" AS MATERIALIZED (
         -- The proof of _fence_if_free: a row that is locked with the fence of the look belongs to a key that is still
         -- free. A subquery for each key, because a join could read the whole table.
@@ -541,7 +561,7 @@ BEGIN
         RETURNING c.fence_key
     ), "NewCounter" AS (
         INSERT INTO ${syncguard_fence_counters} AS c (fence_key, fence, key_debug)
-        SELECT k.fence_key, ${syncguard_locks}_fence_after(0, v_now), k.key FROM "Look" k
+        SELECT k.fence_key, ${syncguard_locks}_fence_after(0::BIGINT, v_now), k.key FROM "Look" k
         WHERE k.expires_at_ms IS NULL AND k.fence IS NULL
         ON CONFLICT (fence_key) DO NOTHING
         RETURNING c.fence_key
@@ -611,11 +631,11 @@ DECLARE
     v_locked TEXT[];
     v_now    BIGINT := ${syncguard_locks}_now();
 BEGIN
-    IF cardinality(v_free) = 0 THEN
+    IF pg_catalog.cardinality(v_free) = 0 THEN
         RETURN;
     END IF;
     v_locked := ${syncguard_locks}_lock_keys(
-        ARRAY(SELECT DISTINCT p_keys[f.position] FROM unnest(v_free) AS f (position)));
+        ARRAY(SELECT DISTINCT p_keys[f.position] FROM pg_catalog.unnest(v_free) AS f (position)));
     -- Another request may have been granted a key, or have queued for it, since the first look.
     v_free := ${syncguard_locks}_free_readers(p_keys, p_lock_ids);
 
@@ -631,7 +651,7 @@ BEGIN
             SELECT count(*) FROM "Free" f WHERE f.fence_key = c.fence_key
         )
         WHERE c.fence_key = ANY (ARRAY(SELECT f.fence_key FROM "Free" f GROUP BY f.fence_key))
-            AND ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + cardinality(p_keys)
+            AND ${syncguard_locks}_fence_after(c.fence, v_now) - 1 + pg_catalog.cardinality(p_keys)
                 <= ${syncguard_locks}_last_fence()
         RETURNING c.fence_key, c.fence
     ), "Granted" AS MATERIALIZED (
@@ -734,7 +754,7 @@ BEGIN
     END IF;
 
     -- A refusal is not worth waiting for the disk.
-    PERFORM set_config('synchronous_commit', 'off', true);
+    PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
     DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = p_lock_id RETURNING w.arrival INTO v_arrival;
     IF FOUND THEN
         -- Nothing else wakes the waiters behind it, which may be in front now.
@@ -799,7 +819,7 @@ BEGIN
     END IF;
 
     -- A queue entry that is lost in a crash costs fairness only: it need not be durable.
-    PERFORM set_config('synchronous_commit', 'off', true);
+    PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
     v_expires := "Attempt".now_ms + p_waiter_ttl_ms;
     IF "Attempt".own_arrival IS NULL THEN
         -- A lapsed entry is lost: its number would let the waiter pass those that arrived since.
@@ -857,7 +877,8 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_next(p_key TEXT) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
-    PERFORM pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_queue_front(p_key) f WHERE f.can_go_on;
+    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_queue_front(p_key) f
+    WHERE f.can_go_on;
 END
 $function$;
 
@@ -867,7 +888,7 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_behind(p_key TEXT, p_arrival BIGINT, p_shared BOOLEAN) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
-    PERFORM pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_queue_front(p_key) f
+    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_queue_front(p_key) f
     WHERE f.can_go_on OR f.arrival > p_arrival AND (NOT p_shared OR f.is_next AND NOT f.shared);
 END
 $function$;
@@ -877,7 +898,7 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_wake_front(p_key TEXT) RETURNS VOID
 LANGUAGE plpgsql AS $function$
 BEGIN
-    PERFORM pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_queue_front(p_key) f;
+    PERFORM pg_catalog.pg_notify(f.channel, f.waiter::TEXT) FROM ${syncguard_locks}_queue_front(p_key) f;
 END
 $function$;
 
@@ -894,7 +915,7 @@ DECLARE
     v_keys    TEXT[];
 BEGIN
     -- A renewal that is lost in a crash costs fairness only.
-    PERFORM set_config('synchronous_commit', 'off', true);
+    PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
 
     -- A lapsed entry is lost: others may have passed it. SKIP LOCKED, so that one locked entry does not delay all
     -- others of the process, which would lapse.
@@ -907,7 +928,8 @@ BEGIN
         ))
         RETURNING w.lock_id, w.key
     )
-    SELECT array_agg(r.lock_id), array_agg(DISTINCT r.key) INTO v_renewed, v_keys FROM "Renewed" r;
+    SELECT pg_catalog.array_agg(r.lock_id), pg_catalog.array_agg(DISTINCT r.key) INTO v_renewed, v_keys
+    FROM "Renewed" r;
 
     v_now := ${syncguard_locks}_now();
     RETURN QUERY
@@ -923,7 +945,7 @@ BEGIN
                     WHERE l.key = k.key AND ${syncguard_locks}_is_live(l.expires_at_ms, v_now)) AS exclusive_until,
                    (SELECT min(s.expires_at_ms) FROM ${syncguard_locks}_shared s
                     WHERE s.key = k.key AND ${syncguard_locks}_is_live(s.expires_at_ms, v_now)) AS shared_until
-            FROM unnest(v_keys) AS k (key) OFFSET 0
+            FROM pg_catalog.unnest(v_keys) AS k (key) OFFSET 0
         ) AS k, LATERAL (
             SELECT w.* FROM ${syncguard_locks}_waiters w WHERE w.key = k.key AND w.expires_at_ms > v_now OFFSET 0
         ) AS q
@@ -931,7 +953,7 @@ BEGIN
     )
     SELECT q.lock_id, coalesce(least(q.leases, q.writers, q.everybody) - v_now, 0) FROM "Queue" q
     -- IS TRUE makes it a lookup in a hash table. A join, planned for few rows, would compare each entry with each.
-    WHERE (q.lock_id IN (SELECT r.lock_id FROM unnest(v_renewed) AS r (lock_id))) IS TRUE;
+    WHERE (q.lock_id IN (SELECT r.lock_id FROM pg_catalog.unnest(v_renewed) AS r (lock_id))) IS TRUE;
 END
 $function$;
 
@@ -945,7 +967,7 @@ LANGUAGE plpgsql AS $function$
 DECLARE
     -- A release that is lost in a crash costs one ttl, so it need not be durable. Every later grant is flushed together
     -- with it, because the log is written in order.
-    v_commits TEXT := set_config('synchronous_commit', 'off', true);
+    v_commits TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
     v_key     TEXT;
     v_arrival BIGINT;
     v_shared  BOOLEAN;
@@ -1007,7 +1029,7 @@ SET plan_cache_mode = force_generic_plan
 AS $function$
 DECLARE
     -- As in _remove.
-    v_commits  TEXT := set_config('synchronous_commit', 'off', true);
+    v_commits  TEXT := pg_catalog.set_config('synchronous_commit', 'off', true);
     v_keys     TEXT[];
     v_released BIGINT;
 BEGIN
@@ -1024,18 +1046,18 @@ BEGIN
     DELETE FROM ${syncguard_locks} l WHERE l.key = ANY (ARRAY(
         SELECT s.key FROM ${syncguard_locks} s
         WHERE s.lock_id = ANY (p_lock_ids)
-            AND (s.key IN (SELECT k.key FROM unnest(v_keys) AS k (key))) IS TRUE
+            AND (s.key IN (SELECT k.key FROM pg_catalog.unnest(v_keys) AS k (key))) IS TRUE
             AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
             AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = s.key OFFSET 0)
         FOR UPDATE SKIP LOCKED
     )) RETURNING l.lock_id;
     GET DIAGNOSTICS v_released = ROW_COUNT;
-    IF v_released < cardinality(v_keys) THEN
+    IF v_released < pg_catalog.cardinality(v_keys) THEN
         RETURN QUERY
         DELETE FROM ${syncguard_locks}_shared l WHERE l.lock_id = ANY (ARRAY(
             SELECT s.lock_id FROM ${syncguard_locks}_shared s
             WHERE s.lock_id = ANY (p_lock_ids)
-                AND (s.key IN (SELECT k.key FROM unnest(v_keys) AS k (key))) IS TRUE
+                AND (s.key IN (SELECT k.key FROM pg_catalog.unnest(v_keys) AS k (key))) IS TRUE
                 AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
                 AND NOT EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = s.key OFFSET 0)
             FOR UPDATE SKIP LOCKED
@@ -1070,7 +1092,7 @@ LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 AS $function$
 DECLARE
-    v_durable TEXT := current_setting('synchronous_commit');
+    v_durable TEXT := pg_catalog.current_setting('synchronous_commit');
     v_key     TEXT;
     v_first   BIGINT; -- the first waiter
     "Removed" RECORD;
@@ -1107,14 +1129,14 @@ BEGIN
         FROM "Entry" e, "Counter" c
         RETURNING acquired_at_ms, expires_at_ms
     )
-    SELECT e.channel, concat_ws(' ', e.waiter, e.secret, c.fence, l.acquired_at_ms, l.expires_at_ms)
+    SELECT e.channel, pg_catalog.concat_ws(' ', e.waiter, e.secret, c.fence, l.acquired_at_ms, l.expires_at_ms)
     INTO channel, message
     FROM "Entry" e, "Counter" c, "Lease" l;
     IF message IS NULL THEN
         PERFORM ${syncguard_locks}_wake_next(v_key);
     ELSE
         -- A grant is durable before it is reported.
-        v_durable := set_config('synchronous_commit', v_durable, true);
+        v_durable := pg_catalog.set_config('synchronous_commit', v_durable, true);
     END IF;
 END
 $function$;
@@ -1130,8 +1152,8 @@ BEGIN
     outcome := "Released".outcome;
     IF "Released".channel IS NOT NULL THEN
         COMMIT;
-        PERFORM set_config('synchronous_commit', 'off', true);
-        PERFORM pg_notify("Released".channel, "Released".message);
+        PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
+        PERFORM pg_catalog.pg_notify("Released".channel, "Released".message);
     END IF;
 END
 $procedure$;
@@ -1144,7 +1166,7 @@ DECLARE
     "Left" RECORD;
     v_left TEXT[] := '{}';
 BEGIN
-    PERFORM set_config('synchronous_commit', 'off', true);
+    PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
 
     -- All serialising rows first, in the order of their keys: two of these calls in different orders could deadlock.
     PERFORM 1 FROM ${syncguard_fence_counters} c
@@ -1164,17 +1186,18 @@ BEGIN
             DELETE FROM ${syncguard_locks}_waiters w WHERE w.lock_id = ANY (p_lock_ids)
             RETURNING w.key, w.lock_id, w.arrival, w.shared
         )
-        SELECT d.key, min(d.arrival) AS arrival, bool_and(d.shared) AS shared, array_agg(d.lock_id) AS lock_ids
+        SELECT d.key, min(d.arrival) AS arrival, bool_and(d.shared) AS shared,
+               pg_catalog.array_agg(d.lock_id) AS lock_ids
         FROM "Deleted" d GROUP BY d.key
     LOOP
-        v_left := v_left || "Left".lock_ids;
+        v_left := v_left OPERATOR(pg_catalog.||) "Left".lock_ids;
         PERFORM ${syncguard_locks}_wake_behind("Left".key, "Left".arrival, "Left".shared);
     END LOOP;
 
     -- The others, and entries that have become leases since the first look.
     RETURN QUERY
     SELECT CASE WHEN r.lock_id = ANY (v_left) THEN 'left' ELSE ${syncguard_locks}_release(r.lock_id) END
-    FROM unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
+    FROM pg_catalog.unnest(p_lock_ids) WITH ORDINALITY AS r (lock_id, position)
     ORDER BY r.position;
 END
 $function$;
@@ -1276,7 +1299,7 @@ DECLARE
         WHERE l.expires_at_ms > v_now + w.ttl_ms
     );
 BEGIN
-    IF v_keys = '{}' THEN
+    IF v_keys OPERATOR(pg_catalog.=) '{}' THEN
         RETURN v_keys;
     END IF;
     -- The row first: a request that is about to queue would learn the old expiry, and no wake-up would bring the new
@@ -1301,7 +1324,7 @@ BEGIN
     v_locked := ARRAY(
         SELECT l.lock_id FROM ${syncguard_locks} l WHERE l.lock_id = ANY (p_lock_ids)
         ORDER BY l.lock_id FOR NO KEY UPDATE SKIP LOCKED
-    ) || ARRAY(
+    ) OPERATOR(pg_catalog.||) ARRAY(
         SELECT l.lock_id FROM ${syncguard_locks}_shared l WHERE l.lock_id = ANY (p_lock_ids)
         ORDER BY l.lock_id FOR NO KEY UPDATE SKIP LOCKED
     );
@@ -1338,8 +1361,8 @@ BEGIN
     ) AS l ON true
     ORDER BY w.position;
 
-    IF v_shortened <> '{}' THEN
-        PERFORM ${syncguard_locks}_wake_front(k.key) FROM unnest(v_shortened) AS k (key)
+    IF v_shortened OPERATOR(pg_catalog.<>) '{}' THEN
+        PERFORM ${syncguard_locks}_wake_front(k.key) FROM pg_catalog.unnest(v_shortened) AS k (key)
         WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key OFFSET 0);
     END IF;
 END
@@ -1406,7 +1429,7 @@ DECLARE
     v_shared INTEGER;
 BEGIN
     -- A cleanup that is lost in a crash is repeated by the next one.
-    PERFORM set_config('synchronous_commit', 'off', true);
+    PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
 
     -- The serialising rows first: an acquire request for one of these keys waits for this short transaction, and is not
     -- refused by a row that is being deleted. Rows in use are skipped.
@@ -1427,7 +1450,7 @@ BEGIN
     GET DIAGNOSTICS v_shared = ROW_COUNT;
 
     -- Deletes lapsed queue entries, too, and wakes waiters behind them and waiters for the deleted leases.
-    PERFORM ${syncguard_locks}_wake_next(k.key) FROM unnest(v_keys) AS k (key)
+    PERFORM ${syncguard_locks}_wake_next(k.key) FROM pg_catalog.unnest(v_keys) AS k (key)
     WHERE EXISTS (SELECT FROM ${syncguard_locks}_waiters w WHERE w.key = k.key OFFSET 0);
     RETURN v_swept + v_shared;
 END
@@ -1458,15 +1481,16 @@ $function$;
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_forget(p_after TEXT, p_retention_ms BIGINT) RETURNS TEXT
 LANGUAGE plpgsql AS $function$
 DECLARE
-    -- A fence is at least a hundred times the milliseconds of the clock when it was drawn.
-    v_fence BIGINT := (${syncguard_locks}_now() - p_retention_ms) * 100;
+    -- A fence is at least a hundred times the milliseconds of the clock when it was drawn, or the last that the clock
+    -- gives: behind that one, the counter alone makes fences grow.
+    v_fence BIGINT := least((${syncguard_locks}_now() - p_retention_ms) * 100, 810000000000000);
     v_page  TEXT[];
     v_idle  TEXT[];
 BEGIN
     IF ${syncguard_locks}_fence_source() <> 'clock' THEN
         RETURN NULL;
     END IF;
-    PERFORM set_config('synchronous_commit', 'off', true);
+    PERFORM pg_catalog.set_config('synchronous_commit', 'off', true);
 
     v_page := ARRAY(
         SELECT c.fence_key FROM ${syncguard_fence_counters} c WHERE c.fence_key > p_after
@@ -1474,7 +1498,7 @@ BEGIN
     );
     -- The first look takes no lock: most counters are not idle.
     v_idle := ${syncguard_locks}_idle_counters(v_page, v_fence);
-    IF v_idle <> '{}' THEN
+    IF v_idle OPERATOR(pg_catalog.<>) '{}' THEN
         -- Of key strength, so that nothing changes the keys until the commit. Rows in use are skipped.
         v_idle := ARRAY(
             SELECT c.fence_key FROM ${syncguard_fence_counters} c WHERE c.fence_key = ANY (v_idle)
@@ -1486,7 +1510,7 @@ BEGIN
         v_idle := ${syncguard_locks}_idle_counters(v_idle, v_fence);
         DELETE FROM ${syncguard_fence_counters} c WHERE c.fence_key = ANY (v_idle);
     END IF;
-    RETURN v_page[cardinality(v_page)];
+    RETURN v_page[pg_catalog.cardinality(v_page)];
 END
 $function$;
 
@@ -1497,7 +1521,7 @@ LANGUAGE plpgsql AS $function$
 BEGIN
     RETURN NEXT p_xmax;
     BEGIN
-        RETURN QUERY SELECT m.xid FROM pg_get_multixact_members(p_xmax) m;
+        RETURN QUERY SELECT m.xid FROM pg_catalog.pg_get_multixact_members(p_xmax) m;
     EXCEPTION
         WHEN OTHERS THEN
             NULL; -- There is no such multixact.
@@ -1509,5 +1533,5 @@ $function$;
 -- when the library needs something new.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER
 LANGUAGE sql IMMUTABLE AS $function$
-    SELECT 1
+    SELECT 2
 $function$;

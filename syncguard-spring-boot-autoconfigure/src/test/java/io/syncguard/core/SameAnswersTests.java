@@ -4,10 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.postgres.PostgresStoppedStore;
 import io.syncguard.redis.RedisStoppedStore;
+import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -20,6 +26,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SameAnswersTests {
 
     private static final long SEED = Long.getLong("syncguard.answers.seed", new Random().nextInt(Integer.MAX_VALUE));
+
+    private static final long LAST_BY_CLOCK = 810_000_000_000_000L;
 
     static Stream<Arguments> stores() {
         return Stream.of(
@@ -49,6 +57,37 @@ class SameAnswersTests {
 
         assertThat(withoutFences(answers(newStore.apply(FenceSource.CLOCK), written)))
                 .isEqualTo(withoutFences(written));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("stores")
+    void a_clock_that_stood_far_in_the_future_leaves_fences(String name, Function<FenceSource, StoppedStore> newStore) {
+        Duration far = Duration.ofDays(365 * 400);
+        try (StoppedStore store = newStore.apply(FenceSource.CLOCK)) {
+            LockBackend backend = store.newBackend();
+            long before = fence(backend, "k");
+            store.moveClock(far);
+            List<Long> meanwhile = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                meanwhile.add(fence(backend, "k"));
+                store.moveClock(Duration.ofMillis(1));
+            }
+            store.moveClock(far.negated());
+
+            assertThat(meanwhile)
+                    .containsExactly(LAST_BY_CLOCK, LAST_BY_CLOCK + 1, LAST_BY_CLOCK + 2);
+            assertThat(fence(backend, "k")).isEqualTo(LAST_BY_CLOCK + 3);
+            assertThat(fence(backend, "another")).isBetween(before, before + 1000);
+            backend.close();
+        }
+    }
+
+    /** Of a grant that is released. */
+    private static long fence(LockBackend backend, String key) {
+        String lockId = backend.lockIdFor(key, "x".repeat(22));
+        AcquireResult result = backend.acquire(AcquireRequests.exclusive(key, lockId, Duration.ofMinutes(1), "test"));
+        assertThat(backend.release(lockId)).isEqualTo(ReleaseResult.RELEASED);
+        return ((AcquireResult.Granted) result).fence().value();
     }
 
     private static void assertReplays(String file, StoppedStore newStore) throws IOException {

@@ -42,9 +42,11 @@ class PostgresClockFencesTests {
         "179999999999999, 1800000000000, 180000000000000",
         "180000000000000, 1800000000000, 180000000000001",
         "200000000000000, 1800000000000, 200000000000001",
-        "0, 8999999999999, 899999999999900",
-        "0, 9000000000000, 900000000000000",
-        "0, 9000000000001, 900000000000000",
+        "0, 8099999999999, 809999999999900",
+        "0, 8100000000000, 810000000000000",
+        "0, 8100000000001, 810000000000000",
+        "0, 9900000000000, 810000000000000",
+        "810000000000000, 9900000000000, 810000000000001",
         "899999999999999, 9900000000000, 900000000000000"
     })
     void the_next_fence_is_that_of_the_clock_or_the_one_behind_the_last_and_has_fifteen_digits(
@@ -98,21 +100,21 @@ class PostgresClockFencesTests {
     }
 
     @Test
-    void readers_for_whom_the_clock_leaves_too_few_fences_get_none() {
+    void readers_for_whom_the_counter_has_too_few_fences_get_none() {
         race.grant(MINE);
         race.backend.release(MINE);
-        race.jdbc.queryForObject("SELECT setval('test_clock', 9000000000000)", Long.class);
+        drawnUpTo(Fence.MAX_VALUE - 1);
 
         assertThat(batches.acquire(reader("a"), reader("b"))).containsOnlyNulls();
 
-        assertThat(race.counter()).isEqualTo(180_000_000_000_000L);
+        assertThat(race.counter()).isEqualTo(Fence.MAX_VALUE - 1);
     }
 
     @Test
-    void behind_the_last_fence_of_the_clock_there_is_none() {
-        race.jdbc.queryForObject("SELECT setval('test_clock', 9500000000000)", Long.class);
-        assertThat(race.grant(MINE).fence()).isEqualTo(new Fence(Fence.MAX_VALUE));
+    void behind_the_last_fence_there_is_none() {
+        race.grant(MINE);
         race.backend.release(MINE);
+        drawnUpTo(Fence.MAX_VALUE);
 
         assertThatExceptionOfType(LockBackendException.class)
                 .isThrownBy(() -> race.grant(THEIRS))
@@ -133,6 +135,23 @@ class PostgresClockFencesTests {
         assertThat(givenBack).isGreaterThanOrEqualTo(last).isLessThan(race.now() * 100);
         race.commitOther();
         assertThat(race.grant(THEIRS).fence().value()).isEqualTo(race.now() * 100);
+    }
+
+    /** The clock would give a fence that is given already. */
+    @Test
+    void a_counter_that_the_clock_no_longer_makes_grow_is_never_forgotten() {
+        race.jdbc.queryForObject("SELECT setval('test_clock', 9500000000000)", Long.class);
+        race.grant(MINE);
+        race.backend.release(MINE);
+        race.moveClock(Duration.ofDays(400));
+
+        race.forget();
+
+        assertThat(race.counter()).isEqualTo(810_000_000_000_000L);
+    }
+
+    private void drawnUpTo(long fence) {
+        race.jdbc.update("UPDATE syncguard_fence_counters SET fence = ?", fence);
     }
 
     private static AcquireRequest request(String key, String caller) {

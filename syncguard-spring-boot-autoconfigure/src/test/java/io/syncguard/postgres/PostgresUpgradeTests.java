@@ -198,9 +198,9 @@ class PostgresUpgradeTests {
     }
 
     private static String older(String script) {
-        String version = "SELECT 1\n$function$;";
+        String version = "SELECT 2\n$function$;";
         assertThat(script).as("the end of the script").containsOnlyOnce(version);
-        return script.replace(version, "SELECT 0\n$function$;");
+        return script.replace(version, "SELECT 1\n$function$;");
     }
 
     private static String read(String path) {
