@@ -25,7 +25,7 @@ public final class FenceSchema {
     /** The file: a repeatable migration of Flyway. */
     private static final String SCRIPT = "/R__syncguard_fences.sql";
 
-    private static final String LOOK = "SELECT resource, fence FROM ${syncguard_fences} WHERE 1 = 0";
+    private static final String LOOK = "SELECT resource, fence FROM ${syncguard_fences} WHERE 1 IS NULL";
 
     private final DataSource dataSource;
     private final FenceTable table;

@@ -28,11 +28,11 @@ final class AcquireStatement {
     private static final String ACQUIRE = """
             SELECT granted_fence, granted_at_ms, granted_until_ms, time_left_ms, held_by, held_since_ms, held_by_others,
                    held_lapsed
-            FROM ${syncguard_locks}_acquire(?, ?, ?, ?, ?)
+            FROM ${syncguard_locks}_acquire(?::TEXT, ?, ?::TEXT, ?, ?::TEXT)
             """;
 
-    private static final String ACQUIRE_OR_QUEUE =
-            ACQUIRE.replace("_acquire(?, ?, ?, ?, ?)", "_acquire_queue(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    private static final String ACQUIRE_OR_QUEUE = ACQUIRE.replace("_acquire(", "_acquire_queue(")
+            .replace("?::TEXT)", "?::TEXT, ?, ?, ?, ?, ?::TEXT, ?::TEXT)");
 
     private static final String ACQUIRE_OR_LEAVE = ACQUIRE.replace("_acquire(", "_acquire_leave(");
 

@@ -17,12 +17,12 @@ final class BlockersStatement {
     /** A row names the transaction that locks it last. A prepared transaction has no session, and the number 0. */
     private static final String BLOCKERS = """
             WITH "Rows" AS (
-                SELECT l.xmax AS locker FROM ${syncguard_locks} l WHERE l.key = ?
+                SELECT l.xmax AS locker FROM ${syncguard_locks} l WHERE l.key = ?::TEXT
                 UNION
-                SELECT s.xmax FROM ${syncguard_locks}_shared s WHERE s.key = ?
+                SELECT s.xmax FROM ${syncguard_locks}_shared s WHERE s.key = ?::TEXT
                 UNION
                 SELECT c.xmax FROM ${syncguard_fence_counters} c
-                WHERE c.fence_key = ${syncguard_locks}_fence_key(?)
+                WHERE c.fence_key = ${syncguard_locks}_fence_key(?::TEXT)
             ), "Lockers" AS (
                 SELECT DISTINCT coalesce(k.pid, 0) AS pid, k.transactionid
                 FROM "Rows" r, LATERAL ${syncguard_locks}_lockers(r.locker) AS m (xid), pg_locks k

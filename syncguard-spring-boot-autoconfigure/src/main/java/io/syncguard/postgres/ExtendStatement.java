@@ -22,7 +22,7 @@ final class ExtendStatement {
 
     private static final String ROTATE = """
             SELECT outcome, rotated_until_ms, rotated_fence
-            FROM ${syncguard_locks}_rotate(?, ?)
+            FROM ${syncguard_locks}_rotate(?::TEXT, ?)
             """;
 
     private final String extend;

@@ -17,13 +17,14 @@ final class InstalledSchema {
     private static final int VERSION = 2;
 
     private static final String IS_COMPLETE = """
-            SELECT to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL AND to_regclass(?) IS NOT NULL
-                AND to_regclass(?) IS NOT NULL AND to_regprocedure(?) IS NOT NULL
+            SELECT pg_catalog.to_regclass(?) IS NOT NULL AND pg_catalog.to_regclass(?) IS NOT NULL
+                AND pg_catalog.to_regclass(?) IS NOT NULL AND pg_catalog.to_regclass(?) IS NOT NULL
+                AND pg_catalog.to_regprocedure(?) IS NOT NULL
             """;
 
     /** By its exact signature: an overload of a name hides all functions of that name from to_regproc. */
     private static final String BODY = """
-            SELECT prosrc FROM pg_proc WHERE oid = to_regprocedure(?)
+            SELECT prosrc FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure(?)
             """;
 
     /** The body of a function that selects one text. It is read and not called: a role may lack the privilege. */

@@ -57,10 +57,10 @@ final class ListStatement {
     private final String status;
 
     ListStatement(PostgresTables tables) {
-        this.list = tables.fill(LIST.formatted("l.key > ?"));
+        this.list = tables.fill(LIST.formatted("l.key > ?::TEXT"));
         // Two bounds, because starts_with() would read all keys behind the prefix.
-        this.listByPrefix = tables.fill(LIST.formatted("l.key > ? AND l.key >= ? AND l.key < ?"));
-        this.status = tables.fill(LIST.formatted("l.key = ?"));
+        this.listByPrefix = tables.fill(LIST.formatted("l.key > ?::TEXT AND l.key >= ?::TEXT AND l.key < ?::TEXT"));
+        this.status = tables.fill(LIST.formatted("l.key = ?::TEXT"));
     }
 
     LockPage list(PostgresConnections connections, LockQuery query) {

@@ -14,23 +14,23 @@ final class LookupStatement {
 
     private static final String IS_LOCKED = """
             SELECT ${syncguard_locks}_is_live(greatest(
-                (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.key = ?),
-                (SELECT max(s.expires_at_ms) FROM ${syncguard_locks}_shared s WHERE s.key = ?)
+                (SELECT l.expires_at_ms FROM ${syncguard_locks} l WHERE l.key = ?::TEXT),
+                (SELECT max(s.expires_at_ms) FROM ${syncguard_locks}_shared s WHERE s.key = ?::TEXT)
             ), ${syncguard_locks}_now())
             """;
 
     private static final String LOOKUP = """
             SELECT user_key, lock_id, 'EXCLUSIVE' AS mode, acquired_at_ms, expires_at_ms, fence, owner
             FROM ${syncguard_locks}
-            WHERE key = ? AND ${syncguard_locks}_is_live(expires_at_ms, ${syncguard_locks}_now())
+            WHERE key = ?::TEXT AND ${syncguard_locks}_is_live(expires_at_ms, ${syncguard_locks}_now())
             UNION ALL
             SELECT user_key, lock_id, 'SHARED', acquired_at_ms, expires_at_ms, fence, owner
             FROM ${syncguard_locks}_shared
-            WHERE key = ? AND ${syncguard_locks}_is_live(expires_at_ms, ${syncguard_locks}_now())
+            WHERE key = ?::TEXT AND ${syncguard_locks}_is_live(expires_at_ms, ${syncguard_locks}_now())
             ORDER BY fence
             """;
 
-    private static final String LOOKUP_BY_ID = LOOKUP.replace("WHERE key = ?", "WHERE lock_id = ?");
+    private static final String LOOKUP_BY_ID = LOOKUP.replace("WHERE key = ", "WHERE lock_id = ");
 
     private final String isLocked;
     private final String lookup;

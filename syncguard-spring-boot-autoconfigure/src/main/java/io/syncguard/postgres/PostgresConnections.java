@@ -34,9 +34,10 @@ final class PostgresConnections {
     /**
      * @param dataSource gives connections in autocommit
      * @param timeout how long the server may be silent, at most
+     * @param searchPath where the sessions look for names
      */
-    PostgresConnections(DataSource dataSource, Duration timeout) {
-        this.sessions = new PostgresSessions(dataSource, timeout);
+    PostgresConnections(DataSource dataSource, Duration timeout, PostgresSearchPath searchPath) {
+        this.sessions = new PostgresSessions(dataSource, timeout, searchPath);
         this.jdbc = new JdbcTemplate(sessions);
         // JdbcTemplate's own translation knows fewer errors.
         jdbc.setExceptionTranslator((task, sql, error) -> new UncategorizedSQLException(task, sql, error));

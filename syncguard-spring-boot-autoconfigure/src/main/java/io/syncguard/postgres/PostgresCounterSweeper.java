@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 final class PostgresCounterSweeper {
 
     private static final String FORGET = """
-            SELECT ${syncguard_locks}_forget(?, ?)
+            SELECT ${syncguard_locks}_forget(?::TEXT, ?)
             """;
 
     private final PostgresConnections connections;

@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 public final class PostgresLockBackend implements LockBackend {
 
     private final DataSource dataSource;
+    private final PostgresSearchPath searchPath;
     private final PostgresConnections connections;
     private final PostgresConnections engineConnections;
     private final PostgresSweeper sweeper;
@@ -79,8 +80,9 @@ public final class PostgresLockBackend implements LockBackend {
         this.settings = settings;
         this.time = time;
         this.dataSource = dataSource;
-        this.connections = new PostgresConnections(dataSource, settings.timeout());
-        this.engineConnections = new PostgresConnections(engineDataSource, settings.timeout());
+        this.searchPath = new PostgresSearchPath(settings.tables());
+        this.connections = new PostgresConnections(dataSource, settings.timeout(), searchPath);
+        this.engineConnections = new PostgresConnections(engineDataSource, settings.timeout(), searchPath);
         this.wakeUpDataSource = wakeUpDataSource;
         this.sweeper = new PostgresSweeper(connections, settings, time);
         this.onClose = onClose;
@@ -139,7 +141,7 @@ public final class PostgresLockBackend implements LockBackend {
     public void connect(WakeUpListener engine) {
         if (wakeUpDataSource != null) {
             String channel = "syncguard_" + UUID.randomUUID();
-            PostgresSessions sessions = new PostgresSessions(wakeUpDataSource, settings.timeout());
+            PostgresSessions sessions = new PostgresSessions(wakeUpDataSource, settings.timeout(), searchPath);
             wakeUps = new WakeUpSubscriber(
                     "PostgreSQL",
                     channel,

@@ -26,11 +26,13 @@ public final class PostgresPins {
      */
     private static final String PIN = """
             SELECT e.lock_id FROM (
-                SELECT l.lock_id FROM ${locks} l WHERE l.lock_id = ANY (?) ORDER BY l.lock_id FOR KEY SHARE
+                SELECT l.lock_id FROM ${locks} l WHERE l.lock_id OPERATOR(pg_catalog.=) ANY (?)
+                ORDER BY l.lock_id FOR KEY SHARE
             ) e
             UNION ALL
             SELECT r.lock_id FROM (
-                SELECT s.lock_id FROM ${locks}_shared s WHERE s.lock_id = ANY (?) ORDER BY s.lock_id FOR KEY SHARE
+                SELECT s.lock_id FROM ${shared} s WHERE s.lock_id OPERATOR(pg_catalog.=) ANY (?)
+                ORDER BY s.lock_id FOR KEY SHARE
             ) r
             """;
 
@@ -77,7 +79,7 @@ public final class PostgresPins {
      */
     public @Nullable Set<String> pin(Connection connection, List<String> lockIds) throws SQLException {
         try (PreparedStatement statement =
-                connection.prepareStatement(BEGIN + PIN.replace("${locks}", databases.locks()) + END)) {
+                connection.prepareStatement(BEGIN + databases.tables().fill(PIN) + END)) {
             statement.setQueryTimeout((int) Math.max(1, timeout.toSeconds()));
             for (int parameter = 1; parameter <= 2; parameter++) {
                 statement.setArray(parameter, connection.createArrayOf("text", lockIds.toArray()));

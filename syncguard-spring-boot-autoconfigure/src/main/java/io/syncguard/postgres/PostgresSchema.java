@@ -84,7 +84,9 @@ public final class PostgresSchema {
             PostgresServerCheck.requirePrimary(connection);
             // BEGIN is sent as text. It binds a pooler's session to this transaction; the driver would prepare its own
             // BEGIN.
-            statement.execute(SETTINGS.ofTransaction(connection.getMetaData().getDatabaseMajorVersion()));
+            statement.execute(SETTINGS.ofTransaction(
+                    connection.getMetaData().getDatabaseMajorVersion(),
+                    new PostgresSearchPath(tables).forScript(connection)));
             try {
                 InstalledSchema installed = new InstalledSchema(connection, tables);
                 requireSameCounters(installed);
@@ -143,7 +145,7 @@ public final class PostgresSchema {
     private void runScript(Connection connection, InstalledSchema installed) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             connection.setNetworkTimeout(Runnable::run, Math.toIntExact(PATIENCE.toMillis()));
-            statement.execute("SELECT pg_advisory_xact_lock(" + ADVISORY_LOCK + ")");
+            statement.execute("SELECT pg_catalog.pg_advisory_xact_lock(" + ADVISORY_LOCK + ")");
             // Checked again: another instance, perhaps of a newer version, may have run the script meanwhile.
             if (!isUpToDate(installed)) {
                 statement.execute(script.text());

@@ -26,7 +26,7 @@ final class PostgresServerCheck {
     /** A standby answers queries and refuses each lock. So does the reader endpoint of a cluster. */
     static void requirePrimary(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("SELECT pg_is_in_recovery()")) {
+                ResultSet rows = statement.executeQuery("SELECT pg_catalog.pg_is_in_recovery()")) {
             if (rows.next() && rows.getBoolean(1)) {
                 throw new LockSetupException(
                         LockErrorCode.SERVICE_UNAVAILABLE,

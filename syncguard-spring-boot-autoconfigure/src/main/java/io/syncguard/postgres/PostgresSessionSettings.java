@@ -3,6 +3,8 @@ package io.syncguard.postgres;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The settings under which every statement of the library runs, whatever the defaults of the server, the database and
@@ -14,8 +16,14 @@ final class PostgresSessionSettings {
     /** A setting of the server, and the first version that has it. */
     private record Setting(String name, String value, int since) {
 
+        /** The statement runs under the role's own search path. */
         private String set(boolean local) {
-            return "set_config('" + name + "', '" + value + "', " + local + ")";
+            return "pg_catalog.set_config('" + name + "', " + literal() + ", " + local + ")";
+        }
+
+        /** Of this form, the server reads a backslash in the same way whatever its settings are. */
+        private String literal() {
+            return "E'" + value.replace("\\", "\\\\").replace("'", "''") + "'";
         }
     }
 
@@ -62,23 +70,28 @@ final class PostgresSessionSettings {
      * that is its parameter.
      *
      * @param version the server's major version
+     * @param searchPath {@code null} for that of the role
      */
-    String ofSession(int version) {
-        return "SELECT " + set(TRANSACTION, version, false) + ", " + set(everywhere, version, false)
-                + " WHERE pg_backend_pid() = ?";
+    String ofSession(int version, @Nullable String searchPath) {
+        return "SELECT " + set(TRANSACTION, version, null, false) + ", " + set(everywhere, version, searchPath, false)
+                + " WHERE pg_catalog.pg_backend_pid() OPERATOR(pg_catalog.=) ?";
     }
 
     /**
      * Begins a transaction under these settings, which end with it. Its second statement has one row.
      *
      * @param version the server's major version
+     * @param searchPath {@code null} for that of the role
      */
-    String ofTransaction(int version) {
-        return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT " + set(everywhere, version, true) + ";\n";
+    String ofTransaction(int version, @Nullable String searchPath) {
+        return "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT " + set(everywhere, version, searchPath, true)
+                + ";\n";
     }
 
-    private static String set(List<Setting> settings, int version, boolean local) {
-        return settings.stream()
+    private static String set(List<Setting> settings, int version, @Nullable String searchPath, boolean local) {
+        Stream<Setting> path =
+                searchPath == null ? Stream.empty() : Stream.of(new Setting("search_path", searchPath, ALWAYS));
+        return Stream.concat(settings.stream(), path)
                 .filter(setting -> setting.since() <= version)
                 .map(setting -> setting.set(local))
                 .collect(Collectors.joining(", "));

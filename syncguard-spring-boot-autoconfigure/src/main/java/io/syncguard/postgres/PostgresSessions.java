@@ -10,6 +10,7 @@ import java.util.Collections;
 import java.util.Map;
 import java.util.WeakHashMap;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
@@ -27,21 +28,24 @@ final class PostgresSessions extends AbstractDataSource {
     private final DataSource dataSource;
     private final Duration timeout;
     private final PostgresSessionSettings settings;
+    private final PostgresSearchPath searchPath;
 
     /**
      * Whether each of the driver's connections has a session of its own. A pool replaces its connections, so the keys
-     * are weak.
+     * are weak. A connection that was opened while the tables are missing is set up again when it is used again.
      */
     private final Map<PGConnection, Boolean> known = Collections.synchronizedMap(new WeakHashMap<>());
 
     /**
      * @param dataSource gives connections in autocommit
      * @param timeout how long the server may be silent, at most
+     * @param searchPath where the sessions look for names
      */
-    PostgresSessions(DataSource dataSource, Duration timeout) {
+    PostgresSessions(DataSource dataSource, Duration timeout, PostgresSearchPath searchPath) {
         this.dataSource = dataSource;
         this.timeout = timeout;
         this.settings = new PostgresSessionSettings(timeout);
+        this.searchPath = searchPath;
     }
 
     /** A connection whose session is its own or not, as {@link #isOurs} says. */
@@ -101,24 +105,27 @@ final class PostgresSessions extends AbstractDataSource {
 
     /** The statements that begin a transaction on a pooler's session. */
     String beginOn(Connection connection) throws SQLException {
-        return settings.ofTransaction(connection.getMetaData().getDatabaseMajorVersion());
+        return settings.ofTransaction(connection.getMetaData().getDatabaseMajorVersion(), searchPath.found());
     }
 
     private void prepare(Connection connection) throws SQLException {
         PGConnection driver = connection.unwrap(PGConnection.class);
         if (!known.containsKey(driver)) {
-            boolean ours = setUp(connection, driver.getBackendPID());
+            String path = searchPath.find(connection);
+            boolean ours = setUp(connection, driver.getBackendPID(), path);
             if (!ours) {
                 // A pooler may send the next execution to a session that does not know the statement.
                 driver.setPrepareThreshold(0);
             }
-            known.put(driver, ours);
+            if (path != null) {
+                known.put(driver, ours);
+            }
         }
     }
 
     /** A pooler greets the driver with another process id than that of the session. */
-    private boolean setUp(Connection connection, int greetedBy) throws SQLException {
-        String sql = settings.ofSession(connection.getMetaData().getDatabaseMajorVersion());
+    private boolean setUp(Connection connection, int greetedBy, @Nullable String path) throws SQLException {
+        String sql = settings.ofSession(connection.getMetaData().getDatabaseMajorVersion(), path);
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setInt(1, greetedBy);
             requireNoTransaction(connection, false);

@@ -9,6 +9,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
@@ -23,32 +24,52 @@ final class RecognisedDatabases {
     private static final long REFUSAL_NANOS = Duration.ofMinutes(1).toNanos();
 
     /** The start of the server distinguishes it from its standbys and copies, which have the same identifier. */
-    private static final String IDENTITY = "pg_postmaster_start_time()::TEXT || ' ' || d.oid";
+    private static final String IDENTITY = "extract(epoch FROM pg_catalog.pg_postmaster_start_time())::NUMERIC"
+            + "::pg_catalog.text OPERATOR(pg_catalog.||) ' ' OPERATOR(pg_catalog.||) d.oid::pg_catalog.text";
 
     private static final String OWN = """
-            SELECT %s, n.oid::BIGINT, '${syncguard_locks}'::REGCLASS::OID::BIGINT,
-                '${syncguard_locks}_shared'::REGCLASS::OID::BIGINT, format('%%I.%%I', n.nspname, c.relname)
-            FROM pg_database d, pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-            WHERE d.datname = current_database() AND c.oid = '${syncguard_locks}'::REGCLASS
+            SELECT %s, n.oid::BIGINT, l.oid::BIGINT, s.oid::BIGINT, n.nspname, l.relname, s.relname
+            FROM pg_database d, pg_class l, pg_class s, pg_namespace n
+            WHERE d.datname = current_database() AND l.oid = '${syncguard_locks}'::REGCLASS::OID
+                AND s.oid = '${syncguard_locks}_shared'::REGCLASS::OID AND n.oid = l.relnamespace
             """.formatted(IDENTITY);
 
-    /** No object of ours is named: the statement works in any database. */
+    /**
+     * It names no object of ours, so that it works in any database, and the schema of each other one: the session may
+     * have any search path. Only in the same database is there such a column to ask for.
+     */
     private static final String OTHER = """
-            SELECT %s = ?, coalesce(
-                has_schema_privilege(?::BIGINT::OID, 'USAGE')
-                AND has_table_privilege(?::BIGINT::OID, 'SELECT') AND has_table_privilege(?::BIGINT::OID, 'SELECT')
-                AND has_any_column_privilege(?::BIGINT::OID, 'UPDATE')
-                AND has_any_column_privilege(?::BIGINT::OID, 'UPDATE'), false)
-            FROM pg_database d WHERE d.datname = current_database()
+            SELECT i.same, CASE WHEN i.same THEN coalesce(
+                pg_catalog.has_schema_privilege(?::BIGINT::pg_catalog.oid, 'USAGE')
+                AND pg_catalog.has_column_privilege(?::BIGINT::pg_catalog.oid, 'lock_id', 'SELECT')
+                AND pg_catalog.has_column_privilege(?::BIGINT::pg_catalog.oid, 'lock_id', 'SELECT')
+                AND pg_catalog.has_any_column_privilege(?::BIGINT::pg_catalog.oid, 'UPDATE')
+                AND pg_catalog.has_any_column_privilege(?::BIGINT::pg_catalog.oid, 'UPDATE'), false) END
+            FROM (
+                SELECT %s OPERATOR(pg_catalog.=) ?::pg_catalog.text AS same
+                FROM pg_catalog.pg_database d
+                WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+            ) i
             """.formatted(IDENTITY);
 
-    /** @param locks the table of the locks with its schema: a transaction may have any search path */
-    private record Own(String identity, long schema, long locksOid, long sharedOid, String locks) {}
+    private record Own(String identity, long schema, long locksOid, long sharedOid, LeaseTables tables) {}
+
+    /** The tables of the leases. A transaction may have any search path, so their schema is in front of them. */
+    record LeaseTables(String schema, String locks, String shared) {
+
+        /** The text with the placeholders for the tables replaced. */
+        String fill(String text) {
+            return text.replace("${locks}", qualified(locks)).replace("${shared}", qualified(shared));
+        }
+
+        private String qualified(String table) {
+            return PostgresSearchPath.quoted(schema) + "." + PostgresSearchPath.quoted(table);
+        }
+    }
 
     private record Answer(@Nullable String reason, long askedAt) {}
 
     private final PostgresConnections connections;
-    private final PostgresTables tables;
     private final Time time;
     private final String own;
 
@@ -56,19 +77,17 @@ final class RecognisedDatabases {
     private final ConcurrentMap<String, Answer> answers = new ConcurrentHashMap<>();
 
     /** Written by each thread that asks, always with the same names. */
-    private volatile String locks;
+    private volatile @Nullable LeaseTables tables;
 
     RecognisedDatabases(PostgresConnections connections, PostgresTables tables, Time time) {
         this.connections = connections;
-        this.tables = tables;
         this.time = time;
         this.own = tables.fill(OWN);
-        this.locks = tables.locks();
     }
 
-    /** The table of the locks, with its schema once a connection was recognised. */
-    String locks() {
-        return locks;
+    /** The tables that a recognised connection reaches. */
+    LeaseTables tables() {
+        return Objects.requireNonNull(tables, "No connection was recognised before");
     }
 
     /** Why this connection is not recognised; {@code null} if it is. */
@@ -99,7 +118,7 @@ final class RecognisedDatabases {
             }
             return known.reason();
         }
-        locks = ours.locks();
+        tables = ours.tables();
         if (connection.getAutoCommit()) {
             return compare(connection, ours);
         }
@@ -114,33 +133,39 @@ final class RecognisedDatabases {
 
     private static Own own(ResultSet rows) throws SQLException {
         rows.next();
-        return new Own(rows.getString(1), rows.getLong(2), rows.getLong(3), rows.getLong(4), rows.getString(5));
+        return new Own(
+                rows.getString(1),
+                rows.getLong(2),
+                rows.getLong(3),
+                rows.getLong(4),
+                new LeaseTables(rows.getString(5), rows.getString(6), rows.getString(7)));
     }
 
-    private @Nullable String compare(Connection connection, Own ours) {
+    private static @Nullable String compare(Connection connection, Own ours) {
         try (PreparedStatement statement = connection.prepareStatement(OTHER)) {
-            statement.setString(1, ours.identity());
-            statement.setLong(2, ours.schema());
-            statement.setLong(3, ours.locksOid());
-            statement.setLong(4, ours.sharedOid());
-            statement.setLong(5, ours.locksOid());
-            statement.setLong(6, ours.sharedOid());
+            statement.setLong(1, ours.schema());
+            statement.setLong(2, ours.locksOid());
+            statement.setLong(3, ours.sharedOid());
+            statement.setLong(4, ours.locksOid());
+            statement.setLong(5, ours.sharedOid());
+            statement.setString(6, ours.identity());
             try (ResultSet rows = statement.executeQuery()) {
                 rows.next();
-                return reason(rows.getBoolean(1), rows.getBoolean(2));
+                return reason(rows.getBoolean(1), rows.getBoolean(2), ours.tables());
             }
         } catch (SQLException ex) {
             return "its server cannot be compared with that of the locks: " + ex.getMessage();
         }
     }
 
-    private @Nullable String reason(boolean same, boolean permitted) {
+    private static @Nullable String reason(boolean same, boolean permitted, LeaseTables tables) {
         if (!same) {
             return "its connection leads to another database than that of the locks";
         }
         return permitted
                 ? null
-                : "its user may not lock the rows of the leases: it needs USAGE on their schema, and SELECT and UPDATE"
-                        + " on " + locks + " and " + tables.shared();
+                : "its user may not lock the rows of the leases: it needs USAGE on the schema " + tables.schema()
+                        + ", and SELECT (lock_id) and UPDATE of any column on its tables " + tables.locks() + " and "
+                        + tables.shared();
     }
 }

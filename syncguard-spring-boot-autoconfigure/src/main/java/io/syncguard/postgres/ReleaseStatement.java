@@ -19,13 +19,13 @@ import org.jspecify.annotations.Nullable;
 final class ReleaseStatement {
 
     private static final String RELEASE = """
-            CALL ${syncguard_locks}_hand_over(?, NULL)
+            CALL ${syncguard_locks}_hand_over(?::TEXT, NULL::TEXT)
             """;
 
     /** A procedure cannot commit inside a transaction: the transaction of the hand-over also notifies. */
     private static final String RELEASE_IN_TRANSACTION = """
-            SELECT r.outcome, CASE WHEN r.channel IS NOT NULL THEN pg_notify(r.channel, r.message) END
-            FROM ${syncguard_locks}_release_grant(?) r
+            SELECT r.outcome, CASE WHEN r.channel IS NOT NULL THEN pg_catalog.pg_notify(r.channel, r.message) END
+            FROM ${syncguard_locks}_release_grant(?::TEXT) r
             """;
 
     private static final String RELEASE_ALL = """
@@ -39,12 +39,12 @@ final class ReleaseStatement {
             """;
 
     private static final String RELEASE_AFTER = """
-            SELECT ${syncguard_locks}_release_after(?, ?)
+            SELECT ${syncguard_locks}_release_after(?::TEXT, ?)
             """;
 
     private static final String FORCE = """
             SELECT released, remaining, drawn_fence
-            FROM ${syncguard_locks}_force_release(?)
+            FROM ${syncguard_locks}_force_release(?::TEXT)
             """;
 
     private final String release;

@@ -1,6 +1,6 @@
 -- The largest fence that each resource has seen. NEVER delete a row: the resource would accept an older fence again.
 -- Runs by Flyway or by SyncGuard; by hand, put the name of the table in place of ${syncguard_fences}.
 CREATE TABLE IF NOT EXISTS ${syncguard_fences} (
-    resource TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    resource pg_catalog.text COLLATE pg_catalog."C" NOT NULL PRIMARY KEY,
     fence    BIGINT NOT NULL
 ) WITH (fillfactor = 70);

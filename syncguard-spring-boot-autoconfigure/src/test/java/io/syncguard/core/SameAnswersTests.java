@@ -74,8 +74,7 @@ class SameAnswersTests {
             }
             store.moveClock(far.negated());
 
-            assertThat(meanwhile)
-                    .containsExactly(LAST_BY_CLOCK, LAST_BY_CLOCK + 1, LAST_BY_CLOCK + 2);
+            assertThat(meanwhile).containsExactly(LAST_BY_CLOCK, LAST_BY_CLOCK + 1, LAST_BY_CLOCK + 2);
             assertThat(fence(backend, "k")).isEqualTo(LAST_BY_CLOCK + 3);
             assertThat(fence(backend, "another")).isBetween(before, before + 1000);
             backend.close();

@@ -28,7 +28,8 @@ class CallerSynchronizationsTests {
 
     private final HikariDataSource ours = pool();
     private final HikariDataSource theirs = pool();
-    private final PostgresConnections connections = new PostgresConnections(ours, Duration.ofSeconds(5));
+    private final PostgresConnections connections =
+            new PostgresConnections(ours, Duration.ofSeconds(5), new PostgresSearchPath(PostgresTables.DEFAULT));
     private final TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(theirs));
     private final List<String> events = new ArrayList<>();
 

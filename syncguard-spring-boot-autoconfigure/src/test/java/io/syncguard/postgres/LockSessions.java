@@ -13,7 +13,11 @@ public final class LockSessions {
     private final PostgresSessions sessions;
 
     public LockSessions(DataSource dataSource) {
-        this.sessions = new PostgresSessions(dataSource, TIMEOUT);
+        this(dataSource, PostgresTables.DEFAULT);
+    }
+
+    LockSessions(DataSource dataSource, PostgresTables tables) {
+        this.sessions = new PostgresSessions(dataSource, TIMEOUT, new PostgresSearchPath(tables));
     }
 
     public Connection open() throws SQLException {

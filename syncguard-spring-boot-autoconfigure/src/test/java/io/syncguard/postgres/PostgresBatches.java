@@ -27,7 +27,8 @@ final class PostgresBatches {
     private final ReleaseStatement release = new ReleaseStatement(PostgresTables.DEFAULT);
 
     PostgresBatches(DataSource dataSource) {
-        this.connections = new PostgresConnections(dataSource, Duration.ofSeconds(60));
+        this.connections = new PostgresConnections(
+                dataSource, Duration.ofSeconds(60), new PostgresSearchPath(PostgresTables.DEFAULT));
     }
 
     PostgresBatches(RaceDatabase database) {

@@ -49,7 +49,8 @@ class PostgresContractStore implements ContractStore, AfterAllCallback, AutoClos
         this.batching = batching;
         this.fences = fences;
         url = PostgresServer.newDatabaseUrl();
-        jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
+        // The statements of the tests do not say the types of their texts.
+        jdbc = new JdbcTemplate(PostgresServer.dataSource(url + "&stringtype=unspecified"));
         new PostgresSchema(PostgresServer.dataSource(url), PostgresTables.DEFAULT, fences).initialize();
         String way = detour.apply(url);
         if (way.equals(url)) {

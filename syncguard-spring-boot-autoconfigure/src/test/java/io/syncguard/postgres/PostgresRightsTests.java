@@ -9,12 +9,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.Fence;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
-import io.syncguard.LockQuery;
-import io.syncguard.core.AcquireRequests;
 import io.syncguard.fencing.FenceGuard;
 import io.syncguard.fencing.FenceSchema;
-import io.syncguard.spi.AcquireRequest;
-import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.DocumentedRights;
@@ -28,7 +24,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -39,7 +34,6 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -52,29 +46,23 @@ class PostgresRightsTests {
 
     private static final Right CONNECT = new Right("CONNECT", "DATABASE shop");
 
-    private static final Duration TTL = Duration.ofMinutes(1);
-
     /** A row of the table in the manual. */
     private static final Pattern NEEDED_FOR = Pattern.compile("(?m)^\\| `([A-Z]+)` on `(.*?)` \\| (.*) \\|$");
 
     private final String url = PostgresServer.newDatabaseUrl();
     private final DataSource owner = PostgresServer.dataSource(url);
-    private int lockIds;
     private final List<LockBackend> backends = new ArrayList<>();
     private final List<HikariDataSource> pools = new ArrayList<>();
-    private LockBackend other;
+    private PostgresOperations operations;
     private DocumentedRights role;
-
-    private interface Operation {
-        void run() throws SQLException;
-    }
 
     @BeforeEach
     void createTables() {
         new PostgresSchema(owner, PostgresTables.DEFAULT, FenceSource.CLOCK).initialize();
         new FenceSchema(owner, FenceGuard.DEFAULT_TABLE).initialize();
         role = DocumentedRights.noneIn(url);
-        other = backend(owner);
+        operations = new PostgresOperations(
+                owner, role.dataSource(), PostgresTables.DEFAULT, backend(owner), FenceSource.CLOCK);
     }
 
     @AfterEach
@@ -110,11 +98,11 @@ class PostgresRightsTests {
         assertThat(create.privilege()).isEqualTo("CREATE");
         role.grant("rights-create");
         role.revoke(create);
-        assertThatThrownBy(this::start).hasMessageContaining("permission denied for schema public");
+        assertThatThrownBy(operations::start).hasMessageContaining("permission denied for schema public");
 
         role.grant(create);
 
-        start();
+        operations.start();
         role.revoke(create);
         assertThat(failures()).isEmpty();
     }
@@ -152,37 +140,20 @@ class PostgresRightsTests {
     @Test
     void a_neighbour_without_rights_reads_nothing_and_puts_nothing_in_front_of_the_functions() {
         role.grant(CONNECT);
-        held();
+        operations.held();
 
         for (String attempt : List.of(
                 "SELECT lock_id FROM public.syncguard_locks",
                 "DELETE FROM public.syncguard_locks",
                 "SELECT public.syncguard_locks_force_release('order:42')",
-                "CREATE FUNCTION public.syncguard_locks_is_live(NUMERIC, NUMERIC) RETURNS BOOLEAN LANGUAGE sql AS 'SELECT true'",
+                "CREATE FUNCTION public.syncguard_locks_is_live(NUMERIC, NUMERIC) RETURNS BOOLEAN LANGUAGE sql AS"
+                        + " 'SELECT true'",
                 "CREATE SCHEMA locking")) {
             assertThatThrownBy(() -> new JdbcTemplate(role.dataSource()).execute(attempt))
                     .as(attempt)
                     .rootCause()
                     .hasMessageContaining("permission denied");
         }
-    }
-
-    /** The driver sends texts as VARCHAR, and the functions take TEXT. */
-    @Test
-    void whoever_may_create_in_the_schema_of_the_functions_can_take_their_place() {
-        role.grant(CONNECT);
-        role.grant("rights-create");
-        new JdbcTemplate(role.dataSource()).execute("""
-                CREATE FUNCTION public.syncguard_locks_acquire(VARCHAR, BOOLEAN, VARCHAR, BIGINT, VARCHAR)
-                RETURNS TABLE (granted_fence BIGINT, granted_at_ms BIGINT, granted_until_ms BIGINT, time_left_ms BIGINT,
-                               held_by TEXT, held_since_ms BIGINT, held_by_others BOOLEAN, held_lapsed BOOLEAN)
-                LANGUAGE plpgsql AS 'BEGIN RAISE ''taken by %'', current_user; END'
-                """);
-
-        assertThatThrownBy(this::held)
-                .rootCause()
-                .hasMessageContaining("taken by")
-                .hasMessageNotContaining(role.role());
     }
 
     private static List<Right> rights(String... samples) {
@@ -200,14 +171,10 @@ class PostgresRightsTests {
         return found;
     }
 
-    private void start() {
-        new PostgresSchema(role.dataSource(), PostgresTables.DEFAULT, FenceSource.CLOCK).initialize();
-    }
-
     /** What the guard of a commit does in the transaction of another role. */
     private String pin() throws SQLException {
         PostgresLockBackend locks = backend(owner);
-        String lockId = held().lockId();
+        String lockId = operations.held().lockId();
         try (Connection connection = role.dataSource().getConnection()) {
             String whyNot = locks.pins().whyNot(connection);
             if (whyNot != null) {
@@ -225,100 +192,23 @@ class PostgresRightsTests {
     }
 
     private List<String> failures() throws SQLException {
-        return failuresAmong(operations(other).keySet());
+        return failuresAmong(operations.of(backend(owner)).keySet());
     }
 
     private List<String> failuresAmong(Collection<String> names) throws SQLException {
-        Map<String, Operation> operations = operations(backend(role.dataSource()));
+        Map<String, PostgresOperations.Operation> all = operations.of(backend(role.dataSource()));
         List<String> failed = new ArrayList<>();
         for (String name : names) {
             try {
-                operations.get(name).run();
+                all.get(name).run();
             } catch (LockException ex) {
                 assertThat(ex.code()).as(name).isIn(LockErrorCode.AUTH_FAILED, LockErrorCode.SCHEMA_MISSING);
                 failed.add(name);
-            } catch (BadSqlGrammarException ex) {
+            } catch (SQLException ex) {
                 failed.add(name);
             }
         }
         return failed;
-    }
-
-    /** What is there before is done by the owner of the tables, so that an operation fails by itself. */
-    private Map<String, Operation> operations(LockBackend backend) {
-        Map<String, Operation> all = new LinkedHashMap<>();
-        all.put("start", this::start);
-        all.put("acquire", () -> backend.acquire(exclusive()));
-        all.put("acquire after a lapse", () -> backend.acquire(lapsed()));
-        all.put("acquire, shared", () -> backend.acquire(shared()));
-        all.put("refused", () -> backend.acquire(again(held())));
-        all.put("wait", () -> backend.acquire(again(held()).waitingAs(1)));
-        all.put("renew queue entries", () -> backend.renewWaiters(List.of(queued().lockId())));
-        all.put("extend", () -> backend.extend(List.of(new ExtendRequest(held().lockId(), TTL))));
-        all.put("rotate", () -> backend.rotate(new ExtendRequest(held().lockId(), TTL)));
-        all.put("release", () -> backend.release(held().lockId()));
-        all.put("release, shared", () -> backend.release(heldShared().lockId()));
-        all.put("leave", () -> backend.release(queued().lockId()));
-        all.put("release in the background", () -> backend.releaseAll(List.of(held().lockId())));
-        all.put("hold at least", () -> backend.releaseAfter(held().lockId(), Duration.ofSeconds(20)));
-        all.put("force release", () -> backend.forceRelease(held().key()));
-        all.put("isLocked", () -> backend.isLocked("a"));
-        all.put("lookup", () -> backend.lookup("a"));
-        all.put("lookup by lock id", () -> backend.lookupById(newLockId()));
-        all.put("list", () -> backend.list(LockQuery.all()));
-        all.put("status", () -> backend.status("a"));
-        all.put("blocking sessions", () -> backend.blockingSessions("a"));
-        all.put("sweep", () -> sql("SELECT syncguard_locks_sweep(ARRAY['" + lapsed().key() + "'])"));
-        all.put("forget", () -> {
-            other.release(held().lockId());
-            new JdbcTemplate(owner).update("UPDATE syncguard_fence_counters SET fence = 1");
-            sql("SELECT syncguard_locks_forget('', 0)");
-        });
-        return all;
-    }
-
-    private void sql(String statement) {
-        new JdbcTemplate(role.dataSource()).queryForList(statement);
-    }
-
-    private String newLockId() {
-        return String.format("%022d", ++lockIds);
-    }
-
-    private AcquireRequest exclusive() {
-        return AcquireRequests.exclusive("key " + newLockId(), newLockId(), TTL, "test");
-    }
-
-    private AcquireRequest shared() {
-        return AcquireRequests.shared("key " + newLockId(), newLockId(), TTL, "test");
-    }
-
-    private AcquireRequest again(AcquireRequest request) {
-        return AcquireRequests.exclusive(request.key(), newLockId(), TTL, "test");
-    }
-
-    private AcquireRequest held() {
-        AcquireRequest request = exclusive();
-        other.acquire(request);
-        return request;
-    }
-
-    private AcquireRequest heldShared() {
-        AcquireRequest request = shared();
-        other.acquire(request);
-        return request;
-    }
-
-    private AcquireRequest queued() {
-        AcquireRequest request = again(held()).waitingAs(1);
-        other.acquire(request);
-        return request;
-    }
-
-    private AcquireRequest lapsed() {
-        AcquireRequest request = held();
-        new JdbcTemplate(owner).update("UPDATE syncguard_locks SET expires_at_ms = 0 WHERE key = ?", request.key());
-        return again(request);
     }
 
     private PostgresLockBackend backend(DataSource connections) {

@@ -26,7 +26,9 @@ class PostgresSessionsTests {
 
     @BeforeEach
     void connect() {
-        pool.setJdbcUrl(PostgresServer.newDatabaseUrl() + SPOILED);
+        String url = PostgresServer.newDatabaseUrl();
+        new PostgresSchema(PostgresServer.dataSource(url), PostgresTables.DEFAULT).initialize();
+        pool.setJdbcUrl(url + SPOILED);
         pool.setMaximumPoolSize(1);
     }
 
@@ -37,7 +39,8 @@ class PostgresSessionsTests {
 
     @Test
     void it_has_them_whatever_the_defaults_are() throws SQLException {
-        PostgresSessions sessions = new PostgresSessions(pool, Duration.ofSeconds(2));
+        PostgresSessions sessions =
+                new PostgresSessions(pool, Duration.ofSeconds(2), new PostgresSearchPath(PostgresTables.DEFAULT));
 
         try (Connection connection = sessions.getConnection()) {
             assertThat(sessions.isOurs(connection)).isTrue();
@@ -61,7 +64,8 @@ class PostgresSessionsTests {
 
     @Test
     void it_is_given_them_once() throws SQLException {
-        PostgresSessions sessions = new PostgresSessions(pool, Duration.ofSeconds(2));
+        PostgresSessions sessions =
+                new PostgresSessions(pool, Duration.ofSeconds(2), new PostgresSearchPath(PostgresTables.DEFAULT));
         try (Connection connection = sessions.getConnection()) {
             connection.createStatement().execute("SET lock_timeout = 7");
         }
@@ -73,7 +77,8 @@ class PostgresSessionsTests {
 
     @Test
     void a_connection_that_the_pool_has_made_anew_is_given_them_too() throws SQLException {
-        PostgresSessions sessions = new PostgresSessions(pool, Duration.ofSeconds(2));
+        PostgresSessions sessions =
+                new PostgresSessions(pool, Duration.ofSeconds(2), new PostgresSearchPath(PostgresTables.DEFAULT));
         sessions.getConnection().close();
         pool.getHikariPoolMXBean().softEvictConnections();
 

@@ -30,7 +30,9 @@ class RecognisedDatabasesTests {
         new PostgresSchema(PostgresServer.dataSource(url), PostgresTables.DEFAULT, FenceSource.COUNTER).initialize();
         pool.setJdbcUrl(url);
         databases = new RecognisedDatabases(
-                new PostgresConnections(pool, Duration.ofSeconds(5)), PostgresTables.DEFAULT, time);
+                new PostgresConnections(pool, Duration.ofSeconds(5), new PostgresSearchPath(PostgresTables.DEFAULT)),
+                PostgresTables.DEFAULT,
+                time);
     }
 
     @AfterEach

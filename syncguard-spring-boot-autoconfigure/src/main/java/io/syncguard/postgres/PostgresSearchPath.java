@@ -1,0 +1,112 @@
+package io.syncguard.postgres;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The search path of the library's sessions: the schemas of its tables, and temporary objects last. PostgreSQL looks
+ * into {@code pg_catalog} before them. So nobody who may create objects elsewhere on the role's own search path takes
+ * part in a statement.
+ *
+ * <p>A table without a schema in its name is looked for on the role's search path once, by the first session: a table of
+ * this name that somebody creates later in front of it is never used. Threads may share it.
+ */
+final class PostgresSearchPath {
+
+    /** The first schema of the session's own search path that has the relation, and the schema for new relations. */
+    private static final String SCHEMA_OF = """
+            SELECT (
+                SELECT n.nspname
+                FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS s (name, position)
+                JOIN pg_catalog.pg_namespace n ON n.nspname OPERATOR(pg_catalog.=) s.name
+                JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) n.oid
+                WHERE c.relname OPERATOR(pg_catalog.=) ?::pg_catalog.name
+                    AND c.relpersistence OPERATOR(pg_catalog.<>) 't'
+                ORDER BY s.position
+                LIMIT 1
+            ), pg_catalog.current_schema()
+            """;
+
+    private final PostgresTables tables;
+
+    /** Written by each thread that finds the tables first, always the same unless somebody moves them. */
+    private volatile @Nullable String found;
+
+    PostgresSearchPath(PostgresTables tables) {
+        this.tables = tables;
+    }
+
+    /** The path as it was found before; {@code null} if it was not. */
+    @Nullable
+    String found() {
+        return found;
+    }
+
+    /** The path; {@code null} if one of the tables is not there. Asks the server until it was found. */
+    @Nullable
+    String find(Connection connection) throws SQLException {
+        String known = found;
+        if (known == null) {
+            Place locks = placeOf(connection, tables.locks());
+            Place counters = placeOf(connection, tables.fenceCounters());
+            if (locks.schema() != null && counters.schema() != null) {
+                known = path(locks.schema(), counters.schema());
+                found = known;
+            }
+        }
+        return known;
+    }
+
+    /**
+     * The path for the script: tables that are not there are created in the first schema of it. {@code null} if there
+     * is no schema for them.
+     */
+    @Nullable
+    String forScript(Connection connection) throws SQLException {
+        Place locks = placeOf(connection, tables.locks());
+        Place counters = placeOf(connection, tables.fenceCounters());
+        String first = locks.schema() == null ? locks.forNew() : locks.schema();
+        return first == null ? null : path(first, Objects.requireNonNullElse(counters.schema(), first));
+    }
+
+    /**
+     * @param schema where the table is
+     * @param forNew where it would be created
+     */
+    private record Place(@Nullable String schema, @Nullable String forNew) {}
+
+    private static Place placeOf(Connection connection, String table) throws SQLException {
+        // PostgreSQL folds a name without quotes.
+        String name = table.toLowerCase(Locale.ROOT);
+        int dot = name.indexOf('.');
+        if (dot >= 0) {
+            return new Place(name.substring(0, dot), null);
+        }
+        try (PreparedStatement statement = connection.prepareStatement(SCHEMA_OF)) {
+            statement.setString(1, name);
+            try (ResultSet rows = statement.executeQuery()) {
+                rows.next();
+                return new Place(rows.getString(1), rows.getString(2));
+            }
+        }
+    }
+
+    private static String path(String locks, String counters) {
+        return Stream.of(locks, counters)
+                .distinct()
+                .map(PostgresSearchPath::quoted)
+                .collect(Collectors.joining(", ", "", ", pg_temp"));
+    }
+
+    /** An identifier in quotes, whatever characters it has. */
+    static String quoted(String identifier) {
+        return '"' + identifier.replace("\"", "\"\"") + '"';
+    }
+}

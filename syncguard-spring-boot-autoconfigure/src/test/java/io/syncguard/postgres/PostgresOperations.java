@@ -1,0 +1,133 @@
+package io.syncguard.postgres;
+
+import io.syncguard.LockQuery;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.LockBackend;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Each operation of a backend, by the name that {@code docs/security.md} has for it. */
+final class PostgresOperations {
+
+    private static final Duration TTL = Duration.ofMinutes(1);
+
+    private final JdbcTemplate rows;
+    private final DataSource role;
+    private final PostgresTables tables;
+    private final LockBackend other;
+    private final FenceSource fences;
+    private int lockIds;
+
+    interface Operation {
+        void run() throws SQLException;
+    }
+
+    /**
+     * @param owner of the tables
+     * @param role whose backends run the operations
+     * @param other a backend of the owner. What is there before an operation is done by the owner, so that an operation
+     *     fails by itself
+     */
+    PostgresOperations(
+            DataSource owner, DataSource role, PostgresTables tables, LockBackend other, FenceSource fences) {
+        this.rows = new JdbcTemplate(owner);
+        this.role = role;
+        this.tables = tables;
+        this.other = other;
+        this.fences = fences;
+    }
+
+    Map<String, Operation> of(LockBackend backend) {
+        Map<String, Operation> all = new LinkedHashMap<>();
+        all.put("start", this::start);
+        all.put("acquire", () -> backend.acquire(exclusive()));
+        all.put("acquire after a lapse", () -> backend.acquire(lapsed()));
+        all.put("acquire, shared", () -> backend.acquire(shared()));
+        all.put("refused", () -> backend.acquire(again(held())));
+        all.put("wait", () -> backend.acquire(again(held()).waitingAs(1)));
+        all.put("renew queue entries", () -> backend.renewWaiters(List.of(queued().lockId())));
+        all.put("extend", () -> backend.extend(List.of(new ExtendRequest(held().lockId(), TTL))));
+        all.put("rotate", () -> backend.rotate(new ExtendRequest(held().lockId(), TTL)));
+        all.put("release", () -> backend.release(held().lockId()));
+        all.put("release, shared", () -> backend.release(heldShared().lockId()));
+        all.put("leave", () -> backend.release(queued().lockId()));
+        all.put("release in the background", () -> backend.releaseAll(List.of(held().lockId())));
+        all.put("hold at least", () -> backend.releaseAfter(held().lockId(), Duration.ofSeconds(20)));
+        all.put("force release", () -> backend.forceRelease(held().key()));
+        all.put("isLocked", () -> backend.isLocked("a"));
+        all.put("lookup", () -> backend.lookup("a"));
+        all.put("lookup by lock id", () -> backend.lookupById(newLockId()));
+        all.put("list", () -> backend.list(LockQuery.all()));
+        all.put("status", () -> backend.status("a"));
+        all.put("blocking sessions", () -> backend.blockingSessions("a"));
+        all.put("sweep", () -> sql("SELECT ${syncguard_locks}_sweep(ARRAY['" + lapsed().key() + "'])"));
+        all.put("forget", () -> {
+            other.release(held().lockId());
+            rows.update(tables.fill("UPDATE ${syncguard_fence_counters} SET fence = 1"));
+            sql("SELECT ${syncguard_locks}_forget('', 0::BIGINT)");
+        });
+        return all;
+    }
+
+    void start() {
+        new PostgresSchema(role, tables, fences).initialize();
+    }
+
+    /** As the sweeper sends it, which needs time to do so. */
+    private void sql(String statement) throws SQLException {
+        try (Connection connection = new LockSessions(role, tables).open();
+                Statement running = connection.createStatement()) {
+            running.execute(tables.fill(statement));
+        }
+    }
+
+    private String newLockId() {
+        return String.format("%022d", ++lockIds);
+    }
+
+    private AcquireRequest exclusive() {
+        return AcquireRequests.exclusive("key " + newLockId(), newLockId(), TTL, "test");
+    }
+
+    private AcquireRequest shared() {
+        return AcquireRequests.shared("key " + newLockId(), newLockId(), TTL, "test");
+    }
+
+    private AcquireRequest again(AcquireRequest request) {
+        return AcquireRequests.exclusive(request.key(), newLockId(), TTL, "test");
+    }
+
+    AcquireRequest held() {
+        AcquireRequest request = exclusive();
+        other.acquire(request);
+        return request;
+    }
+
+    private AcquireRequest heldShared() {
+        AcquireRequest request = shared();
+        other.acquire(request);
+        return request;
+    }
+
+    private AcquireRequest queued() {
+        AcquireRequest request = again(held()).waitingAs(1);
+        other.acquire(request);
+        return request;
+    }
+
+    private AcquireRequest lapsed() {
+        AcquireRequest request = held();
+        rows.update(tables.fill("UPDATE ${syncguard_locks} SET expires_at_ms = 0 WHERE key = ?::TEXT"), request.key());
+        return again(request);
+    }
+}
