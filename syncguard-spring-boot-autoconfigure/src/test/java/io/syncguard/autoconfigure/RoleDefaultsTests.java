@@ -48,6 +48,8 @@ class RoleDefaultsTests {
                 "transaction_timeout = '1min'",
                 "idle_in_transaction_session_timeout = '1ms'",
                 "standard_conforming_strings = off",
+                "quote_all_identifiers = on",
+                "array_nulls = off",
                 "search_path = public, pg_catalog"
             })
     void our_connections_work_and_grants_are_durable(String setting) {

@@ -6,6 +6,10 @@ CREATE SCHEMA locking AUTHORIZATION migration;
 ALTER DEFAULT PRIVILEGES FOR ROLE migration REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
 -- end
 
+-- sample: rights-public
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+-- end
+
 -- sample: rights-locks
 GRANT CONNECT ON DATABASE shop TO orders;
 GRANT USAGE ON SCHEMA locking TO orders;
@@ -22,8 +26,8 @@ GRANT DELETE ON locking.syncguard_fence_counters TO orders;
 
 -- sample: rights-guard
 GRANT USAGE ON SCHEMA locking TO billing;
-GRANT SELECT, UPDATE (owner) ON locking.syncguard_locks TO billing;
-GRANT SELECT, UPDATE (owner) ON locking.syncguard_locks_shared TO billing;
+GRANT SELECT (lock_id), UPDATE (owner) ON locking.syncguard_locks TO billing;
+GRANT SELECT (lock_id), UPDATE (owner) ON locking.syncguard_locks_shared TO billing;
 -- end
 
 -- sample: rights-fences
