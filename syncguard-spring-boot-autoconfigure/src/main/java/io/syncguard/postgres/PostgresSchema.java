@@ -84,10 +84,12 @@ public final class PostgresSchema {
             PostgresServerCheck.requirePrimary(connection);
             // BEGIN is sent as text. It binds a pooler's session to this transaction; the driver would prepare its own
             // BEGIN.
-            statement.execute(SETTINGS.ofTransaction(
-                    connection.getMetaData().getDatabaseMajorVersion(),
-                    new PostgresSearchPath(tables).forScript(connection)));
+            statement.execute(SETTINGS.ofTransaction(connection.getMetaData().getDatabaseMajorVersion(), null));
             try {
+                String path = new PostgresSearchPath(tables).forScript(connection);
+                if (path != null) {
+                    statement.execute(SETTINGS.ofPath(path));
+                }
                 InstalledSchema installed = new InstalledSchema(connection, tables);
                 requireSameCounters(installed);
                 requireNoReturnToCounters(installed);

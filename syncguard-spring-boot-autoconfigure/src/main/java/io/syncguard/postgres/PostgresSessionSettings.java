@@ -88,6 +88,11 @@ final class PostgresSessionSettings {
                 + ";\n";
     }
 
+    /** Sets the search path of the transaction that runs. */
+    String ofPath(String searchPath) {
+        return "SELECT " + new Setting("search_path", searchPath, ALWAYS).set(true);
+    }
+
     private static String set(List<Setting> settings, int version, @Nullable String searchPath, boolean local) {
         Stream<Setting> path =
                 searchPath == null ? Stream.empty() : Stream.of(new Setting("search_path", searchPath, ALWAYS));

@@ -5,6 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Map;
@@ -111,14 +112,34 @@ final class PostgresSessions extends AbstractDataSource {
     private void prepare(Connection connection) throws SQLException {
         PGConnection driver = connection.unwrap(PGConnection.class);
         if (!known.containsKey(driver)) {
-            String path = searchPath.find(connection);
+            String path = searchPath.found();
             boolean ours = setUp(connection, driver.getBackendPID(), path);
             if (!ours) {
                 // A pooler may send the next execution to a session that does not know the statement.
                 driver.setPrepareThreshold(0);
             }
-            if (path != null) {
+            if (path != null || findPath(connection, ours)) {
                 known.put(driver, ours);
+            }
+        }
+    }
+
+    /**
+     * Looks for the tables, under the other settings: the limits of a role may be short. Returns whether the tables are
+     * there.
+     */
+    private boolean findPath(Connection connection, boolean ours) throws SQLException {
+        if (ours) {
+            String path = searchPath.find(connection);
+            return path != null
+                    && setUp(connection, connection.unwrap(PGConnection.class).getBackendPID(), path);
+        }
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(beginOn(connection));
+            try {
+                return searchPath.find(connection) != null;
+            } finally {
+                statement.execute("ROLLBACK");
             }
         }
     }
