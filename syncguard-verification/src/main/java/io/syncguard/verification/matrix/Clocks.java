@@ -1,5 +1,6 @@
 package io.syncguard.verification.matrix;
 
+import io.syncguard.postgres.PostgresTables;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -12,43 +13,52 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** Clocks of servers that jump, at the one place where the locks read them. */
 final class Clocks {
 
-    private static final String SCRIPT_WITH_CLOCK = "syncguard/redis/leases.lua";
+    private static final String NOW = PostgresTables.DEFAULT.locks() + "_now()";
 
-    private static final String CLOCK = "clock_timestamp()";
+    private static final String DEFINITION = "SELECT pg_get_functiondef('" + NOW + "'::regprocedure)";
 
-    private static final String TIME = "local time = redis.call('TIME')";
+    private static final String JUMPED = """
+        CREATE OR REPLACE FUNCTION %s RETURNS BIGINT LANGUAGE sql VOLATILE AS $function$
+            SELECT floor(extract(epoch FROM clock_timestamp() + interval '%s') * 1000)::BIGINT
+        $function$
+        """;
+
+    /** Every script begins with it. */
+    private static final String FIRST_PART = "syncguard/redis/leases.lua";
 
     private static final String OFFSET = "{syncguard}:offset-of-the-clock";
 
+    /** Stands in front of a script, and hides the library of Redis from it. */
+    private static final String MOVABLE_CLOCK = """
+        local server = redis
+        local redis = setmetatable({}, { __index = server })
+        function redis.call(command, ...)
+            local answer = server.call(command, ...)
+            if command == 'TIME' then
+                answer[1] = answer[1] + (server.call('GET', '%s') or 0)
+            end
+            return answer
+        end
+        """.formatted(OFFSET);
+
     private Clocks() {}
 
-    /** The clock of the locks in PostgreSQL, by another text of its function. */
+    /** The clock of the locks in PostgreSQL, by another function of its name. */
     static Fault ofDatabase(JdbcTemplate jdbc) {
         return Fault.of(9, "the server's clock jumps by an hour, and back", random -> {
-            String function =
-                    jdbc.queryForObject("SELECT pg_get_functiondef('syncguard_locks_now'::regproc)", String.class);
-            if (!function.contains(CLOCK)) {
-                throw new IllegalStateException("The locks read the time in another way: " + function);
-            }
-            String hour = random.nextBoolean() ? "1 hour" : "-1 hour";
-            jdbc.execute(function.replace(CLOCK, "(" + CLOCK + " + interval '" + hour + "')"));
+            String right = jdbc.queryForObject(DEFINITION, String.class);
+            jdbc.execute(JUMPED.formatted(NOW, random.nextBoolean() ? "1 hour" : "-1 hour"));
             LinkFaults.pause(random, 100, 1000);
-            jdbc.execute(function);
+            jdbc.execute(right);
         });
     }
 
     /** Writes the script with a clock that {@link #ofRedis} moves, to the same place below the directory. */
     static void changeScript(Path directory) {
-        try (InputStream script = Clocks.class.getClassLoader().getResourceAsStream(SCRIPT_WITH_CLOCK)) {
-            String text = new String(script.readAllBytes(), StandardCharsets.UTF_8);
-            if (!text.contains(TIME)) {
-                throw new IllegalStateException(SCRIPT_WITH_CLOCK + " reads the time in another way");
-            }
-            Path changed = directory.resolve(SCRIPT_WITH_CLOCK);
+        try (InputStream script = Clocks.class.getClassLoader().getResourceAsStream(FIRST_PART)) {
+            Path changed = directory.resolve(FIRST_PART);
             Files.createDirectories(changed.getParent());
-            Files.writeString(
-                    changed,
-                    text.replace(TIME, TIME + "\ntime[1] = time[1] + (redis.call('GET', '" + OFFSET + "') or 0)"));
+            Files.writeString(changed, MOVABLE_CLOCK + new String(script.readAllBytes(), StandardCharsets.UTF_8));
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
