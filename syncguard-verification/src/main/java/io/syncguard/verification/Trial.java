@@ -1,9 +1,9 @@
 package io.syncguard.verification;
 
-import io.syncguard.testing.ChangedLibrary;
+import io.syncguard.verification.bugs.Bug;
 import java.util.List;
 
-/** A run of the harness on a library that may have a bug. Each call is a run of its own. */
+/** A run of the harness on a library with a bug, or with none. Each call is a run of its own. */
 @FunctionalInterface
 public interface Trial {
 
@@ -16,5 +16,5 @@ public interface Trial {
     record Verdict(long operations, List<String> violations) {}
 
     /** @param seed of all random choices */
-    Verdict run(ChangedLibrary library, long seed) throws Exception;
+    Verdict run(Bug bug, long seed) throws Exception;
 }

@@ -1,21 +1,23 @@
 package io.syncguard.verification.matrix;
 
-import io.syncguard.testing.ChangedLibrary;
+import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresTables;
+import io.syncguard.testing.PostgresServer;
 import io.syncguard.verification.Trial;
+import io.syncguard.verification.bugs.Bug;
 import io.syncguard.verification.matrix.Fleet.Load;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.awaitility.core.ConditionTimeoutException;
 
 /** A short campaign on PostgreSQL as a trial. */
 public final class CampaignTrial implements Trial {
 
-    private static final long TTL_MILLIS = 1000;
     private static final long WAIT_MILLIS = 2000;
     private static final long LONG_WAIT_MILLIS = 15_000;
-    private static final long LONG_TTL_MILLIS = 20_000;
     private static final Duration TOLERANCE = Duration.ofSeconds(1);
 
     /** The faults of one trial, in the words of the report. */
@@ -24,52 +26,42 @@ public final class CampaignTrial implements Trial {
         KILLED_PROCESSES,
         PAUSED_PROCESSES,
         LATE_COMMITS,
-        LINKS,
-        SLOW_LINKS,
         LOST_ANSWERS,
-        SERVER_RESTARTS,
-        SERVER_STANDSTILLS
+        SERVER_RESTARTS
     }
 
     private final Faults faults;
     private final int rounds;
-    private final long ttlMillis;
     private final long waitMillis;
 
-    private CampaignTrial(Faults faults, int rounds, long ttlMillis, long waitMillis) {
+    private CampaignTrial(Faults faults, int rounds, long waitMillis) {
         this.faults = faults;
         this.rounds = rounds;
-        this.ttlMillis = ttlMillis;
         this.waitMillis = waitMillis;
     }
 
     /** @param rounds of each fault in one run */
     public static CampaignTrial with(Faults faults, int rounds) {
-        return new CampaignTrial(faults, rounds, TTL_MILLIS, WAIT_MILLIS);
+        return new CampaignTrial(faults, rounds, WAIT_MILLIS);
     }
 
     /** Callers wait for longer than the entry of a dead waiter, or a lost wake-up, may delay them. */
     public CampaignTrial withLongWaits() {
-        return new CampaignTrial(faults, rounds, ttlMillis, LONG_WAIT_MILLIS);
-    }
-
-    /** Nobody can wait for the end of a lease; keys are handed over. */
-    public CampaignTrial withLongLeases() {
-        return new CampaignTrial(faults, rounds, LONG_TTL_MILLIS, waitMillis);
+        return new CampaignTrial(faults, rounds, LONG_WAIT_MILLIS);
     }
 
     @Override
-    public Verdict run(ChangedLibrary library, long seed) throws Exception {
+    public Verdict run(Bug bug, long seed) throws Exception {
         Load usual = Load.USUAL;
         Load load = new Load(
                 usual.processes(),
                 usual.clients(),
-                ttlMillis,
+                usual.ttlMillis(),
                 waitMillis,
-                library.directory().toString(),
+                bug,
                 usual.names(),
                 usual.immortal());
-        Plan<PostgresSite> plan = Plan.of("planted", () -> new PostgresSite(usual.processes()), this::faultsAndCalm)
+        Plan<PostgresSite> plan = Plan.of("planted", () -> siteWith(bug, usual.processes()), this::faultsAndCalm)
                 .with(load);
         try {
             CampaignReport report = plan.run(rounds, seed, TOLERANCE);
@@ -77,6 +69,16 @@ public final class CampaignTrial implements Trial {
         } catch (ConditionTimeoutException ex) {
             return new Verdict(0, List.of("NO PROGRESS: " + ex.getMessage()));
         }
+    }
+
+    /** The processes find the schema, and leave it as it is. */
+    private static PostgresSite siteWith(Bug bug, int processes) {
+        PostgresSite site = new PostgresSite(processes);
+        DataSource owner =
+                PostgresServer.dataSource(PostgresSite.url(site.server().port()));
+        new PostgresSchema(owner, PostgresTables.DEFAULT).initialize();
+        bug.install(owner);
+        return site;
     }
 
     private List<Fault> faultsAndCalm(PostgresSite site, Fleet fleet, Load load) {
@@ -89,23 +91,13 @@ public final class CampaignTrial implements Trial {
     /** Those of one row of the matrix. */
     private List<Fault> choose(PostgresSite site, Fleet fleet, Load load) {
         List<Fault> processes = new ProcessFaults(fleet, load).all();
-        List<Fault> links = new LinkFaults(site.links(), load).all();
-        List<Fault> server = new PostgresServerFaults(site).all();
         return switch (faults) {
             case NO_FAULT -> List.of();
             case KILLED_PROCESSES -> ofRow(1, processes);
             case PAUSED_PROCESSES -> ofRow(2, processes);
-            case LATE_COMMITS -> new CommitFaults(fleet, site, ttlMillis).all();
-            case LINKS -> ofRow(4, links);
-            case LOST_ANSWERS -> ofRow(5, links);
-            case SLOW_LINKS -> ofRow(6, links);
-            case SERVER_RESTARTS -> ofRow(3, server);
-            case SERVER_STANDSTILLS ->
-                List.of(Fault.of(3, "the server stands still for long", random -> {
-                    Runnable goOn = site.server().freeze();
-                    LinkFaults.pause(random, 2 * Site.NETWORK_TIMEOUT_MILLIS, 3 * Site.NETWORK_TIMEOUT_MILLIS);
-                    goOn.run();
-                }));
+            case LATE_COMMITS -> new CommitFaults(fleet, site, load.ttlMillis()).all();
+            case LOST_ANSWERS -> ofRow(5, new LinkFaults(site.links(), load).all());
+            case SERVER_RESTARTS -> ofRow(3, new PostgresServerFaults(site).all());
         };
     }
 
@@ -120,7 +112,6 @@ public final class CampaignTrial implements Trial {
     @Override
     public String toString() {
         return "matrix, " + faults.name().toLowerCase(Locale.ROOT).replace('_', ' ')
-                + (waitMillis == WAIT_MILLIS ? "" : ", long waits")
-                + (ttlMillis == TTL_MILLIS ? "" : ", long leases");
+                + (waitMillis == WAIT_MILLIS ? "" : ", long waits");
     }
 }

@@ -2,6 +2,7 @@ package io.syncguard.verification.matrix;
 
 import io.syncguard.verification.WorkerProcess;
 import io.syncguard.verification.WorkerProcess.Launch;
+import io.syncguard.verification.bugs.Bug;
 import io.syncguard.verification.recording.Recording;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -63,8 +64,9 @@ final class Fleet {
                 "syncguard.ttl=" + load.ttlMillis() + "ms",
                 "syncguard.shutdown-timeout=3s"));
         arguments.addAll(site.properties(index));
-        WorkerProcess process = new WorkerProcess(
-                name, directory, new Launch(Shop.class, site.classPath() + load.classPath(), Map.of(), arguments));
+        arguments.add(load.bug().property());
+        WorkerProcess process =
+                new WorkerProcess(name, directory, new Launch(Shop.class, site.classPath(), Map.of(), arguments));
         all.add(process);
         return process;
     }
@@ -226,19 +228,18 @@ final class Fleet {
      * @param clients threads of each
      * @param ttlMillis of the locks
      * @param waitMillis how long a client waits for a lock
-     * @param classPath of changed classes, before the library's; usually empty
+     * @param bug usually none
      * @param names of each key, in turn
      * @param immortal so many processes are never killed
      */
-    record Load(
-            int processes, int clients, long ttlMillis, long waitMillis, String classPath, int names, int immortal) {
+    record Load(int processes, int clients, long ttlMillis, long waitMillis, Bug bug, int names, int immortal) {
 
-        static final Load USUAL = new Load(3, 4, 1000, 2000, "", 1, 0);
+        static final Load USUAL = new Load(3, 4, 1000, 2000, Bug.NONE, 1, 0);
 
         /** Longer than the entry of a waiter lives: only such leases are handed over. */
-        static final Load OF_HAND_OVERS = new Load(3, 4, 6000, 8000, "", 1, 0);
+        static final Load OF_HAND_OVERS = new Load(3, 4, 6000, 8000, Bug.NONE, 1, 0);
 
         /** Two processes live all the time, and the history of each name of a key is short. */
-        static final Load OF_SOAK = new Load(3, 4, 1000, 2000, "", 16, 2);
+        static final Load OF_SOAK = new Load(3, 4, 1000, 2000, Bug.NONE, 16, 2);
     }
 }

@@ -1,10 +1,9 @@
 package io.syncguard.verification.matrix;
 
-import io.syncguard.CommitGuard;
 import io.syncguard.LockTemplate;
 import io.syncguard.postgres.PostgresLockBackend;
-import io.syncguard.transaction.SpringTransactions;
 import io.syncguard.verification.WorkerProcess;
+import io.syncguard.verification.bugs.Bug;
 import io.syncguard.verification.matrix.Call.Kind;
 import io.syncguard.verification.recording.Recording;
 import java.io.BufferedReader;
@@ -111,8 +110,10 @@ public final class Shop {
                         "spring.application.name=" + arguments[0])
                 .properties(List.of(arguments).subList(4, arguments.length).toArray(String[]::new))
                 .initializers(context -> {
-                    context.getBeanFactory().addBeanPostProcessor(guards(context.getBeanFactory()));
-                    context.getBeanFactory().addBeanPostProcessor(recording.backend());
+                    Bug bug = Bug.of(context.getEnvironment());
+                    context.getBeanFactory().addBeanPostProcessor(guards(bug, context.getBeanFactory()));
+                    bug.around(recording.backend(), context.getBeanFactory())
+                            .forEach(context.getBeanFactory()::addBeanPostProcessor);
                     context.getBeanFactory().registerSingleton("losses", recording.losses());
                     context.getBeanFactory().registerSingleton("grants", ShopClient.grants());
                 })
@@ -125,13 +126,12 @@ public final class Shop {
     }
 
     /** The library does not see behind the recorded backend what pins leases: without this, no commit is guarded. */
-    private static BeanPostProcessor guards(ConfigurableListableBeanFactory beans) {
+    private static BeanPostProcessor guards(Bug bug, ConfigurableListableBeanFactory beans) {
         return new BeanPostProcessor() {
             @Override
             public Object postProcessAfterInitialization(Object bean, String name) {
                 if (bean instanceof PostgresLockBackend backend) {
-                    beans.registerSingleton(
-                            "guards", new SpringTransactions(backend.name(), backend.pins(), CommitGuard.REQUIRED));
+                    beans.registerSingleton("guards", bug.transactions(backend));
                 }
                 return bean;
             }

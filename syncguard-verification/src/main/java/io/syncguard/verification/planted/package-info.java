@@ -1,2 +1,2 @@
-/** Bugs that are planted into the library, to see that the harness catches them. */
+/** Hunts for planted bugs, to see that the harness catches them. */
 package io.syncguard.verification.planted;

@@ -3,6 +3,7 @@ package io.syncguard.verification.stress;
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.testing.PostgresServer;
 import io.syncguard.verification.StressSettings;
+import io.syncguard.verification.bugs.Bug;
 import io.syncguard.verification.history.History;
 import io.syncguard.verification.history.HistoryChecker;
 import io.syncguard.verification.history.Violation;
@@ -38,11 +39,11 @@ final class StressRun {
     private final StressDisturber disturber;
 
     StressRun(StressSettings settings, StressServer.Starter starter) throws IOException {
-        this(settings, starter, "");
+        this(settings, starter, Bug.NONE);
     }
 
-    /** @param classPath of changed classes for the workers, before the library's */
-    StressRun(StressSettings settings, StressServer.Starter starter, String classPath) throws IOException {
+    /** @param bug of the workers */
+    StressRun(StressSettings settings, StressServer.Starter starter, Bug bug) throws IOException {
         this.settings = settings;
         this.directory = settings.newDirectory("stress");
         this.recorder = new HistoryRecorder("test", directory.resolve("test.history"));
@@ -52,7 +53,7 @@ final class StressRun {
         database.create();
         this.server = starter.start(new Surroundings(url, dataSource, directory));
         Random random = new Random(settings.seed());
-        this.fleet = new WorkerFleet(server, directory, settings.clients(), classPath, random);
+        this.fleet = new WorkerFleet(server, directory, settings.clients(), bug, random);
         this.disturber = new StressDisturber(server, fleet, recorder, random);
     }
 

@@ -1,11 +1,9 @@
 package io.syncguard.verification.stress;
 
-import io.syncguard.testing.ChangedLibrary;
 import io.syncguard.verification.StressSettings;
 import io.syncguard.verification.Trial;
+import io.syncguard.verification.bugs.Bug;
 import io.syncguard.verification.history.Violation;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -34,11 +32,11 @@ public final class StressTrial implements Trial {
     }
 
     @Override
-    public Verdict run(ChangedLibrary library, long seed) throws Exception {
+    public Verdict run(Bug bug, long seed) throws Exception {
         StressRun run = new StressRun(
                 new StressSettings(seed, seconds, WORKERS, CLIENTS),
-                surroundings -> postgres ? server(surroundings, library) : new RedisStressServer(surroundings),
-                library.directory().toString());
+                surroundings -> postgres ? server(surroundings, bug) : new RedisStressServer(surroundings),
+                bug);
         try {
             StressReport report = run.run();
             List<String> violations = new ArrayList<>(
@@ -53,13 +51,9 @@ public final class StressTrial implements Trial {
         }
     }
 
-    private static StressServer server(StressServer.Surroundings surroundings, ChangedLibrary library) {
+    private static StressServer server(StressServer.Surroundings surroundings, Bug bug) {
         StressServer server = new PostgresStressServer(surroundings);
-        try {
-            library.installScript(surroundings.dataSource());
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        }
+        bug.install(surroundings.dataSource());
         return server;
     }
 

@@ -8,6 +8,7 @@ import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.ThreadShortage;
 import io.syncguard.verification.WorkerProcess;
+import io.syncguard.verification.bugs.Bug;
 import io.syncguard.verification.history.HistoryEvent;
 import io.syncguard.verification.history.HistoryEvent.Kind;
 import io.syncguard.verification.history.HistoryEvent.Outcome;
@@ -198,7 +199,9 @@ final class StressWorker {
                                                 waiterTtl,
                                                 context.getEnvironment()::getProperty));
                     }
-                    context.getBeanFactory().addBeanPostProcessor(new RecordedBackend(recorder, known));
+                    Bug.of(context.getEnvironment())
+                            .around(new RecordedBackend(recorder, known), context.getBeanFactory())
+                            .forEach(context.getBeanFactory()::addBeanPostProcessor);
                     context.getBeanFactory().registerSingleton("lossRecorder", Recording.losses(recorder));
                 })
                 .run();

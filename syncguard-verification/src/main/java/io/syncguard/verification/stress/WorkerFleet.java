@@ -5,6 +5,7 @@ import static java.util.function.Predicate.not;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.verification.WorkerProcess;
 import io.syncguard.verification.WorkerProcess.Launch;
+import io.syncguard.verification.bugs.Bug;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,20 +30,20 @@ final class WorkerFleet {
     private final StressServer server;
     private final Path directory;
     private final int clients;
-    private final String classPath;
+    private final Bug bug;
     private final Random random;
     private final List<WorkerProcess> workers = new ArrayList<>();
     private final List<WorkerProcess> all = new ArrayList<>();
 
     /**
      * @param clients the number of client threads of each worker
-     * @param classPath of changed classes, before the library's; usually empty
+     * @param bug usually none
      */
-    WorkerFleet(StressServer server, Path directory, int clients, String classPath, Random random) {
+    WorkerFleet(StressServer server, Path directory, int clients, Bug bug, Random random) {
         this.server = server;
         this.directory = directory;
         this.clients = clients;
-        this.classPath = classPath;
+        this.bug = bug;
         this.random = random;
     }
 
@@ -62,8 +63,9 @@ final class WorkerFleet {
                 Integer.toString(clients),
                 Long.toString(WAITER_TTLS.get(index % WAITER_TTLS.size()).toMillis())));
         arguments.addAll(server.properties(index));
+        arguments.add(bug.property());
         WorkerProcess worker =
-                new WorkerProcess(name, directory, new Launch(StressWorker.class, classPath, Map.of(), arguments));
+                new WorkerProcess(name, directory, new Launch(StressWorker.class, "", Map.of(), arguments));
         all.add(worker);
         return worker;
     }

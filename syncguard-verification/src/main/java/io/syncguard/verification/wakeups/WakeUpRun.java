@@ -1,10 +1,11 @@
 package io.syncguard.verification.wakeups;
 
 import io.syncguard.testing.ChildJvm;
+import io.syncguard.verification.bugs.Bug;
+import io.syncguard.verification.queue.QueueServer;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** Processes whose waiters depend on wake-ups alone, on one server. */
@@ -18,9 +19,11 @@ final class WakeUpRun implements AutoCloseable {
     private final List<ChildJvm> children;
     private final long seed;
 
-    /** @param starter starts a {@link WakeUpWorker} */
-    WakeUpRun(int processes, Supplier<ChildJvm> starter, long seed) {
-        this.children = Stream.generate(starter).limit(processes).toList();
+    /** @param bug of the processes, usually none */
+    WakeUpRun(int processes, QueueServer server, Bug bug, long seed) {
+        this.children = Stream.generate(() -> ChildJvm.start(WakeUpWorker.class, server.url(), bug.toString()))
+                .limit(processes)
+                .toList();
         this.seed = seed;
     }
 

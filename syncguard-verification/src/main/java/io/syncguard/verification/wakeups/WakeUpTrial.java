@@ -1,13 +1,14 @@
 package io.syncguard.verification.wakeups;
 
-import io.syncguard.testing.ChangedLibrary;
-import io.syncguard.testing.ChildJvm;
 import io.syncguard.verification.Trial;
+import io.syncguard.verification.bugs.Bug;
 import io.syncguard.verification.queue.PostgresQueueServer;
+import io.syncguard.verification.queue.QueueServer;
+import io.syncguard.verification.queue.RedisQueueServer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The stress of wake-ups on PostgreSQL as a trial: no safety poll heals what was lost. */
+/** The stress of wake-ups as a trial: no safety poll heals what was lost. */
 public final class WakeUpTrial implements Trial {
 
     private static final int PROCESSES = 2;
@@ -15,23 +16,37 @@ public final class WakeUpTrial implements Trial {
     /** Of each process. On more keys, more waiters leave when a lease is about to lapse. */
     private static final int THREADS = 32;
 
+    private final boolean postgres;
     private final int seconds;
 
-    /** @param seconds of work in one run */
-    public WakeUpTrial(int seconds) {
+    private WakeUpTrial(boolean postgres, int seconds) {
+        this.postgres = postgres;
         this.seconds = seconds;
     }
 
+    /** @param seconds of work in one run */
+    public static WakeUpTrial onPostgres(int seconds) {
+        return new WakeUpTrial(true, seconds);
+    }
+
+    /** @param seconds of work in one run */
+    public static WakeUpTrial onRedis(int seconds) {
+        return new WakeUpTrial(false, seconds);
+    }
+
     @Override
-    public Verdict run(ChangedLibrary library, long seed) throws Exception {
-        try (PostgresQueueServer server = new PostgresQueueServer()) {
-            library.installScript(server.dataSource());
-            try (WakeUpRun run = new WakeUpRun(
-                    PROCESSES, () -> ChildJvm.start(library.directory(), WakeUpWorker.class, server.url()), seed)) {
-                WakeUpReport report = run.work("planted", PROCESSES, THREADS, seconds, () -> {});
-                return new Verdict(report.handedOver() + report.fetched(), violations(report));
-            }
+    public Verdict run(Bug bug, long seed) throws Exception {
+        try (QueueServer server = postgres ? postgres(bug) : new RedisQueueServer();
+                WakeUpRun run = new WakeUpRun(PROCESSES, server, bug, seed)) {
+            WakeUpReport report = run.work("planted", PROCESSES, THREADS, seconds, () -> {});
+            return new Verdict(report.handedOver() + report.fetched(), violations(report));
         }
+    }
+
+    private static QueueServer postgres(Bug bug) {
+        PostgresQueueServer server = new PostgresQueueServer();
+        bug.install(server.dataSource());
+        return server;
     }
 
     private static List<String> violations(WakeUpReport report) {
@@ -46,6 +61,6 @@ public final class WakeUpTrial implements Trial {
 
     @Override
     public String toString() {
-        return "wake-ups on PostgreSQL";
+        return "wake-ups on " + (postgres ? "PostgreSQL" : "Redis");
     }
 }

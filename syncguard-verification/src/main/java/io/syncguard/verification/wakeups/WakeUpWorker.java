@@ -5,6 +5,7 @@ import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.testing.ChildJvm;
+import io.syncguard.verification.bugs.Bug;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,18 +45,18 @@ public final class WakeUpWorker {
     private List<WakeUpClient> clients = List.of();
     private List<Thread> threads = List.of();
 
-    private WakeUpWorker(String url) {
+    private WakeUpWorker(String url, Bug bug) {
         EngineSettings settings = new EngineSettings("worker", TTL, PATIENCE, HOUR, HOUR, Duration.ZERO);
         locks = new LockEngine(
-                meter.watched(ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, WAITER_TTL)),
+                meter.watched(bug.around(ApplicationBackend.on(url, 4, NETWORK_TIMEOUT, WAITER_TTL))),
                 settings,
                 TransactionBoundary.NONE,
                 List.of(meter));
     }
 
-    /** @param arguments the JDBC URL */
+    /** @param arguments the URL of the locks, and the name of a bug */
     public static void main(String[] arguments) throws IOException {
-        WakeUpWorker worker = new WakeUpWorker(arguments[0]);
+        WakeUpWorker worker = new WakeUpWorker(arguments[0], Bug.named(arguments[1]));
         ChildJvm.serve(question -> worker.answer(question.split(" ")));
     }
 

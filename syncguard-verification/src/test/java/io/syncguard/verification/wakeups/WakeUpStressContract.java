@@ -2,7 +2,7 @@ package io.syncguard.verification.wakeups;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.syncguard.testing.ChildJvm;
+import io.syncguard.verification.bugs.Bug;
 import io.syncguard.verification.queue.QueueServer;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
@@ -33,7 +33,7 @@ abstract class WakeUpStressContract {
 
     @BeforeAll
     void start() {
-        run = new WakeUpRun(PROCESSES, () -> ChildJvm.start(WakeUpWorker.class, server.url()), SEED);
+        run = new WakeUpRun(PROCESSES, server, Bug.NONE, SEED);
     }
 
     @AfterAll

@@ -1,0 +1,233 @@
+package io.syncguard.verification.bugs;
+
+import io.syncguard.Fence;
+import io.syncguard.LockMode;
+import io.syncguard.RawLockInfo;
+import io.syncguard.postgres.PostgresBatching;
+import io.syncguard.postgres.PostgresLockBackend;
+import io.syncguard.postgres.PostgresSettings;
+import io.syncguard.postgres.PostgresTables;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.ExtendResult;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.WakeUpListener;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import javax.sql.DataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** Stores with a bug: the history records what the engine asks them, and what they answer. */
+final class StoreBugs {
+
+    private static final PostgresSettings SETTINGS = new PostgresSettings(
+            PostgresTables.DEFAULT,
+            Duration.ofSeconds(2),
+            PostgresSettings.WAITER_TTL,
+            Duration.ZERO,
+            false,
+            PostgresBatching.OFF);
+
+    private StoreBugs() {}
+
+    static LockBackend releaseByKey(LockBackend right) {
+        return new ByKey(right) {
+            @Override
+            public ReleaseResult release(String lockId) {
+                return super.release(holderInsteadOf(lockId));
+            }
+
+            @Override
+            public ReleaseResult releaseAfter(String lockId, Duration held) {
+                return super.releaseAfter(holderInsteadOf(lockId), held);
+            }
+
+            @Override
+            public List<ReleaseResult> releaseAll(List<String> lockIds) {
+                return super.releaseAll(
+                        lockIds.stream().map(this::holderInsteadOf).toList());
+            }
+        };
+    }
+
+    static LockBackend heartbeatByKey(LockBackend right) {
+        return new ByKey(right) {
+            @Override
+            public List<ExtendResult> extend(List<ExtendRequest> requests) {
+                return super.extend(requests.stream().map(this::ofHolder).toList());
+            }
+
+            @Override
+            public ExtendResult extend(ExtendRequest request) {
+                return super.extend(ofHolder(request));
+            }
+
+            private ExtendRequest ofHolder(ExtendRequest request) {
+                return new ExtendRequest(holderInsteadOf(request.lockId()), request.ttl());
+            }
+        };
+    }
+
+    /** Knows the keys of its lock ids. */
+    private abstract static class ByKey extends ForwardingBackend {
+
+        private final Map<String, String> keys = new ConcurrentHashMap<>();
+
+        ByKey(LockBackend right) {
+            super(right);
+        }
+
+        @Override
+        public AcquireResult acquire(AcquireRequest request) {
+            keys.put(request.lockId(), request.key());
+            return super.acquire(request);
+        }
+
+        /** The lock id of whoever holds the key exclusively. */
+        String holderInsteadOf(String lockId) {
+            return lookup(keys.getOrDefault(lockId, "")).stream()
+                    .filter(lease -> lease.mode() == LockMode.EXCLUSIVE)
+                    .map(RawLockInfo::lockId)
+                    .findFirst()
+                    .orElse(lockId);
+        }
+    }
+
+    static LockBackend ownGrantMissed(LockBackend right) {
+        return new ForwardingBackend(right) {
+            @Override
+            public AcquireResult acquire(AcquireRequest request) {
+                return super.acquire(new AcquireRequest(
+                        request.key(),
+                        request.mode(),
+                        request.lockId(),
+                        request.ttl(),
+                        request.owner(),
+                        request.handOver(),
+                        false,
+                        request.waiter()));
+            }
+        };
+    }
+
+    static LockBackend lapsedExtended(LockBackend right) {
+        return new ForwardingBackend(right) {
+            @Override
+            public List<ExtendResult> extend(List<ExtendRequest> requests) {
+                List<ExtendResult> results = super.extend(requests);
+                return IntStream.range(0, results.size())
+                        .mapToObj(i -> reviving(results.get(i), requests.get(i)))
+                        .toList();
+            }
+
+            @Override
+            public ExtendResult extend(ExtendRequest request) {
+                return reviving(super.extend(request), request);
+            }
+        };
+    }
+
+    private static ExtendResult reviving(ExtendResult result, ExtendRequest request) {
+        return result instanceof ExtendResult.Expired || result instanceof ExtendResult.NotFound
+                ? new ExtendResult.Extended(Instant.now().plus(request.ttl()))
+                : result;
+    }
+
+    static LockBackend wakeUpIsGrant(LockBackend right) {
+        return new ForwardingBackend(right) {
+
+            private volatile Fence last = new Fence(1);
+
+            @Override
+            public AcquireResult acquire(AcquireRequest request) {
+                AcquireResult result = super.acquire(request);
+                if (result instanceof AcquireResult.Granted granted) {
+                    last = granted.fence();
+                }
+                return result;
+            }
+
+            @Override
+            public void connect(WakeUpListener listener) {
+                super.connect(new ForwardingListener(listener) {
+                    @Override
+                    public void wake(long waiter) {
+                        Instant now = Instant.now();
+                        super.handOver(
+                                waiter,
+                                new AcquireResult.Granted(new Fence(last.value() + 1), now, now.plus(waiterTtl())));
+                    }
+                });
+            }
+        };
+    }
+
+    static LockBackend wakeUpsLost(LockBackend right) {
+        return new ForwardingBackend(right) {
+            @Override
+            public void connect(WakeUpListener listener) {
+                super.connect(new ForwardingListener(listener) {
+                    @Override
+                    public void wake(long waiter) {
+                        // Lost.
+                    }
+                });
+            }
+        };
+    }
+
+    private static class ForwardingListener implements WakeUpListener {
+
+        private final WakeUpListener right;
+
+        ForwardingListener(WakeUpListener right) {
+            this.right = right;
+        }
+
+        @Override
+        public void wake(long waiter) {
+            right.wake(waiter);
+        }
+
+        @Override
+        public void handOver(long waiter, AcquireResult.Granted grant) {
+            right.handOver(waiter, grant);
+        }
+
+        @Override
+        public void wakeUpsMissed() {
+            right.wakeUpsMissed();
+        }
+    }
+
+    /** @param application the pool of the application's transactions */
+    static LockBackend inCallersTransaction(LockBackend right, Supplier<DataSource> application) {
+        return new ForwardingBackend(right) {
+
+            private LockBackend joining;
+
+            @Override
+            public AcquireResult acquire(AcquireRequest request) {
+                return TransactionSynchronizationManager.isActualTransactionActive()
+                        ? joining().acquire(request)
+                        : super.acquire(request);
+            }
+
+            private synchronized LockBackend joining() {
+                if (joining == null) {
+                    DataSource joined = new TransactionAwareDataSourceProxy(application.get());
+                    joining = new PostgresLockBackend(joined, joined, null, SETTINGS, () -> {});
+                }
+                return joining;
+            }
+        };
+    }
+}
