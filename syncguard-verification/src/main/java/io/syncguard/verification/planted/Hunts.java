@@ -18,7 +18,7 @@ final class Hunts {
             CampaignTrial.with(Faults.KILLED_PROCESSES, 2).withLongWaits();
     private static final Trial RESTARTS = CampaignTrial.with(Faults.SERVER_RESTARTS, 2);
     private static final Trial LOST_ANSWERS = CampaignTrial.with(Faults.LOST_ANSWERS, 5);
-    private static final Trial POSTGRES_STRESS = StressTrial.onPostgres(8);
+    private static final Trial POSTGRES_STRESS = StressTrial.onPostgres(20);
     private static final Trial REDIS_STRESS = StressTrial.onRedis(8);
     private static final Trial POSTGRES_WAKE_UPS = WakeUpTrial.onPostgres(6);
     private static final Trial REDIS_WAKE_UPS = WakeUpTrial.onRedis(6);
