@@ -91,7 +91,8 @@ class PostgresAcquireBatchRaceTests {
 
     @Test
     void a_new_key_that_was_granted_between_look_and_insert_is_skipped() throws Exception {
-        stopInside("SELECT k.fence_key, syncguard_locks_fence_after(0", ", v_now), k.key");
+        race.functions.setPatient("acquire_batch");
+        race.stopBefore("INSERT", "syncguard_fence_counters");
         Future<List<@Nullable AcquireResult>> batch =
                 race.startBlocked(() -> batches.acquire(request("k", MINE), request("other", MINE)));
 
@@ -137,7 +138,7 @@ class PostgresAcquireBatchRaceTests {
     @Test
     void new_keys_in_opposite_orders_do_not_deadlock() throws Exception {
         try (PostgresRace own = new PostgresRace()) {
-            own.functions.rewrite("acquire_batch", "'20ms'", "'30s'");
+            own.functions.setPatient("acquire_batch");
             PostgresBatches batches = new PostgresBatches(own);
             for (int round = 0; round < 100; round++) {
                 String prefix = "round " + round + " key ";
@@ -160,8 +161,8 @@ class PostgresAcquireBatchRaceTests {
     void overlapping_batches_of_many_clients_draw_each_fence_once_and_never_deadlock() throws Exception {
         try (PostgresRace own = new PostgresRace()) {
             own.tickingClock(Duration.ofMillis(1));
-            own.functions.rewrite("acquire_batch", "'20ms'", "'30s'");
-            own.functions.rewrite("release_batch", "'20ms'", "'30s'");
+            own.functions.setPatient("acquire_batch");
+            own.functions.setPatient("release_batch");
             PostgresBatches batches = new PostgresBatches(own);
             RaceHistory history = new RaceHistory();
             List<Future<Integer>> clients = IntStream.range(0, 6)
@@ -232,16 +233,11 @@ class PostgresAcquireBatchRaceTests {
     }
 
     private Future<List<@Nullable AcquireResult>> startBatchThatStopsBeforeItLocks(String... keys) throws Exception {
-        stopInside("c.fence = k.fence", " AND c.fence <");
+        race.functions.setPatient("acquire_batch");
+        race.stopBeforeCall("syncguard_locks_last_fence");
         List<AcquireRequest> requests = IntStream.range(0, keys.length)
                 .mapToObj(i -> request(keys[i], MINE))
                 .toList();
         return race.startBlocked(() -> batches.acquire(requests));
-    }
-
-    /** A batch that stops waits for a lock, and would not wait for long. */
-    private static void stopInside(String upToNumber, String afterIt) throws Exception {
-        race.functions.rewrite("acquire_batch", "'20ms'", "'60s'");
-        race.stopInside("acquire_batch", upToNumber, afterIt);
     }
 }

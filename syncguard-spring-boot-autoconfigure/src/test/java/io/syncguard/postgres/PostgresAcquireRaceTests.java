@@ -111,10 +111,7 @@ class PostgresAcquireRaceTests {
         race.grant(THEIRS);
         race.moveClock(TTL.plusSeconds(1));
         // Inside the statement that deletes: its snapshot is older than the extension.
-        race.stopInside(
-                "delete_lapsed",
-                "FROM syncguard_locks s\n            WHERE s.key = p_key AND NOT syncguard_locks_is_live(s.expires_at_ms",
-                ", p_now_ms)");
+        race.stopBefore("DELETE", "syncguard_locks");
         Future<AcquireResult> attempt = race.startAcquire(request(MINE));
 
         race.moveClock(Duration.ofMillis(-1));

@@ -44,7 +44,7 @@ class PostgresDirectHandOverRaceTests {
         race.reset();
         race.stopClock();
         race.grant(MINE);
-        queueForHandOver(WAITER, 1);
+        queueForHandOver(race, WAITER, 1);
     }
 
     @Test
@@ -63,7 +63,7 @@ class PostgresDirectHandOverRaceTests {
 
     @Test
     void who_is_handed_the_key_while_its_queue_entry_is_looked_for_gives_it_back() throws Exception {
-        race.stopBefore("key_of", "SELECT o.key INTO v_key");
+        race.stopBeforeCall("syncguard_locks_key_of");
         Future<ReleaseResult> leaving = start(() -> race.backend.release(WAITER));
         race.awaitBlocked(1);
 
@@ -77,23 +77,27 @@ class PostgresDirectHandOverRaceTests {
 
     @Test
     void the_grant_is_committed_before_the_waiter_is_notified() throws Exception {
-        race.stopBefore("hand_over", "PERFORM pg_notify");
-        Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
-        race.awaitBlocked(1);
+        // Sessions that have not notified yet find the function that stops.
+        try (PostgresRace own = new PostgresRace()) {
+            own.grant(MINE);
+            queueForHandOver(own, WAITER, 1);
+            own.stopBeforeCall("pg_catalog.pg_notify");
+            Future<ReleaseResult> release = own.startRelease(MINE);
 
-        assertThat(holders()).containsExactly(WAITER);
-        assertThat(race.backend.acquire(request(WAITER).waitingAs(2).fromQueue()))
-                .isInstanceOf(AcquireResult.Granted.class);
+            assertThat(own.writers()).containsExactly(WAITER);
+            assertThat(own.backend.acquire(request(WAITER).waitingAs(2).fromQueue()))
+                    .isInstanceOf(AcquireResult.Granted.class);
 
-        race.greenLight();
-        assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
-        assertThat(race.woken()).containsExactly(1L);
+            own.greenLight();
+            assertThat(release.get()).isEqualTo(ReleaseResult.RELEASED);
+            assertThat(own.woken()).containsExactly(1L);
+        }
     }
 
     @Test
     void who_leaves_first_is_handed_nothing() throws Exception {
-        queueForHandOver(NEXT, 2);
-        race.stopBefore("remove", "outcome := 'left'");
+        queueForHandOver(race, NEXT, 2);
+        race.stopAfter("DELETE", "syncguard_locks_waiters");
         Future<ReleaseResult> leaving = start(() -> race.backend.release(WAITER));
         race.awaitBlocked(1);
         Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
@@ -154,7 +158,7 @@ class PostgresDirectHandOverRaceTests {
 
     @Test
     void a_queue_entry_of_which_a_release_is_making_a_lease_is_not_confirmed() throws Exception {
-        queueForHandOver(NEXT, 2);
+        queueForHandOver(race, NEXT, 2);
         Future<ReleaseResult> release = startHandOver();
 
         List<Duration> nextLooks = race.backend.renewWaiters(List.of(WAITER, NEXT));
@@ -168,7 +172,7 @@ class PostgresDirectHandOverRaceTests {
 
     @Test
     void a_grant_is_younger_than_the_last_confirmation_of_the_queue_entry() throws Exception {
-        race.stopBefore("renew_waiters", "v_now := syncguard_locks_now();\n    RETURN QUERY");
+        race.stopAfter("UPDATE", "syncguard_locks_waiters");
         Future<List<Duration>> renewal = start(() -> race.backend.renewWaiters(List.of(WAITER)));
         race.awaitBlocked(1);
         Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
@@ -185,7 +189,7 @@ class PostgresDirectHandOverRaceTests {
 
     @Test
     void a_queue_entry_that_is_being_renewed_becomes_a_lease_all_the_same() throws Exception {
-        race.stopBefore("renew_waiters", "v_now := syncguard_locks_now();\n    RETURN QUERY");
+        race.stopAfter("UPDATE", "syncguard_locks_waiters");
         Future<List<Duration>> renewal = start(() -> race.backend.renewWaiters(List.of(WAITER)));
         race.awaitBlocked(1);
         Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
@@ -202,13 +206,13 @@ class PostgresDirectHandOverRaceTests {
      * Queues a waiter that accepts a hand-over. Without this, a release would only wake it, because the backend of the
      * race receives no wake-ups.
      */
-    private static void queueForHandOver(String lockId, long waiter) {
+    private static void queueForHandOver(PostgresRace race, String lockId, long waiter) {
         race.queue(request(lockId), waiter);
         race.jdbc.update("UPDATE syncguard_locks_waiters SET hand_over = true, channel = 'race'");
     }
 
     private static Future<ReleaseResult> startHandOver() throws Exception {
-        race.stopBefore("hand_over", "outcome := ");
+        race.stopAfter("INSERT", "syncguard_locks");
         Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
         race.awaitBlocked(1);
         return release;

@@ -34,7 +34,7 @@ class PostgresExtendRaceTests {
 
     @Test
     void an_extension_that_stalls_before_it_looks_revives_nothing_beside_the_next_grant() throws Exception {
-        race.stopExtensionsBeforeTheyLook();
+        race.stopExtensionBeforeItLooks();
         Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
@@ -48,7 +48,7 @@ class PostgresExtendRaceTests {
 
     @Test
     void an_extension_that_stalls_before_it_looks_revives_nothing_that_lapsed_meanwhile() throws Exception {
-        race.stopExtensionsBeforeTheyLook();
+        race.stopExtensionBeforeItLooks();
         Future<ExtendResult> extension = race.startExtend(MINE);
         List<Map<String, Object>> leases = race.leases();
 
@@ -61,7 +61,7 @@ class PostgresExtendRaceTests {
 
     @Test
     void an_extension_that_stalls_with_its_row_locked_keeps_others_out_and_then_revives_nothing() throws Exception {
-        race.stopExtensionsBeforeTheyJudge("syncguard_locks");
+        race.stopExtensionBeforeItJudges("syncguard_locks");
         Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
@@ -74,10 +74,11 @@ class PostgresExtendRaceTests {
 
     @Test
     void an_extension_that_stalls_after_it_looked_keeps_others_out_and_holds_on() throws Exception {
-        race.stopExtensionsBeforeTheyWrite("syncguard_locks");
+        race.moveClock(PAST_THE_TTL.dividedBy(2));
+        race.stopExtensionBeforeItWrites("syncguard_locks");
         Future<ExtendResult> extension = race.startExtend(MINE);
 
-        race.moveClock(PAST_THE_TTL);
+        race.moveClock(PAST_THE_TTL.dividedBy(2));
         race.assertRefusedForAMoment(request(THEIRS));
         race.greenLight();
 
@@ -90,7 +91,7 @@ class PostgresExtendRaceTests {
     @Test
     void an_extension_in_the_middle_of_a_takeover_does_not_wait_and_revives_nothing() throws Exception {
         race.moveClock(PAST_THE_TTL);
-        race.stopBefore("grant", "IF p_shared THEN");
+        race.stopBefore("INSERT", "syncguard_locks");
         Future<AcquireResult> takeover = race.startAcquire(request(THEIRS));
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Expired.class);
@@ -108,7 +109,7 @@ class PostgresExtendRaceTests {
 
     @Test
     void a_stalled_extension_that_finds_its_lease_released_brings_nothing_back() throws Exception {
-        race.stopExtensionsBeforeTheyLook();
+        race.stopExtensionBeforeItLooks();
         Future<ExtendResult> extension = race.startExtend(MINE);
 
         assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.RELEASED);
@@ -121,7 +122,7 @@ class PostgresExtendRaceTests {
 
     @Test
     void a_stalled_extension_that_meets_another_of_the_same_lock_reports_the_end_that_is_stored() throws Exception {
-        race.stopExtensionsBeforeTheyLook();
+        race.stopExtensionBeforeItLooks();
         Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.jdbc.update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms - 60000");
@@ -138,7 +139,7 @@ class PostgresExtendRaceTests {
     /** A waiter has seen the later end, or is about to see it; the repeated extension wakes it. */
     @Test
     void a_stalled_extension_that_finds_its_lease_longer_than_it_was_is_busy() throws Exception {
-        race.stopExtensionsBeforeTheyLook();
+        race.stopExtensionBeforeItLooks();
         Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.jdbc.update("UPDATE syncguard_locks SET expires_at_ms = expires_at_ms + 60000");

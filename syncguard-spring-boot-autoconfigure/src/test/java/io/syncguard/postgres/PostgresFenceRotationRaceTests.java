@@ -23,12 +23,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  */
 class PostgresFenceRotationRaceTests {
 
-    private static final String BEFORE_THE_SERIALISING_ROW = "PERFORM 1 FROM syncguard_fence_counters c";
-    private static final String BEFORE_THE_LEASE =
-            "SELECT l.expires_at_ms INTO v_expires FROM syncguard_locks l\n        WHERE";
-    private static final String BEFORE_THE_CLOCK = "v_now := ";
-    private static final String BEFORE_THE_FENCE = "UPDATE syncguard_fence_counters c";
-
     @RegisterExtension
     private static final PostgresRace race = new PostgresRace();
 
@@ -39,7 +33,7 @@ class PostgresFenceRotationRaceTests {
 
     @Test
     void a_rotation_that_stalls_before_it_locks_anything_finds_the_next_holder_and_leaves_it_alone() throws Exception {
-        race.stopBefore("rotate", BEFORE_THE_SERIALISING_ROW);
+        race.stopBeforeCall("syncguard_locks_fence_key");
         Future<ExtendResult> rotation = race.startRotate(MINE);
 
         race.moveClock(PAST_THE_TTL);
@@ -55,7 +49,7 @@ class PostgresFenceRotationRaceTests {
     @Test
     void a_takeover_waits_for_a_rotation_that_finds_its_lease_over_and_takes_the_key_with_the_next_fence()
             throws Exception {
-        race.stopBefore("rotate", BEFORE_THE_LEASE);
+        race.stopBeforeCall("syncguard_locks_now");
         Future<ExtendResult> rotation = race.startRotate(MINE);
 
         race.moveClock(PAST_THE_TTL);
@@ -71,7 +65,7 @@ class PostgresFenceRotationRaceTests {
 
     @Test
     void a_rotation_that_stalls_with_its_row_locked_revives_nothing_and_takes_no_fence() throws Exception {
-        race.stopBefore("rotate", BEFORE_THE_CLOCK);
+        race.stopBeforeCall("syncguard_locks_now");
         Future<ExtendResult> rotation = race.startRotate(MINE);
 
         race.moveClock(PAST_THE_TTL);
@@ -84,7 +78,7 @@ class PostgresFenceRotationRaceTests {
     @Test
     void a_takeover_that_waits_for_a_rotation_is_refused_and_gives_its_fence_back() throws Exception {
         race.moveClock(PAST_THE_TTL.dividedBy(2));
-        race.stopBefore("rotate", BEFORE_THE_FENCE);
+        race.stopBefore("UPDATE", "syncguard_fence_counters");
         Future<ExtendResult> rotation = race.startRotate(MINE);
 
         race.moveClock(PAST_THE_TTL.dividedBy(2));
@@ -99,7 +93,7 @@ class PostgresFenceRotationRaceTests {
 
     @Test
     void a_waiter_that_is_about_to_queue_waits_for_a_rotation_and_takes_its_queue_entry() throws Exception {
-        race.stopBefore("rotate", BEFORE_THE_FENCE);
+        race.stopBefore("UPDATE", "syncguard_fence_counters");
         Future<ExtendResult> rotation = race.startRotate(MINE);
 
         Future<AcquireResult> waiter = race.startAcquire(request(THEIRS).waitingAs(1));
@@ -114,7 +108,7 @@ class PostgresFenceRotationRaceTests {
     @Test
     void a_rotation_in_the_middle_of_a_takeover_does_not_wait_and_takes_no_fence() throws Exception {
         race.moveClock(PAST_THE_TTL);
-        race.stopBefore("grant", "IF p_shared THEN");
+        race.stopBefore("INSERT", "syncguard_locks");
         Future<AcquireResult> takeover = race.startAcquire(request(THEIRS));
 
         assertThat(race.rotate(MINE)).isInstanceOf(ExtendResult.Expired.class);
@@ -160,7 +154,7 @@ class PostgresFenceRotationRaceTests {
 
     @Test
     void a_release_that_waits_for_a_rotation_ends_the_lease() throws Exception {
-        race.stopBefore("rotate", BEFORE_THE_FENCE);
+        race.stopBefore("UPDATE", "syncguard_fence_counters");
         Future<ExtendResult> rotation = race.startRotate(MINE);
 
         Future<ReleaseResult> release = race.startRelease(MINE);
@@ -174,7 +168,7 @@ class PostgresFenceRotationRaceTests {
 
     @Test
     void a_heartbeat_in_the_middle_of_a_rotation_is_busy_and_loses_nothing() throws Exception {
-        race.stopBefore("rotate", BEFORE_THE_FENCE);
+        race.stopBefore("UPDATE", "syncguard_fence_counters");
         Future<ExtendResult> rotation = race.startRotate(MINE);
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Busy.class);
@@ -186,9 +180,8 @@ class PostgresFenceRotationRaceTests {
 
     @Test
     void two_rotations_of_one_lease_take_two_fences() throws Exception {
-        race.stopBefore("rotate", BEFORE_THE_FENCE);
+        race.stopBefore("UPDATE", "syncguard_fence_counters");
         Future<ExtendResult> rotation = race.startRotate(MINE);
-        race.restore("rotate");
 
         assertThat(race.rotate(MINE)).isInstanceOf(ExtendResult.Busy.class);
         race.greenLight();

@@ -25,8 +25,6 @@ class PostgresForgetRaceTests {
 
     private static final Duration IDLE = FenceSettings.RETENTION.plusMillis(1);
 
-    private static final String INSERT = "INSERT INTO syncguard_fence_counters";
-
     @RegisterExtension
     static final PostgresRace race = PostgresRace.byTheClock();
 
@@ -44,7 +42,7 @@ class PostgresForgetRaceTests {
 
     @Test
     void a_try_between_its_look_and_its_update() throws Exception {
-        Future<AcquireResult> attempt = startTryThatStopsBefore("UPDATE syncguard_fence_counters c");
+        Future<AcquireResult> attempt = startTryThatStopsBefore("UPDATE");
 
         race.forget();
         assertThat(race.counters()).isEmpty();
@@ -55,10 +53,9 @@ class PostgresForgetRaceTests {
 
     @Test
     void a_try_whose_key_was_forgotten_and_granted_between_its_look_and_its_update() throws Exception {
-        Future<AcquireResult> attempt = startTryThatStopsBefore("UPDATE syncguard_fence_counters c");
+        Future<AcquireResult> attempt = startTryThatStopsBefore("UPDATE");
 
         race.forget();
-        race.restore("fence_if_free");
         AcquireResult theirs = race.backend.acquire(request(THEIRS));
         race.greenLight();
 
@@ -69,13 +66,15 @@ class PostgresForgetRaceTests {
     /** The clock is set back to the very millisecond of the last fence: not even then are there two holders. */
     @Test
     void a_try_that_finds_the_same_fence_of_another_row_is_refused() throws Exception {
-        Future<AcquireResult> attempt = startTryThatStopsBefore("UPDATE syncguard_fence_counters c");
+        // The try waits before its update, which sees what this transaction commits.
+        race.inOther("LOCK TABLE syncguard_fence_counters IN SHARE MODE");
+        Future<AcquireResult> attempt = race.startAcquire(request(MINE));
 
-        race.forget();
+        race.inOther("SELECT syncguard_locks_forget('', " + FenceSettings.RETENTION.toMillis() + ")");
         race.moveClock(IDLE.negated());
-        race.restore("fence_if_free");
-        assertThat(race.grant(THEIRS).fence().value()).isEqualTo(last);
-        race.greenLight();
+        race.inOther("SELECT syncguard_locks_acquire('k', false, '" + THEIRS + "', 30000, 'test')");
+        race.commitOther();
+        assertThat(race.counter()).isEqualTo(last);
 
         assertThat(attempt).failsWithin(Duration.ofMinutes(1));
         assertThat(race.writers()).containsExactly(THEIRS);
@@ -84,9 +83,8 @@ class PostgresForgetRaceTests {
     @Test
     void a_try_that_found_no_counter_and_whose_key_was_granted_meanwhile() throws Exception {
         race.forget();
-        Future<AcquireResult> attempt = startTryThatStopsBefore(INSERT);
+        Future<AcquireResult> attempt = startTryThatStopsBefore("INSERT");
 
-        race.restore("fence_if_free");
         AcquireResult theirs = race.backend.acquire(request(THEIRS));
         race.greenLight();
 
@@ -97,9 +95,8 @@ class PostgresForgetRaceTests {
     @Test
     void a_try_that_found_no_counter_and_whose_key_was_locked_and_forgotten_meanwhile() throws Exception {
         race.forget();
-        Future<AcquireResult> attempt = startTryThatStopsBefore(INSERT);
+        Future<AcquireResult> attempt = startTryThatStopsBefore("INSERT");
 
-        race.restore("fence_if_free");
         last = race.grant(THEIRS).fence().value();
         race.backend.release(THEIRS);
         race.moveClock(IDLE);
@@ -113,9 +110,9 @@ class PostgresForgetRaceTests {
     /** Otherwise the second one would report that there are no fences left. */
     @Test
     void two_takeovers_that_both_find_the_counter_gone() throws Exception {
-        race.stopBefore("next_fence", INSERT);
-        race.functions.rewrite("acquire", "syncguard_locks_fence_if_free(p_key)", "NULL");
+        haveNoKeyLookFree();
         race.forget();
+        race.stopBefore(2, "INSERT", "syncguard_fence_counters");
         Future<AcquireResult> one = race.startAcquire(request(MINE));
         Future<AcquireResult> other = race.startAcquire(request(THEIRS));
 
@@ -131,12 +128,8 @@ class PostgresForgetRaceTests {
 
     @Test
     void a_batch_between_its_look_and_its_locks() throws Exception {
-        race.functions.rewrite("acquire_batch", "'20ms'", "'30s'");
-        race.functions.rewrite(
-                "acquire_batch",
-                "c.fence_key = k.fence_key AND c.fence = k.fence AND",
-                "c.fence_key = k.fence_key AND c.fence = k.fence + race_stop() AND");
-        race.inOther("SELECT pg_advisory_lock(42)");
+        race.functions.setPatient("acquire_batch");
+        race.stopBeforeCall("syncguard_locks_last_fence");
         Future<List<@Nullable AcquireResult>> batch =
                 race.startBlocked(() -> batches.acquire(PostgresBatches.request(KEY, MINE)));
 
@@ -150,9 +143,9 @@ class PostgresForgetRaceTests {
 
     @Test
     void a_batch_that_found_no_counter_and_whose_key_was_granted_meanwhile() throws Exception {
-        race.functions.rewrite("acquire_batch", "'20ms'", "'30s'");
+        race.functions.setPatient("acquire_batch");
         race.forget();
-        race.stopInside("acquire_batch", "SELECT k.fence_key, syncguard_locks_fence_after(0", ", v_now), k.key");
+        race.stopBefore("INSERT", "syncguard_fence_counters");
         Future<List<@Nullable AcquireResult>> batch =
                 race.startBlocked(() -> batches.acquire(PostgresBatches.request(KEY, MINE)));
 
@@ -172,9 +165,9 @@ class PostgresForgetRaceTests {
 
     @Test
     void a_waiter_before_it_locks_the_row() throws Exception {
-        race.functions.rewrite("acquire_queue", "IF NOT p_queued THEN", "IF false THEN");
-        race.stopBefore("attempt", "PERFORM syncguard_locks_lock_key(p_key);");
-        Future<AcquireResult> attempt = race.startAcquire(request(MINE).waitingAs(1));
+        race.stopBeforeCall("syncguard_locks_fence_key");
+        Future<AcquireResult> attempt =
+                race.startAcquire(request(MINE).waitingAs(1).fromQueue());
 
         race.forget();
         race.greenLight();
@@ -185,11 +178,11 @@ class PostgresForgetRaceTests {
     /** A request that waits for the row finds it gone. */
     @Test
     void requests_that_wait_for_the_row_while_it_is_deleted() throws Exception {
-        race.functions.rewrite("acquire", "syncguard_locks_fence_if_free(p_key)", "NULL");
-        race.functions.rewrite("acquire_queue", "IF NOT p_queued THEN", "IF false THEN");
+        haveNoKeyLookFree();
         race.inOther("SELECT syncguard_locks_forget('', 1)");
         Future<AcquireResult> attempt = race.startAcquire(request(MINE));
-        Future<AcquireResult> waiter = race.startAcquire(request(THEIRS).waitingAs(1));
+        Future<AcquireResult> waiter =
+                race.startAcquire(request(THEIRS).waitingAs(1).fromQueue());
 
         race.commitOther();
 
@@ -204,7 +197,7 @@ class PostgresForgetRaceTests {
 
     @Test
     void a_key_that_is_granted_before_its_counter_is_locked_keeps_it() throws Exception {
-        race.stopBefore("forget", "v_idle := ARRAY(");
+        race.stopAfterCall("syncguard_locks_idle_counters");
         Future<?> forgetting = race.startBlocked(this::forget);
 
         race.grant(MINE);
@@ -217,7 +210,7 @@ class PostgresForgetRaceTests {
     /** The fence of the grant is as old as the counter: only the lease shows that the key is in use. */
     @Test
     void a_key_that_is_granted_after_the_clock_was_set_back_keeps_its_counter() throws Exception {
-        race.stopBefore("forget", "v_idle := ARRAY(");
+        race.stopAfterCall("syncguard_locks_idle_counters");
         Future<?> forgetting = race.startBlocked(this::forget);
 
         race.moveClock(IDLE.multipliedBy(2).negated());
@@ -271,9 +264,14 @@ class PostgresForgetRaceTests {
         assertThat(race.writers()).containsExactly(lockId);
     }
 
+    /** Otherwise a key without leases and waiters is granted before its serialising row is locked. */
+    private static void haveNoKeyLookFree() {
+        race.functions.replace("fence_if_free", "(p_key TEXT) RETURNS BIGINT", "SELECT NULL::BIGINT");
+    }
+
     /** The try has looked, and has found the counter or none. */
     private static Future<AcquireResult> startTryThatStopsBefore(String statement) throws SQLException {
-        race.stopBefore("fence_if_free", statement);
+        race.stopBefore(statement, "syncguard_fence_counters");
         return race.startAcquire(request(MINE));
     }
 }

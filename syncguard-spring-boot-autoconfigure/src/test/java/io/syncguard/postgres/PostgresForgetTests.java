@@ -170,7 +170,7 @@ class PostgresForgetTests {
     @Test
     void counters_are_never_forgotten_if_fences_come_from_them() {
         locked(KEY);
-        race.functions.rewrite("fence_source", "'clock'", "'counter'");
+        race.functions.replace("fence_source", "() RETURNS TEXT", "SELECT 'counter'");
         race.moveClock(RETENTION.multipliedBy(100));
 
         race.forget();

@@ -68,7 +68,7 @@ class PostgresQueueEntryRaceTests {
 
     @Test
     void a_queue_entry_that_is_deleted_before_it_could_be_renewed_does_not_come_back() throws Exception {
-        race.stopInside("renew_waiters", "AND s.expires_at_ms", " > v_now\n            FOR NO KEY UPDATE");
+        race.stopBefore("UPDATE", "syncguard_locks_waiters");
         Future<List<Duration>> renewal = race.startBlocked(() -> race.backend.renewWaiters(List.of(FIRST)));
 
         race.moveClock(Duration.ofSeconds(2));

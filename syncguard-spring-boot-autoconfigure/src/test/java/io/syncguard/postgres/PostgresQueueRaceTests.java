@@ -26,10 +26,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  */
 class PostgresQueueRaceTests {
 
-    private static final String QUEUEING = "-- A queue entry that is lost in a crash";
-    private static final String RELEASED = "outcome := 'released'";
-    private static final String LEFT = "outcome := 'left'";
-
     @RegisterExtension
     private static final PostgresRace race = new PostgresRace();
 
@@ -41,7 +37,7 @@ class PostgresQueueRaceTests {
 
     @Test
     void a_waiter_that_looked_before_a_release_was_committed_is_granted() throws Exception {
-        race.stopBefore("remove", RELEASED);
+        race.stopAfter("DELETE", "syncguard_locks");
         Future<ReleaseResult> release = race.startRelease(MINE);
         Future<AcquireResult> waiter = race.startAcquire(request(FIRST).waitingAs(1));
 
@@ -54,7 +50,7 @@ class PostgresQueueRaceTests {
 
     @Test
     void a_waiter_that_is_about_to_queue_is_woken_by_the_release_that_it_did_not_see() throws Exception {
-        race.stopBefore("acquire_queue", QUEUEING);
+        race.stopBefore("INSERT", "syncguard_locks_waiters");
         Future<AcquireResult> waiter = race.startAcquire(request(FIRST).waitingAs(1));
         Future<ReleaseResult> release = race.startRelease(MINE);
 
@@ -70,7 +66,7 @@ class PostgresQueueRaceTests {
         race.queue(request(FIRST), 1);
         race.backend.release(MINE);
         race.woken();
-        race.stopBefore("acquire_queue", QUEUEING);
+        race.stopBefore("INSERT", "syncguard_locks_waiters");
         Future<AcquireResult> second = race.startAcquire(request(SECOND).waitingAs(2));
         Future<ReleaseResult> leaving = race.startRelease(FIRST);
 
@@ -85,7 +81,7 @@ class PostgresQueueRaceTests {
     void a_queue_entry_that_has_just_become_a_lease_is_released_and_not_left() throws Exception {
         race.queue(request(FIRST), 1);
         race.backend.release(MINE);
-        race.stopBefore("grant", "IF p_shared THEN");
+        race.stopBefore("INSERT", "syncguard_locks");
         Future<AcquireResult> grant = race.startAcquire(request(FIRST).waitingAs(1));
         Future<ReleaseResult> release = race.startRelease(FIRST);
 
@@ -101,7 +97,7 @@ class PostgresQueueRaceTests {
     void a_request_that_meets_its_own_leaving_has_a_queue_entry_at_the_end_or_a_grant() throws Exception {
         race.queue(request(FIRST), 1);
         race.queue(request(SECOND), 2);
-        race.stopBefore("remove", LEFT);
+        race.stopAfter("DELETE", "syncguard_locks_waiters");
         Future<ReleaseResult> leaving = race.startRelease(FIRST);
         Future<AcquireResult> again = race.startAcquire(request(FIRST).waitingAs(1));
 
@@ -116,7 +112,7 @@ class PostgresQueueRaceTests {
     void a_wake_up_for_one_who_has_just_left_goes_on_to_the_next() throws Exception {
         race.queue(request(FIRST), 1);
         race.queue(request(SECOND), 2);
-        race.stopBefore("remove", RELEASED);
+        race.stopAfter("DELETE", "syncguard_locks");
         Future<ReleaseResult> release = race.startRelease(MINE);
         Future<ReleaseResult> leaving = race.startRelease(FIRST);
 
@@ -131,7 +127,7 @@ class PostgresQueueRaceTests {
     void a_wake_up_that_finds_the_first_one_leaving_is_for_the_next() throws Exception {
         race.queue(request(FIRST), 1);
         race.queue(request(SECOND), 2);
-        race.stopBefore("remove", LEFT);
+        race.stopAfter("DELETE", "syncguard_locks_waiters");
         Future<ReleaseResult> leaving = race.startRelease(FIRST);
         Future<ReleaseResult> release = race.startRelease(MINE);
 
@@ -241,7 +237,7 @@ class PostgresQueueRaceTests {
     void a_waiter_whose_key_has_no_fences_left_when_it_becomes_free_gets_an_error() throws Exception {
         race.queue(request(FIRST), 1);
         race.setCounters(900_000_000_000_000L);
-        race.stopBefore("remove", RELEASED);
+        race.stopAfter("DELETE", "syncguard_locks");
         Future<ReleaseResult> release = race.startRelease(MINE);
         Future<AcquireResult> waiter = race.startAcquire(request(FIRST).waitingAs(1));
 

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A database in which a test decides the order of events: another session holds rows, and an operation stops at a line
- * of its function until the test lets it go on. Registered in a test class, it serves all its tests in turn. Before
+ * A database in which a test decides the order of events: another session holds rows, and an operation stops at a change
+ * or a call until the test lets it go on. Registered in a test class, it serves all its tests in turn. Before
  * each of them it is reset, with a clock that stands still.
  */
 final class PostgresRace extends RaceDatabase implements BeforeEachCallback, AfterAllCallback {
@@ -35,6 +35,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
 
     private final Connection other;
     private final RaceNotifications notifications;
+    private final RaceStops stops;
 
     PostgresRace() {
         this(10);
@@ -64,15 +65,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         } catch (SQLException ex) {
             throw new IllegalStateException("No session could be opened beside those of the backend", ex);
         }
-        // A lock of the session, not of a transaction: the stopped function still waits when the other session commits.
-        jdbc.execute("""
-                CREATE FUNCTION race_stop() RETURNS BIGINT LANGUAGE plpgsql COST 1 AS $$
-                BEGIN
-                    PERFORM pg_advisory_xact_lock_shared(%d);
-                    RETURN 0;
-                END
-                $$
-                """.formatted(RED_LIGHT));
+        stops = new RaceStops(jdbc, RED_LIGHT);
     }
 
     @Override
@@ -84,6 +77,7 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
     void reset() throws SQLException {
         other.rollback();
         greenLight();
+        stops.removeAll();
         functions.restoreAll();
         jdbc.execute(
                 "TRUNCATE syncguard_locks, syncguard_locks_shared, syncguard_locks_waiters, syncguard_fence_counters");
@@ -124,50 +118,56 @@ final class PostgresRace extends RaceDatabase implements BeforeEachCallback, Aft
         other.rollback();
     }
 
-    /** Stops the function between two statements, before this comment or statement. */
-    void stopBefore(String function, String line) throws SQLException {
-        stop(function, line, "PERFORM race_stop();\n" + line);
+    /** Stops the next session that runs such a statement on the table. The statement's snapshot exists. */
+    void stopBefore(String statement, String table) throws SQLException {
+        stopBefore(1, statement, table);
     }
 
-    /**
-     * Stops the function inside a statement whose snapshot exists: where it reads the number at the end of the first
-     * text.
-     */
-    void stopInside(String function, String upToNumber, String afterIt) throws SQLException {
-        stop(function, upToNumber + afterIt, upToNumber + " + race_stop()" + afterIt);
+    void stopBefore(int sessions, String statement, String table) throws SQLException {
+        stops.atChange(sessions, "BEFORE " + statement, table, "STATEMENT");
+        redLight();
     }
 
-    /** Stops extensions inside the statement that locks their rows: its snapshot exists, and no row is locked yet. */
-    void stopExtensionsBeforeTheyLook() throws SQLException {
-        stop("extend", "v_locked := ", "v_locked := array_fill('none'::TEXT, ARRAY[race_stop()::INTEGER]) || ");
+    /** Stops the next session that has run such a statement on the table. */
+    void stopAfter(String statement, String table) throws SQLException {
+        stops.atChange(1, "AFTER " + statement, table, "STATEMENT");
+        redLight();
     }
 
-    /** Stops extensions after they lock their rows of this table and before they read the clock. */
-    void stopExtensionsBeforeTheyJudge(String table) throws SQLException {
-        stopInside("extend", """
-                UPDATE %s l SET expires_at_ms = syncguard_locks_now() + w.ttl_ms
-                        FROM "Wanted" w
-                        WHERE l.lock_id = ANY (v_locked) AND l.lock_id = w.lock_id
-                            AND syncguard_locks_is_live(l.expires_at_ms""".formatted(table), ", syncguard_locks_now())");
+    /** Stops the next session that calls the function. */
+    void stopBeforeCall(String function) throws SQLException {
+        stops.beforeCall(function);
+        redLight();
     }
 
-    /** Stops extensions after they lock their rows of this table and see that the leases are live. */
-    void stopExtensionsBeforeTheyWrite(String table) throws SQLException {
-        String write = "UPDATE " + table + " l SET expires_at_ms = ";
-        stop("extend", write + "syncguard", write + "race_stop() + syncguard");
+    /** Stops the next session that has called the function. */
+    void stopAfterCall(String function) throws SQLException {
+        stops.afterCall(function);
+        redLight();
     }
 
-    private void stop(String function, String where, String replacement) throws SQLException {
-        functions.rewrite(function, where, replacement);
+    /** Stops an extension before the statement that locks its rows. It has seen which leases it shortens. */
+    void stopExtensionBeforeItLooks() throws SQLException {
+        stopAfterCall("syncguard_locks_lock_shortened");
+    }
+
+    /** Stops an extension after it locks its rows of this table and before it reads the clock. */
+    void stopExtensionBeforeItJudges(String table) throws SQLException {
+        stopBefore("UPDATE", table);
+    }
+
+    /** Stops an extension after it locks a row of this table and sees that the lease is live. It has the new expiry. */
+    void stopExtensionBeforeItWrites(String table) throws SQLException {
+        stops.atChange(1, "BEFORE UPDATE", table, "ROW");
+        redLight();
+    }
+
+    /** A lock of the session, not of a transaction: the stopped session still waits when the other one commits. */
+    private void redLight() throws SQLException {
         inOther("SELECT pg_advisory_lock(" + RED_LIGHT + ")");
     }
 
-    /** Removes the stops from the function. Sessions that have stopped stay there. */
-    void restore(String function) {
-        functions.restore(function);
-    }
-
-    /** Lets all stopped sessions go on, and removes all stops. */
+    /** Lets all stopped sessions go on. */
     void greenLight() throws SQLException {
         inOther("SELECT pg_advisory_unlock_all()");
         other.commit();

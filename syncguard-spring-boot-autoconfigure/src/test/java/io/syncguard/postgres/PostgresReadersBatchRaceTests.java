@@ -103,8 +103,8 @@ class PostgresReadersBatchRaceTests {
 
     private Future<List<@Nullable AcquireResult>> startBatchThatStopsBeforeItLocks() throws Exception {
         // A batch that stops waits for a lock, and would not wait for long.
-        race.functions.rewrite("acquire_readers", "'20ms'", "'60s'");
-        race.stopInside("acquire_readers", "cardinality(v_free)", " = 0");
+        race.functions.setPatient("acquire_readers");
+        race.stopBeforeCall("syncguard_locks_lock_keys");
         return race.startBlocked(() -> batches.acquire(reader("k", MINE), reader("other", MINE)));
     }
 

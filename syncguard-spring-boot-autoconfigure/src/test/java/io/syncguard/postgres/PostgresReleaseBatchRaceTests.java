@@ -130,7 +130,7 @@ class PostgresReleaseBatchRaceTests {
 
     @Test
     void a_waiter_that_is_about_to_queue_is_not_missed() throws Exception {
-        race.stopBefore("acquire_queue", "-- A queue entry that is lost in a crash");
+        race.stopBefore("INSERT", "syncguard_locks_waiters");
         Future<AcquireResult> waiter = race.startAcquire(request(THEIRS).waitingAs(1));
 
         assertThat(batches.release(MINE)).containsOnlyNulls();
@@ -201,7 +201,7 @@ class PostgresReleaseBatchRaceTests {
 
     @Test
     void a_lease_that_is_being_extended_is_skipped_and_its_extension_counts() throws Exception {
-        race.stopExtensionsBeforeTheyWrite("syncguard_locks");
+        race.stopExtensionBeforeItWrites("syncguard_locks");
         Future<ExtendResult> extension = race.startExtend(MINE);
 
         assertThat(batches.release(MINE, ANOTHER)).containsExactly(null, ReleaseResult.RELEASED);
@@ -218,8 +218,8 @@ class PostgresReleaseBatchRaceTests {
     /** It has found the keys of the lock ids. */
     private Future<List<@Nullable ReleaseResult>> startReleaseThatStopsBeforeItLocks(String... lockIds)
             throws Exception {
-        race.functions.rewrite("release_batch", "'20ms'", "'60s'");
-        race.stopBefore("lock_keys", "RETURN ARRAY(");
+        race.functions.setPatient("release_batch");
+        race.stopBeforeCall("syncguard_locks_lock_keys");
         return race.startBlocked(() -> batches.release(lockIds));
     }
 }

@@ -22,10 +22,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** A release ends the lease of its own lock id once, and no other lease, whatever happens while it waits or stalls. */
 class PostgresReleaseRaceTests {
 
-    private static final String SERIALISING_ROW = "-- The serialising row first";
-    private static final String SECOND_LOOK = "-- The lock id again";
-    private static final String DELETED = "outcome := 'released'";
-
     @RegisterExtension
     private static final PostgresRace race = new PostgresRace();
 
@@ -36,7 +32,8 @@ class PostgresReleaseRaceTests {
 
     @Test
     void a_release_that_meets_a_takeover_leaves_the_next_holders_lease_alone() throws Exception {
-        Future<ReleaseResult> release = startReleaseThatStopsBefore(SERIALISING_ROW);
+        race.stopBeforeCall("syncguard_locks_fence_key");
+        Future<ReleaseResult> release = race.startRelease(MINE);
 
         race.moveClock(PAST_THE_TTL);
         race.grant(THEIRS);
@@ -72,7 +69,8 @@ class PostgresReleaseRaceTests {
 
     @Test
     void a_takeover_that_meets_a_release_waits_for_it() throws Exception {
-        Future<ReleaseResult> release = startReleaseThatStopsBefore(SECOND_LOOK);
+        race.stopBefore("DELETE", "syncguard_locks");
+        Future<ReleaseResult> release = race.startRelease(MINE);
         race.moveClock(PAST_THE_TTL);
         Future<AcquireResult> takeover = race.startAcquire(request(THEIRS));
 
@@ -101,7 +99,8 @@ class PostgresReleaseRaceTests {
     /** The answer to the first release was lost, and its client repeats it when the key has another holder. */
     @Test
     void a_release_that_is_repeated_after_the_next_grant_frees_nothing() throws Exception {
-        Future<ReleaseResult> again = startReleaseThatStopsBefore(SERIALISING_ROW);
+        race.stopBeforeCall("syncguard_locks_fence_key");
+        Future<ReleaseResult> again = race.startRelease(MINE);
         race.inOther("SELECT syncguard_locks_release('" + MINE + "')");
         race.commitOther();
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
@@ -114,7 +113,8 @@ class PostgresReleaseRaceTests {
 
     @Test
     void an_extension_in_the_middle_of_a_release_brings_nothing_back() throws Exception {
-        Future<ReleaseResult> release = startReleaseThatStopsBefore(DELETED);
+        race.stopAfter("DELETE", "syncguard_locks");
+        Future<ReleaseResult> release = race.startRelease(MINE);
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Busy.class);
         race.greenLight();
@@ -126,7 +126,8 @@ class PostgresReleaseRaceTests {
 
     @Test
     void a_release_that_stalls_ends_what_was_extended_meanwhile() throws Exception {
-        Future<ReleaseResult> release = startReleaseThatStopsBefore(SECOND_LOOK);
+        race.stopBefore("DELETE", "syncguard_locks");
+        Future<ReleaseResult> release = race.startRelease(MINE);
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
         race.moveClock(TTL);
@@ -138,7 +139,7 @@ class PostgresReleaseRaceTests {
 
     @Test
     void a_release_in_the_middle_of_an_extension_is_busy_and_the_next_one_ends_the_lease() throws Exception {
-        race.stopExtensionsBeforeTheyWrite("syncguard_locks");
+        race.stopExtensionBeforeItWrites("syncguard_locks");
         Future<ExtendResult> extension = race.startExtend(MINE);
 
         assertThat(race.backend.release(MINE)).isEqualTo(ReleaseResult.BUSY);
@@ -229,7 +230,7 @@ class PostgresReleaseRaceTests {
 
     @Test
     void an_extension_that_comes_after_the_release_does_not_make_the_time_to_hold_longer() throws Exception {
-        race.stopExtensionsBeforeTheyLook();
+        race.stopExtensionBeforeItLooks();
         Future<ExtendResult> extension = race.startExtend(MINE);
 
         assertThat(race.backend.releaseAfter(MINE, TTL.dividedBy(2))).isEqualTo(ReleaseResult.RELEASED);
@@ -238,11 +239,5 @@ class PostgresReleaseRaceTests {
         assertThat(extension.get()).isInstanceOf(ExtendResult.NotFound.class);
         race.moveClock(TTL.dividedBy(2));
         assertThat(race.grant(THEIRS).fence()).isEqualTo(new Fence(2));
-    }
-
-    private Future<ReleaseResult> startReleaseThatStopsBefore(String line) throws Exception {
-        race.stopBefore("remove", line);
-        Future<ReleaseResult> release = race.startRelease(MINE);
-        return release;
     }
 }

@@ -11,6 +11,7 @@ import static io.syncguard.postgres.PostgresRace.timeLeft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
+import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ExtendResult;
@@ -21,6 +22,8 @@ import java.util.List;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Readers and writers that meet at the rows of a key: a writer is alone, whichever session stalls, lapses or pins at
@@ -29,7 +32,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class PostgresSharedRaceTests {
 
     private static final String WRITER = "writer----------------";
-    private static final String GRANT = "IF p_shared THEN";
 
     @RegisterExtension
     private static final PostgresRace race = new PostgresRace(51);
@@ -61,9 +63,8 @@ class PostgresSharedRaceTests {
 
     @Test
     void a_reader_that_looked_before_a_writer_was_granted_is_refused() throws Exception {
-        race.stopBefore("grant", GRANT);
+        race.stopBefore("INSERT", "syncguard_locks");
         Future<AcquireResult> writer = race.startAcquire(request(WRITER));
-        race.restore("grant");
         Future<AcquireResult> reader = race.startAcquire(reader(MINE));
 
         race.greenLight();
@@ -75,9 +76,8 @@ class PostgresSharedRaceTests {
 
     @Test
     void a_writer_that_looked_before_a_reader_was_granted_is_refused() throws Exception {
-        race.stopBefore("grant", GRANT);
+        race.stopBefore("INSERT", "syncguard_locks_shared");
         Future<AcquireResult> reader = race.startAcquire(reader(MINE));
-        race.restore("grant");
         Future<AcquireResult> writer = race.startAcquire(request(WRITER));
 
         race.greenLight();
@@ -90,9 +90,8 @@ class PostgresSharedRaceTests {
     @Test
     void a_reader_that_looked_before_a_writer_queued_does_not_pass_it() throws Exception {
         race.grantShared(THEIRS);
-        race.stopBefore("acquire_queue", "-- A queue entry that is lost in a crash");
+        race.stopBefore("INSERT", "syncguard_locks_waiters");
         Future<AcquireResult> writer = race.startAcquire(request(WRITER).waitingAs(1));
-        race.restore("acquire_queue");
         Future<AcquireResult> reader = race.startAcquire(reader(MINE));
 
         race.greenLight();
@@ -104,22 +103,20 @@ class PostgresSharedRaceTests {
     }
 
     /** The fence shows whether the key was granted since it was seen free. */
-    @Test
-    void who_stalls_before_it_draws_its_fence_at_a_free_key_passes_nobody_who_came_meanwhile() throws Exception {
+    @ParameterizedTest
+    @EnumSource(LockMode.class)
+    void who_stalls_before_it_draws_its_fence_at_a_free_key_passes_nobody_who_came_meanwhile(LockMode mode)
+            throws Exception {
         race.grant(MINE);
         race.backend.release(MINE);
-        for (AcquireRequest stalled : List.of(request(WRITER), reader(WRITER))) {
-            race.stopBefore("fence_if_free", "UPDATE syncguard_fence_counters c");
-            Future<AcquireResult> attempt = race.startAcquire(stalled);
+        race.stopBefore("UPDATE", "syncguard_fence_counters");
+        Future<AcquireResult> attempt = race.startAcquire(mode == LockMode.SHARED ? reader(WRITER) : request(WRITER));
 
-            race.restore("fence_if_free");
-            race.grant(THEIRS);
-            race.greenLight();
+        race.grant(THEIRS);
+        race.greenLight();
 
-            assertThat(attempt.get()).isInstanceOf(AcquireResult.Refused.class);
-            race.backend.release(THEIRS);
-        }
-        assertThat(race.counter()).isEqualTo(3);
+        assertThat(attempt.get()).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(race.counter()).isEqualTo(2);
     }
 
     @Test
@@ -127,10 +124,7 @@ class PostgresSharedRaceTests {
         race.grantShared(THEIRS);
         race.moveClock(PAST_THE_TTL);
         // Inside the statement that deletes: its snapshot is older than the extension.
-        race.stopInside(
-                "delete_lapsed",
-                "FROM syncguard_locks_shared s\n            WHERE s.key = p_key AND NOT syncguard_locks_is_live(s.expires_at_ms",
-                ", p_now_ms)");
+        race.stopBefore("DELETE", "syncguard_locks_shared");
         Future<AcquireResult> attempt = race.startAcquire(request(WRITER));
 
         race.moveClock(Duration.ofMillis(-1));
@@ -166,7 +160,7 @@ class PostgresSharedRaceTests {
     @Test
     void an_extension_of_a_reader_that_stalls_before_it_looks_revives_nothing_beside_a_writer() throws Exception {
         race.grantShared(MINE);
-        race.stopExtensionsBeforeTheyLook();
+        race.stopExtensionBeforeItLooks();
         Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
@@ -181,7 +175,7 @@ class PostgresSharedRaceTests {
     void an_extension_of_a_reader_that_stalls_with_its_row_locked_keeps_a_writer_out_and_then_revives_nothing()
             throws Exception {
         race.grantShared(MINE);
-        race.stopExtensionsBeforeTheyJudge("syncguard_locks_shared");
+        race.stopExtensionBeforeItJudges("syncguard_locks_shared");
         Future<ExtendResult> extension = race.startExtend(MINE);
 
         race.moveClock(PAST_THE_TTL);
@@ -197,15 +191,17 @@ class PostgresSharedRaceTests {
     void an_extension_of_a_reader_that_stalls_after_it_looked_keeps_a_writer_out_and_holds_on() throws Exception {
         race.grantShared(MINE);
         race.grantShared(THEIRS);
-        race.stopExtensionsBeforeTheyWrite("syncguard_locks_shared");
+        race.moveClock(PAST_THE_TTL.dividedBy(2));
+        race.stopExtensionBeforeItWrites("syncguard_locks_shared");
         Future<ExtendResult> extension = race.startExtend(MINE);
 
-        race.moveClock(PAST_THE_TTL);
+        race.moveClock(PAST_THE_TTL.dividedBy(2));
         race.assertRefusedForAMoment(request(WRITER));
         race.greenLight();
 
         assertThat(extension.get()).isInstanceOf(ExtendResult.Extended.class);
-        assertThat(timeLeft(race.backend.acquire(request(WRITER)))).isEqualTo(TTL.plusSeconds(1));
+        assertThat(timeLeft(race.backend.acquire(request(WRITER))))
+                .isEqualTo(TTL.plusSeconds(1).minus(PAST_THE_TTL.dividedBy(2)));
         assertThat(race.readers()).as("the other one was deleted").containsExactly(MINE);
         assertThat(race.counter()).as("refusals give their fences back").isEqualTo(2);
     }

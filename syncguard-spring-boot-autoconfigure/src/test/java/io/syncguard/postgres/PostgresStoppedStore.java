@@ -9,11 +9,11 @@ import java.time.Duration;
 public final class PostgresStoppedStore implements StoppedStore {
 
     private final PostgresContractStore store;
-    private final RewrittenFunctions functions;
+    private final ReplacedFunctions functions;
 
     public PostgresStoppedStore(FenceSource fences) {
         store = new PostgresContractStore(PostgresBatching.AUTO, fences);
-        functions = new RewrittenFunctions(store.jdbc());
+        functions = new ReplacedFunctions(store.jdbc());
         functions.stopClock();
         // The backends have the rights of the manual, which knows no such clock.
         store.jdbc().execute("GRANT SELECT, UPDATE ON SEQUENCE test_clock TO " + store.role());

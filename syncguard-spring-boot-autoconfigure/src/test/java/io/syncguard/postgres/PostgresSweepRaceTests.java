@@ -5,7 +5,6 @@ import static io.syncguard.postgres.PostgresRace.MINE;
 import static io.syncguard.postgres.PostgresRace.THEIRS;
 import static io.syncguard.postgres.PostgresRace.TTL;
 import static io.syncguard.postgres.PostgresRace.request;
-import static io.syncguard.postgres.PostgresRace.start;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.Fence;
@@ -25,10 +24,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A sweep waits for no other session, deletes no live lease, and hides no free key from callers who want it. */
 class PostgresSweepRaceTests {
-
-    private static final String SERIALISING_ROWS = "-- The serialising rows first";
-    private static final String DELETE = "-- In a fresh snapshot";
-    private static final String DELETED = "GET DIAGNOSTICS v_swept";
 
     @RegisterExtension
     private static final PostgresRace race = new PostgresRace();
@@ -53,7 +48,8 @@ class PostgresSweepRaceTests {
 
     @Test
     void an_acquire_in_the_middle_of_a_sweep_waits_and_is_granted() throws Exception {
-        Future<Integer> sweep = startSweepThatStopsBefore(DELETED);
+        race.stopAfter("DELETE", "syncguard_locks");
+        Future<Integer> sweep = startSweep();
         Future<AcquireResult> attempt = race.startAcquire(request(THEIRS));
 
         race.greenLight();
@@ -67,7 +63,8 @@ class PostgresSweepRaceTests {
 
     @Test
     void a_key_that_is_granted_again_before_the_sweep_has_it_is_left_alone() throws Exception {
-        Future<Integer> sweep = startSweepThatStopsBefore(SERIALISING_ROWS);
+        race.stopBeforeCall("syncguard_locks_lock_keys");
+        Future<Integer> sweep = startSweep();
 
         race.grant(THEIRS);
         race.greenLight();
@@ -78,7 +75,7 @@ class PostgresSweepRaceTests {
 
     @Test
     void a_sweep_in_the_middle_of_a_takeover_does_not_wait() throws Exception {
-        race.stopBefore("delete_lapsed", "IF p_exclusive");
+        race.stopBefore("DELETE", "syncguard_locks");
         Future<AcquireResult> takeover = race.startAcquire(request(THEIRS));
 
         assertThat(race.sweep(KEY)).isZero();
@@ -89,7 +86,8 @@ class PostgresSweepRaceTests {
 
     @Test
     void a_lease_that_is_extended_before_the_sweep_deletes_it_stays() throws Exception {
-        Future<Integer> sweep = startSweepThatStopsBefore(DELETE);
+        race.stopAfterCall("syncguard_locks_lock_keys");
+        Future<Integer> sweep = startSweep();
 
         race.moveClock(Duration.ofSeconds(-2));
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
@@ -103,13 +101,9 @@ class PostgresSweepRaceTests {
     @Test
     void a_lease_that_is_extended_while_the_sweep_is_about_to_lock_it_stays() throws Exception {
         // Inside the statement that deletes: its snapshot is older than the extension.
-        race.stopInside(
-                "sweep",
-                "FROM syncguard_locks s\n        WHERE s.key = ANY (v_keys) AND s.expires_at_ms",
-                " < syncguard");
+        race.stopBefore("DELETE", "syncguard_locks");
         race.moveClock(Duration.ofSeconds(-2));
         Future<Integer> sweep = startSweep();
-        race.awaitBlocked(1);
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);
         race.moveClock(Duration.ofSeconds(2));
@@ -121,7 +115,8 @@ class PostgresSweepRaceTests {
 
     @Test
     void an_extension_in_the_middle_of_a_sweep_revives_nothing() throws Exception {
-        Future<Integer> sweep = startSweepThatStopsBefore(DELETED);
+        race.stopAfter("DELETE", "syncguard_locks");
+        Future<Integer> sweep = startSweep();
 
         race.moveClock(Duration.ofHours(-1));
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Busy.class);
@@ -133,7 +128,8 @@ class PostgresSweepRaceTests {
 
     @Test
     void a_release_in_the_middle_of_a_sweep_waits_and_finds_nothing() throws Exception {
-        Future<Integer> sweep = startSweepThatStopsBefore(DELETED);
+        race.stopAfter("DELETE", "syncguard_locks");
+        Future<Integer> sweep = startSweep();
         Future<ReleaseResult> release = race.startRelease(MINE);
 
         race.greenLight();
@@ -144,7 +140,7 @@ class PostgresSweepRaceTests {
 
     @Test
     void a_sweep_in_the_middle_of_a_release_does_not_wait() throws Exception {
-        race.stopBefore("remove", "-- The lock id again");
+        race.stopBefore("DELETE", "syncguard_locks");
         Future<ReleaseResult> release = race.startRelease(MINE);
 
         assertThat(race.sweep(KEY)).isZero();
@@ -155,9 +151,9 @@ class PostgresSweepRaceTests {
 
     @Test
     void of_two_sweeps_at_once_one_deletes_and_the_other_does_not_wait() throws Exception {
-        Future<Integer> sweep = startSweepThatStopsBefore(DELETED);
+        race.stopAfter("DELETE", "syncguard_locks");
+        Future<Integer> sweep = startSweep();
 
-        race.restore("sweep");
         assertThat(race.sweep(KEY)).isZero();
         race.greenLight();
 
@@ -205,14 +201,7 @@ class PostgresSweepRaceTests {
         race.moveClock(TTL.plusMillis(2001));
     }
 
-    private Future<Integer> startSweepThatStopsBefore(String line) throws Exception {
-        race.stopBefore("sweep", line);
-        Future<Integer> sweep = startSweep();
-        race.awaitBlocked(1);
-        return sweep;
-    }
-
     private Future<Integer> startSweep() {
-        return start(() -> race.sweep(KEY));
+        return race.startBlocked(() -> race.sweep(KEY));
     }
 }

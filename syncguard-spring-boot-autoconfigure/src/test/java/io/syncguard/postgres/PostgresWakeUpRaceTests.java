@@ -165,7 +165,7 @@ class PostgresWakeUpRaceTests {
     @Test
     void one_who_queues_while_the_lease_is_shortened_is_woken() throws Exception {
         race.grant(MINE);
-        race.stopBefore("acquire_queue", "-- A queue entry that is lost in a crash");
+        race.stopBefore("INSERT", "syncguard_locks_waiters");
         Future<AcquireResult> waiter = race.startAcquire(request(FIRST).waitingAs(1));
 
         assertThat(race.extend(MINE, SHORTER)).isInstanceOf(ExtendResult.Busy.class);
@@ -266,10 +266,7 @@ class PostgresWakeUpRaceTests {
     void a_reader_that_is_extended_while_a_sweep_is_about_to_lock_it_stays() throws Exception {
         race.grantShared(MINE);
         race.moveClock(TTL.plusMillis(1));
-        race.stopInside(
-                "sweep",
-                "FROM syncguard_locks_shared s\n        WHERE s.key = ANY (v_keys) AND s.expires_at_ms",
-                " < syncguard");
+        race.stopBefore("DELETE", "syncguard_locks_shared");
         Future<Integer> sweep = race.startBlocked(() -> race.sweep(KEY));
 
         assertThat(race.extend(MINE)).isInstanceOf(ExtendResult.Extended.class);

@@ -49,7 +49,7 @@ class RaceDatabase implements AutoCloseable {
 
     final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
     final LockBackend backend;
-    final RewrittenFunctions functions = new RewrittenFunctions(jdbc);
+    final ReplacedFunctions functions = new ReplacedFunctions(jdbc);
 
     /**
      * @param connections of the backend

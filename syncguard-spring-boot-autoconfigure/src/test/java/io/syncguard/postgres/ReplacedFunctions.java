@@ -1,35 +1,38 @@
 package io.syncguard.postgres;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * The functions of the script, some of which a test replaces for a while. They are named without the name of the table.
  */
-final class RewrittenFunctions {
+final class ReplacedFunctions {
 
     private final JdbcTemplate jdbc;
     private final Map<String, String> originals = new HashMap<>();
 
-    RewrittenFunctions(JdbcTemplate jdbc) {
+    ReplacedFunctions(JdbcTemplate jdbc) {
         this.jdbc = jdbc;
     }
 
     /**
-     * @param where a text that occurs once in the function
-     * @param replacement the text instead of it
+     * Replaces a whole function.
+     *
+     * @param signature its parameters and its type, as in the script
+     * @param query which it runs from now on
      */
-    void rewrite(String function, String where, String replacement) {
-        String source = remember(function);
-        assertThat(source.split(Pattern.quote(where), -1))
-                .as("the function has this line once: " + where)
-                .hasSize(2);
-        jdbc.execute(source.replace(where, replacement));
+    void replace(String function, String signature, String query) {
+        remember(function);
+        jdbc.execute("CREATE OR REPLACE FUNCTION syncguard_locks_%s%s LANGUAGE sql VOLATILE AS $$ %s $$"
+                .formatted(function, signature, query));
+    }
+
+    /** Has a function wait for locks for longer than a batch does. */
+    void setPatient(String function) {
+        remember(function);
+        jdbc.execute("ALTER FUNCTION syncguard_locks_" + function + " SET lock_timeout = '60s'");
     }
 
     /** From now on the server's clock stands still, except for {@link #moveClock}. */
@@ -49,11 +52,9 @@ final class RewrittenFunctions {
     }
 
     private void replaceClock(String query) {
-        remember("now");
         jdbc.execute("CREATE SEQUENCE IF NOT EXISTS test_clock");
         jdbc.queryForObject("SELECT setval('test_clock', 1800000000000)", Long.class);
-        jdbc.execute("CREATE OR REPLACE FUNCTION syncguard_locks_now() RETURNS BIGINT LANGUAGE sql VOLATILE AS $$ "
-                + query + " $$");
+        replace("now", "() RETURNS BIGINT", query);
     }
 
     void restore(String function) {
@@ -65,12 +66,12 @@ final class RewrittenFunctions {
         originals.clear();
     }
 
-    private String remember(String function) {
-        String source = jdbc.queryForObject(
-                "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname = ?",
-                String.class,
-                "syncguard_locks_" + function);
-        originals.putIfAbsent(function, source);
-        return source;
+    private void remember(String function) {
+        originals.computeIfAbsent(
+                function,
+                name -> jdbc.queryForObject(
+                        "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname = ?",
+                        String.class,
+                        "syncguard_locks_" + name));
     }
 }
