@@ -11,12 +11,11 @@ import io.syncguard.concurrent.ModelTime;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.testing.Interleavings;
 import io.syncguard.testing.Interleavings.Scenario;
-import io.syncguard.testing.LongInterleavings;
-import io.syncguard.testing.PlantedBug;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.junit.jupiter.api.Test;
 
@@ -32,32 +31,15 @@ public class LeaseInterleavingTests {
     }
 
     @Test
-    void a_fence_that_changes_after_the_end_is_found() {
-        PlantedBug bug = PlantedBug.in(Lease.class, "synchronized void rotated(", "void rotated(");
-
-        assertThat(Interleavings.explore(RUNS, bug, RotationAtRelease.class))
+    void a_fence_that_changes_after_it_was_read_is_found() {
+        assertThat(Interleavings.explore(RUNS, FenceBeforeTheRelease.class))
                 .startsWith("fails")
                 .contains("the fence of a lease that has ended stays");
     }
 
     @Test
-    void a_loss_that_is_completed_twice_is_found() {
-        PlantedBug bug = PlantedBug.in(Lease.class, "private synchronized boolean leave(", "private boolean leave(");
-
-        assertThat(Interleavings.explore(RUNS, bug, TwoLosses.class))
-                .startsWith("fails")
-                .contains("a loss is reported once");
-    }
-
-    @Test
-    @LongInterleavings
-    void an_extension_that_does_not_wake_the_next_one_is_found() {
-        PlantedBug bug = PlantedBug.in(
-                Lease.class,
-                "extensions.release();",
-                "if (!extensions.hasQueuedThreads()) {\n            extensions.release();\n        }");
-
-        assertThat(Interleavings.explore(RUNS, bug, TwoExtensions.class))
+    void an_extension_that_does_not_end_is_found() {
+        assertThat(Interleavings.explore(RUNS, EndlessExtension.class))
                 .startsWith("fails")
                 .contains(Interleavings.HUNG);
     }
@@ -87,15 +69,34 @@ public class LeaseInterleavingTests {
         @Override
         @Operation
         public void run() throws Exception {
-            Lease lease = lease(new AtomicInteger());
-            Thread other =
-                    started(() -> extend(lease, new ExtendResult.Rotated(Instant.ofEpochSecond(60), new Fence(8))));
-            lease.beginRelease();
-            Fence last = lease.fence();
-            other.join();
-
-            require(lease.fence().equals(last), "the fence of a lease that has ended stays");
+            rotateAtRelease(lease -> {
+                lease.beginRelease();
+                return lease.fence();
+            });
         }
+    }
+
+    /** The fence is read while the lease may still be rotated. */
+    public static final class FenceBeforeTheRelease implements Scenario {
+
+        @Override
+        @Operation
+        public void run() throws Exception {
+            rotateAtRelease(lease -> {
+                Fence fence = lease.fence();
+                lease.beginRelease();
+                return fence;
+            });
+        }
+    }
+
+    private static void rotateAtRelease(Function<Lease, Fence> release) throws InterruptedException {
+        Lease lease = lease(new AtomicInteger());
+        Thread other = started(() -> extend(lease, new ExtendResult.Rotated(Instant.ofEpochSecond(60), new Fence(8))));
+        Fence last = release.apply(lease);
+        other.join();
+
+        require(lease.fence().equals(last), "the fence of a lease that has ended stays");
     }
 
     public static final class TwoLosses implements Scenario {
@@ -124,6 +125,18 @@ public class LeaseInterleavingTests {
             other.join();
 
             require(lease.isHeld() && lease.fence().value() == 8, "both extensions have taken effect");
+        }
+    }
+
+    public static final class EndlessExtension implements Scenario {
+
+        @Override
+        @Operation
+        public void run() throws Exception {
+            Lease lease = lease(new AtomicInteger());
+            Thread other = started(lease::extend);
+            other.join();
+            extend(lease, new ExtendResult.Extended(Instant.ofEpochSecond(60)));
         }
     }
 }

@@ -14,8 +14,6 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.testing.Interleavings;
 import io.syncguard.testing.Interleavings.Scenario;
-import io.syncguard.testing.LongInterleavings;
-import io.syncguard.testing.PlantedBug;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -38,50 +36,6 @@ public class WaiterInterleavingTests {
                                 MissedWakeUps.class,
                                 Interrupt.class)))
                 .allMatch(found -> found.startsWith("holds"));
-    }
-
-    @Test
-    @LongInterleavings
-    void a_wake_up_that_is_forgotten_before_the_sleep_is_found() {
-        assertThat(Interleavings.explore(
-                        RUNS,
-                        PlantedBug.in(
-                                Waiter.class, "sleeps++;\n            pause(", "woken = false;\n            pause("),
-                        WakeUp.class))
-                .startsWith("fails")
-                .contains(Interleavings.HUNG);
-    }
-
-    @Test
-    void a_wake_up_that_is_lost_on_the_way_into_the_sleep_is_found() {
-        assertThat(Interleavings.explore(
-                        RUNS,
-                        PlantedBug.in(
-                                Waiter.class,
-                                "if (pollAt == Time.NEVER) {\n                woken = true;",
-                                "if (pollAt == Time.NEVER) {"),
-                        MissedWakeUps.class))
-                .startsWith("fails")
-                .contains(Interleavings.HUNG);
-    }
-
-    @Test
-    void a_hand_over_that_completes_two_sleeps_is_found() {
-        assertThat(Interleavings.explore(
-                        RUNS,
-                        PlantedBug.in(Waiter.class, "handedOver = null;\n            woken = false;", "woken = false;"),
-                        HandOver.class))
-                .startsWith("fails")
-                .contains("a grant is handed over once");
-    }
-
-    @Test
-    @LongInterleavings
-    void a_hand_over_that_completes_a_later_request_is_found() {
-        assertThat(Interleavings.explore(
-                        RUNS, PlantedBug.in(Waiter.class, "number == this.number && ", ""), LateHandOver.class))
-                .startsWith("fails")
-                .contains("the hand-over was for the first request");
     }
 
     private static final AcquireResult.Granted GRANT =

@@ -6,10 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.testing.Interleavings;
 import io.syncguard.testing.Interleavings.Scenario;
-import io.syncguard.testing.LongInterleavings;
-import io.syncguard.testing.PlantedBug;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.BiConsumer;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.junit.jupiter.api.Test;
 
@@ -25,61 +24,10 @@ public class LeaderTermInterleavingTests {
     }
 
     @Test
-    void a_campaign_that_is_not_woken_by_the_last_body_is_found() {
-        PlantedBug bug = PlantedBug.in(TermBodies.class, "unused.run();", "isLeader();");
-
-        assertThat(Interleavings.explore(RUNS, bug, EndWithBody.class))
+    void a_body_that_does_not_end_is_found() {
+        assertThat(Interleavings.explore(RUNS, EndlessBody.class))
                 .startsWith("fails")
                 .contains(Interleavings.HUNG);
-    }
-
-    @Test
-    @LongInterleavings
-    void a_body_that_begins_while_the_term_ends_and_is_not_interrupted_is_found() {
-        PlantedBug bug = PlantedBug.in(
-                TermBodies.class,
-                "if (isLeader()) {\n            return body;",
-                "if (running.contains(body)) {\n            return body;");
-
-        assertThat(Interleavings.explore(RUNS, bug, EndWithBody.class))
-                .startsWith("fails")
-                .contains(Interleavings.HUNG);
-    }
-
-    @Test
-    void an_end_that_is_completed_twice_is_found() {
-        PlantedBug bug = PlantedBug.in(
-                LeaderTerm.class,
-                "synchronized CompletableFuture<Void> reportEnd()",
-                "CompletableFuture<Void> reportEnd()");
-
-        assertThat(Interleavings.explore(RUNS, bug, TwoEnds.class))
-                .startsWith("fails")
-                .contains("the end is reported once");
-    }
-
-    @Test
-    @LongInterleavings
-    void a_rotation_after_the_end_is_found() {
-        PlantedBug bug = PlantedBug.in(
-                LeaderTerm.class, "private synchronized void reportRotation()", "private void reportRotation()");
-
-        assertThat(Interleavings.explore(RUNS, bug, Rotation.class))
-                .startsWith("fails")
-                .contains("nothing is reported after the end");
-    }
-
-    @Test
-    @LongInterleavings
-    void a_term_that_begins_in_a_pause_is_found() {
-        PlantedBug bug = PlantedBug.in(
-                Membership.class,
-                "lock.lock();\n        try {\n            if (!isCampaigning()) {",
-                "boolean member = isCampaigning();\n        lock.lock();\n        try {\n            if (!member) {");
-
-        assertThat(Interleavings.explore(RUNS, bug, Pause.class))
-                .startsWith("fails")
-                .contains("nobody leads after the pause has begun");
     }
 
     /** A body that only the end of the term interrupts. */
@@ -89,14 +37,7 @@ public class LeaderTermInterleavingTests {
         @Operation
         public void run() throws Exception {
             ModelLeadership lock = new ModelLeadership();
-            lock.runner.run(lock, term -> {
-                term.begin(() -> {});
-                started(() -> work(term, lock));
-                started(term::resign);
-                return true;
-            });
-
-            lock.requireEnded();
+            endWith(EndWithBody::work, lock);
             require(lock.released && !lock.releasedEarly, "the lock is released after its body");
         }
 
@@ -116,6 +57,26 @@ public class LeaderTermInterleavingTests {
                 body.end(null);
             }
         }
+    }
+
+    /** The campaign waits for a body of which it has no end. */
+    public static final class EndlessBody implements Scenario {
+
+        @Override
+        @Operation
+        public void run() throws Exception {
+            endWith((term, lock) -> term.beginBody(), new ModelLeadership());
+        }
+    }
+
+    private static void endWith(BiConsumer<LeaderTerm, ModelLeadership> body, ModelLeadership lock) {
+        lock.runner.run(lock, term -> {
+            term.begin(() -> {});
+            started(() -> body.accept(term, lock));
+            started(term::resign);
+            return true;
+        });
+        lock.requireEnded();
     }
 
     public static final class TwoEnds implements Scenario {

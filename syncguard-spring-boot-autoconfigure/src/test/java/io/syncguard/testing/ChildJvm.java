@@ -1,7 +1,6 @@
 package io.syncguard.testing;
 
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -46,20 +45,6 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts a class whose {@code main} calls {@link #serve}. */
     public static ChildJvm start(Class<?> main, String... arguments) {
-        return start(classPath(), main, arguments);
-    }
-
-    /** The same, and the classes in this directory replace those of the class path. */
-    public static ChildJvm start(Path replacements, Class<?> main, String... arguments) {
-        return start(replacements + File.pathSeparator + classPath(), main, arguments);
-    }
-
-    /** The class path of the tests. Surefire may have started this JVM with a jar that only names it. */
-    static String classPath() {
-        return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-    }
-
-    private static ChildJvm start(String classPath, Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
@@ -70,7 +55,8 @@ public final class ChildJvm implements AutoCloseable {
                 "-Xlog:disable",
                 "-Xlog:all=warning:stderr",
                 "-cp",
-                classPath,
+                // Surefire may have started this JVM with a jar that only names the class path.
+                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
                 main.getName()));
         command.addAll(List.of(arguments));
         try {

@@ -40,7 +40,7 @@ public final class Interleavings {
     }
 
     /**
-     * Explores scenarios of the library.
+     * Explores scenarios.
      *
      * @param runs how many runs each has at most, in a build
      * @return what was found for each: {@code holds in 300 runs}, {@code holds in 210 runs, which are all}, or
@@ -56,12 +56,12 @@ public final class Interleavings {
     }
 
     /**
-     * Explores one scenario of the library with this bug.
+     * Explores one scenario.
      *
      * @return the same; for threads that wait for each other forever, it contains {@link #HUNG}
      */
-    public static String explore(int runs, PlantedBug bug, Class<? extends Scenario> scenario) {
-        return bug.ask(Interleavings.class, question(runs, scenario));
+    public static String explore(int runs, Class<? extends Scenario> scenario) {
+        return explore(runs, List.of(scenario)).get(0);
     }
 
     private static String question(int runs, Class<?> scenario) {
