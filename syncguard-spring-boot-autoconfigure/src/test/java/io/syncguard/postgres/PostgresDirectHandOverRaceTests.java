@@ -192,7 +192,7 @@ class PostgresDirectHandOverRaceTests {
         race.stopAfter("UPDATE", "syncguard_locks_waiters");
         Future<List<Duration>> renewal = start(() -> race.backend.renewWaiters(List.of(WAITER)));
         race.awaitBlocked(1);
-        Future<ReleaseResult> release = start(() -> race.backend.release(MINE));
+        Future<ReleaseResult> release = race.startRelease(MINE);
 
         race.greenLight();
 
