@@ -46,7 +46,7 @@ class PostgresUpgradeTests {
     private static final String OLDER = NEWER + """
             CREATE OR REPLACE FUNCTION ${syncguard_locks}_version() RETURNS INTEGER
             LANGUAGE sql IMMUTABLE AS $function$
-                SELECT 0
+                SELECT 1
             $function$;
             """;
 
