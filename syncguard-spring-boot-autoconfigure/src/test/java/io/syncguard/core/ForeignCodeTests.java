@@ -21,7 +21,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -209,7 +208,7 @@ class ForeignCodeTests {
         }
     }
 
-    /** Throws from each method, and in place of a body's result after it. */
+    /** Throws from each method. */
     private static final class FailingObserver implements LockObserver {
 
         private static <T> T fail() {
@@ -246,9 +245,18 @@ class ForeignCodeTests {
         public HeldObservation held(String backend, LockRequest request, Fence fence) {
             return new HeldObservation() {
                 @Override
-                public <T extends @Nullable Object> T body(Callable<T> body) throws Exception {
-                    body.call();
-                    return fail();
+                public Body body() {
+                    return new Body() {
+                        @Override
+                        public void failed(Throwable failure) {
+                            fail();
+                        }
+
+                        @Override
+                        public void ended() {
+                            fail();
+                        }
+                    };
                 }
 
                 @Override

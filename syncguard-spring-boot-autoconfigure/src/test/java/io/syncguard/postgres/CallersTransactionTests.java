@@ -40,7 +40,10 @@ class CallersTransactionTests {
                 result -> result instanceof PreparedStatement statement
                         ? proxy(PreparedStatement.class, statement, UnaryOperator.identity())
                         : result);
-        connections = new PostgresConnections(new SingleConnectionDataSource(watched, true), Duration.ofSeconds(2));
+        connections = new PostgresConnections(
+                new SingleConnectionDataSource(watched, true),
+                Duration.ofSeconds(2),
+                new PostgresSearchPath(PostgresTables.DEFAULT));
         assertThat(ask()).isOne();
     }
 
