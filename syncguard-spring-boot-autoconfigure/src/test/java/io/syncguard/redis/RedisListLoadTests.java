@@ -16,8 +16,6 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
@@ -85,29 +83,6 @@ class RedisListLoadTests {
     }
 
     @Test
-    void locks_go_on_beside_readers() throws Exception {
-        long alone = pairsInASecond();
-
-        AtomicBoolean done = new AtomicBoolean();
-        List<Future<?>> readers = new ArrayList<>();
-        for (int i = 0; i < READERS; i++) {
-            readers.add(threads.submit(() -> {
-                while (!done.get()) {
-                    keys();
-                }
-            }));
-        }
-        long beside = pairsInASecond();
-        done.set(true);
-        for (Future<?> reader : readers) {
-            reader.get();
-        }
-
-        // They keep four fifths of the server's time. The other half of the bound is for a machine with few cores.
-        assertThat(beside).as("of " + alone).isGreaterThan(2 * alone / 5);
-    }
-
-    @Test
     void a_further_page_needs_no_scan_of_its_own() {
         keys();
         long before = scans();
@@ -118,21 +93,9 @@ class RedisListLoadTests {
         assertThat(scans()).isEqualTo(before);
     }
 
-    private static long pairsInASecond() {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
-        long pairs = 0;
-        while (System.nanoTime() < end) {
-            backend.acquire(AcquireRequests.exclusive("pair", "B".repeat(22), Duration.ofMinutes(1), "test"));
-            backend.release("B".repeat(22));
-            pairs++;
-        }
-        return pairs;
-    }
-
     private static List<String> keys() {
         return backend.list(LockQuery.all()).locks().stream()
                 .map(LockStatus::key)
-                .filter(key -> !key.equals("pair"))
                 .toList();
     }
 
