@@ -16,6 +16,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,7 +34,9 @@ class CallersTransactionTests {
 
     @BeforeEach
     void open() throws SQLException {
-        connection = PostgresServer.newDatabase().getConnection();
+        DataSource database = PostgresServer.newDatabase();
+        new PostgresSchema(database, PostgresTables.DEFAULT).initialize();
+        connection = database.getConnection();
         Connection watched = proxy(
                 Connection.class,
                 connection,

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.syncguard.Fence;
+import io.syncguard.IllegalKeyException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
@@ -251,7 +252,7 @@ class KeyPropertyTests {
 
     private static void assertRefused(Throwable failure, String... parts) {
         assertThat(failure)
-                .isExactlyInstanceOf(LockException.class)
+                .isExactlyInstanceOf(IllegalKeyException.class)
                 .hasNoCause()
                 .hasMessageStartingWith("A key ")
                 .message()
