@@ -52,6 +52,11 @@ final class CountedPostgres implements AutoCloseable {
                 () -> {});
     }
 
+    /** The next backend gets sessions that no other one has set up. */
+    void newSessions() {
+        pool.getHikariPoolMXBean().softEvictConnections();
+    }
+
     /** A lock manager. Locks that are held when it is closed are released at once. */
     LockEngine locks() {
         EngineSettings settings = new EngineSettings(

@@ -199,6 +199,7 @@ class TableNamesPropertyTests {
         postgres.jdbc.execute("DROP SCHEMA IF EXISTS public, shop, values CASCADE; CREATE SCHEMA public");
         postgres.jdbc.execute("CREATE SCHEMA shop; CREATE SCHEMA values");
         PostgresTables tables = new PostgresTables(locks, counters);
+        postgres.newSessions();
         postgres.initialize(tables);
         LockBackend backend = postgres.backend(tables);
 
