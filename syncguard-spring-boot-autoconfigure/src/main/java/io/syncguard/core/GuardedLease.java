@@ -65,11 +65,6 @@ public final class GuardedLease {
         return guard;
     }
 
-    /** Whether it is held, by the local deadline. */
-    public boolean isHeld() {
-        return handle.isHeld();
-    }
-
     /** @throws LockLostException unless it is held, by the local deadline */
     public void requireHeld() {
         handle.requireHeld(handle);

@@ -5,26 +5,26 @@ import io.syncguard.LockException;
 import io.syncguard.LockRequest;
 
 /**
- * Shows the caller's transactions to the engine. A transaction that worked under a lock commits only while the lock is
+ * Shows the caller's transactions to the engine. There is one at most, unless several transaction managers each have one
+ * open. A transaction that worked under a lock commits only while the lock is
  * held, and the lock is released after its end: before, the next holder would not see what the transaction wrote.
  */
 @FunctionalInterface
 public interface TransactionBoundary {
 
     /** There are no transactions. */
-    TransactionBoundary NONE = (lease, afterCompletion) -> false;
+    TransactionBoundary NONE = (lease, afterCompletion) -> 0;
 
     /**
-     * Binds the running thread's transaction to a lease, for the rest of the transaction. A second call for the same
-     * lease can only make the guard stricter.
+     * Binds the transactions in which the running thread can write to a lease, for the rest of each. A second call for
+     * the same lease can only make the guard stricter.
      *
      * @param lease has to be held when the transaction commits, unless its guard is off
-     * @param afterCompletion runs once when the transaction has ended, however it ended, on whatever thread ends it; not
-     *     before this method has returned
-     * @return whether this call has bound them; {@code false} if there is no transaction, or they were bound before: then
-     *     the action does not run
+     * @param afterCompletion runs once for each that this call binds, when that has ended, however it ended, on whatever
+     *     thread ends it; not before this method has returned
+     * @return how many this call has bound: none if there is no transaction, or they were bound before
      */
-    boolean bind(GuardedLease lease, Runnable afterCompletion);
+    int bind(GuardedLease lease, Runnable afterCompletion);
 
     /**
      * Called before a request is sent.

@@ -29,11 +29,11 @@ final class TransactionReleaser {
         this.releaser = releaser;
     }
 
-    /** Binds the running transaction, if there is one, to the handle. */
+    /** Binds the running transactions, if there are any, to the handle. */
     void bindTransaction(LeaseHandle handle, LockRequest request) {
         Thread thread = Thread.currentThread();
         GuardedLease lease = GuardedLease.of(handle, request);
-        if (transactions.bind(lease, () -> transactionEnded(thread, handle))) {
+        for (int bound = transactions.bind(lease, () -> transactionEnded(thread, handle)); bound > 0; bound--) {
             handle.deferredRelease().transactionBegan();
             handles.compute(thread, (same, ofThread) -> with(handle, ofThread));
         }

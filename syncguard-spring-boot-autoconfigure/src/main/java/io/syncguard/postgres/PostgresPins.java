@@ -1,6 +1,8 @@
 package io.syncguard.postgres;
 
 import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
 import io.syncguard.concurrent.Time;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -13,6 +15,8 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
 
 /**
  * Pins leases in transactions of the application. Until such a transaction has ended, its leases are not released, and
@@ -45,11 +49,26 @@ public final class PostgresPins {
     private static final String END = ";\nRELEASE SAVEPOINT syncguard_pin";
     private static final String UNDO = "ROLLBACK TO SAVEPOINT syncguard_pin";
 
-    private static final String IS_READ_ONLY =
-            "SELECT pg_catalog.current_setting('transaction_read_only')::pg_catalog.bool";
+    /** A transaction may become read-only after it has written, which needs such a lock until its end. */
+    private static final String WRITES_NOTHING = """
+            SELECT pg_catalog.current_setting('transaction_read_only')::pg_catalog.bool AND NOT EXISTS (
+                SELECT FROM pg_catalog.pg_locks k
+                JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) k.relation
+                WHERE k.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()
+                    AND c.relpersistence OPERATOR(pg_catalog.<>) 't'
+                    AND k.mode OPERATOR(pg_catalog.=) ANY (ARRAY[
+                        'RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock'])
+            )
+            """;
 
     /** The SQLSTATE {@code read_only_sql_transaction}. */
     private static final String READ_ONLY = "25006";
+
+    /** The SQLSTATE {@code insufficient_privilege}. */
+    private static final String NO_RIGHT = "42501";
+
+    /** The source file of PostgreSQL that detects dangerous structures of SERIALIZABLE transactions. */
+    private static final String SERIALIZABLE = "predicate.c";
 
     private final RecognisedDatabases databases;
     private final Duration timeout;
@@ -71,13 +90,25 @@ public final class PostgresPins {
     }
 
     /**
+     * What became of a pin.
+     *
+     * @param lockIds those that are there; none of the others can be seen by this transaction. {@code null} if nothing
+     *     was pinned
+     * @param refusal why the transaction cannot pin; {@code null} if it can, or has nothing to guard
+     */
+    public record Pinned(
+            @Nullable Set<String> lockIds, @Nullable String refusal) {
+
+        private static final Pinned NOTHING_TO_GUARD = new Pinned(null, null);
+    }
+
+    /**
      * Pins leases in the transaction of this connection, which was recognised before. One statement. It waits for
      * transactions that lock one of the rows, for half the network timeout at most.
      *
-     * @return the lock ids of those that are there; none of the others can be seen by this transaction. {@code null} if
-     *     the transaction turned out to be read-only
+     * @throws LockException with {@code INVALID_ARGUMENT} if the transaction was made read-only after it had written
      */
-    public @Nullable Set<String> pin(Connection connection, List<String> lockIds) throws SQLException {
+    public Pinned pin(Connection connection, List<String> lockIds) throws SQLException {
         try (PreparedStatement statement =
                 connection.prepareStatement(BEGIN + databases.tables().fill(PIN) + END)) {
             statement.setQueryTimeout((int) Math.max(1, timeout.toSeconds()));
@@ -92,16 +123,32 @@ public final class PostgresPins {
                     pinned.add(rows.getString(1));
                 }
             }
-            return pinned;
+            return new Pinned(pinned, null);
         } catch (SQLException ex) {
-            if (!READ_ONLY.equals(ex.getSQLState())) {
-                throw ex;
-            }
-            try (Statement undo = connection.createStatement()) {
-                undo.execute(UNDO);
-            }
-            return null;
+            return refused(connection, ex);
         }
+    }
+
+    /** The savepoint undoes the refusal of the server. */
+    private static Pinned refused(Connection connection, SQLException error) throws SQLException {
+        boolean isReadOnly = READ_ONLY.equals(error.getSQLState());
+        if (!isReadOnly && !NO_RIGHT.equals(error.getSQLState())) {
+            throw error;
+        }
+        try (Statement undo = connection.createStatement()) {
+            undo.execute(UNDO);
+        }
+        if (!isReadOnly) {
+            // Such as after SET ROLE: the rights of the user were recognised, and not those of each role.
+            return new Pinned(null, "its role may not lock the rows of the leases");
+        }
+        if (!asksTrue(connection, WRITES_NOTHING)) {
+            throw new LockException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "The transaction was made read-only after it had written, so its locks cannot be checked any more."
+                            + " Make it read-only before it writes");
+        }
+        return Pinned.NOTHING_TO_GUARD;
     }
 
     /**
@@ -121,13 +168,13 @@ public final class PostgresPins {
                         .equals(connection
                                 .unwrap(PGConnection.class)
                                 .getParameterStatus("default_transaction_read_only"));
-        if (!isHinted) {
-            return false;
-        }
+        return isHinted && asksTrue(connection, WRITES_NOTHING);
+    }
+
+    private static boolean asksTrue(Connection connection, String question) throws SQLException {
         try (Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(IS_READ_ONLY)) {
-            rows.next();
-            return rows.getBoolean(1);
+                ResultSet rows = statement.executeQuery(question)) {
+            return rows.next() && rows.getBoolean(1);
         }
     }
 
@@ -138,7 +185,13 @@ public final class PostgresPins {
 
     /** Whether the error means that a lease was taken over, or released, after the snapshot of the transaction. */
     public static boolean isTakenOver(SQLException error) {
-        return "40001".equals(error.getSQLState());
+        return "40001".equals(error.getSQLState()) && !isUnserializable(error);
+    }
+
+    /** Whether the error means that the transaction conflicts with other SERIALIZABLE ones, whatever its leases are. */
+    public static boolean isUnserializable(SQLException error) {
+        ServerErrorMessage message = error instanceof PSQLException server ? server.getServerErrorMessage() : null;
+        return message != null && SERIALIZABLE.equals(message.getFile());
     }
 
     /** @param doing what was being done, such as {@code guarding a commit under lock 'order:42'} */

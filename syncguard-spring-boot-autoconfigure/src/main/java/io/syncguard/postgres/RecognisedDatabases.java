@@ -36,15 +36,17 @@ final class RecognisedDatabases {
 
     /**
      * It names no object of ours, so that it works in any database, and the schema of each other one: the session may
-     * have any search path. Only in the same database is there such a column to ask for.
+     * have any search path. Only in the same database is there such a column to ask for. The answer counts for all
+     * transactions of a user, so a role that one of them has set takes no rights from the others.
      */
     private static final String OTHER = """
-            SELECT i.same, CASE WHEN i.same THEN coalesce(
-                pg_catalog.has_schema_privilege(?::BIGINT::pg_catalog.oid, 'USAGE')
-                AND pg_catalog.has_column_privilege(?::BIGINT::pg_catalog.oid, 'lock_id', 'SELECT')
-                AND pg_catalog.has_column_privilege(?::BIGINT::pg_catalog.oid, 'lock_id', 'SELECT')
-                AND pg_catalog.has_any_column_privilege(?::BIGINT::pg_catalog.oid, 'UPDATE')
-                AND pg_catalog.has_any_column_privilege(?::BIGINT::pg_catalog.oid, 'UPDATE'), false) END
+            SELECT i.same, CASE WHEN i.same THEN EXISTS (
+                SELECT FROM (VALUES (session_user), (current_user)) AS u (role)
+                WHERE pg_catalog.has_schema_privilege(u.role, ?::BIGINT::pg_catalog.oid, 'USAGE')
+                    AND pg_catalog.has_column_privilege(u.role, ?::BIGINT::pg_catalog.oid, 'lock_id', 'SELECT')
+                    AND pg_catalog.has_column_privilege(u.role, ?::BIGINT::pg_catalog.oid, 'lock_id', 'SELECT')
+                    AND pg_catalog.has_any_column_privilege(u.role, ?::BIGINT::pg_catalog.oid, 'UPDATE')
+                    AND pg_catalog.has_any_column_privilege(u.role, ?::BIGINT::pg_catalog.oid, 'UPDATE')) END
             FROM (
                 SELECT %s OPERATOR(pg_catalog.=) ?::pg_catalog.text AS same
                 FROM pg_catalog.pg_database d

@@ -16,12 +16,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -51,10 +51,14 @@ final class GuardedTransaction implements TransactionSynchronization {
     private final boolean isListened;
     private final boolean isReadOnly;
 
+    /** What its manager has bound to the thread for its DataSource; {@code null} if nothing. Suspended with it. */
+    private final @Nullable Object resource;
+
     /** By lock id. */
     private final Map<String, BoundLease> bound = new LinkedHashMap<>();
 
     private final List<GuardedLease> pinned = new ArrayList<>();
+    private boolean isSynchronization;
     private boolean began;
 
     /**
@@ -66,36 +70,48 @@ final class GuardedTransaction implements TransactionSynchronization {
         this.dataSource = dataSource;
         this.isListened = isListened;
         this.isReadOnly = isReadOnly;
+        this.resource = resource(dataSource);
     }
 
     /** Begins the guard of a transaction whose manager calls {@link TransactionListener}. */
     static void begin(TransactionExecution transaction, @Nullable DataSource dataSource) {
         GuardedTransaction made = new GuardedTransaction(dataSource, true, transaction.isReadOnly());
+        OpenTransactions.add(transaction, made);
         if (TransactionSynchronizationManager.isSynchronizationActive()) {
             made.register();
-        } else {
-            UnsynchronizedTransactions.add(transaction, made);
-            made.bindRunningBodies();
         }
+        made.bindRunningBodies();
     }
 
     /**
-     * Returns the guard of the running thread's transaction, {@code null} if it is in none. Makes it if no listener has
-     * made it.
+     * The guards of the transactions in which the running thread can write now. Several transaction managers may each
+     * have one open. Makes one for a transaction whose manager calls no listener.
      */
-    static @Nullable GuardedTransaction ofRunningThread() {
+    static List<GuardedTransaction> ofRunningThread() {
+        List<GuardedTransaction> active = OpenTransactions.active();
         // After the completion the transaction is still called active, but takes no synchronizations.
         if (!TransactionSynchronizationManager.isActualTransactionActive()
                 || !TransactionSynchronizationManager.isSynchronizationActive()) {
-            return UnsynchronizedTransactions.innermost();
+            return active;
         }
-        for (TransactionSynchronization each : TransactionSynchronizationManager.getSynchronizations()) {
-            if (each instanceof GuardedTransaction found) {
-                return found;
-            }
+        GuardedTransaction registered = registered();
+        if (registered == null) {
+            registered = new GuardedTransaction(
+                    null, false, TransactionSynchronizationManager.isCurrentTransactionReadOnly());
+            registered.register();
+            registered.bindRunningBodies();
         }
-        return new GuardedTransaction(null, false, TransactionSynchronizationManager.isCurrentTransactionReadOnly())
-                .register();
+        return active.contains(registered)
+                ? active
+                : Stream.concat(active.stream(), Stream.of(registered)).toList();
+    }
+
+    /** Whether its manager has not suspended it. */
+    boolean isActive(boolean isInnermost) {
+        if (resource != null) {
+            return resource(dataSource) == resource;
+        }
+        return TransactionSynchronizationManager.isSynchronizationActive() ? registered() == this : isInnermost;
     }
 
     /**
@@ -115,7 +131,7 @@ final class GuardedTransaction implements TransactionSynchronization {
 
     /** @throws LockException if it cannot be guarded by locks of this engine */
     void requireGuard(String key, SpringTransactions engine) {
-        if (isReadOnly) {
+        if (isReadOnly || isCovered()) {
             return;
         }
         onConnection(key, engine, connection -> {
@@ -124,19 +140,6 @@ final class GuardedTransaction implements TransactionSynchronization {
                 throw SpringTransactions.refused(key, reason);
             }
         });
-    }
-
-    @Override
-    public void savepoint(Object savepoint) {
-        bound.values().forEach(each -> each.savepoint(savepoint));
-    }
-
-    @Override
-    public void savepointRollback(Object savepoint) {
-        Set<String> inUse = GuardedLease.ofRunningThread().stream()
-                .map(GuardedLease::lockId)
-                .collect(Collectors.toSet());
-        bound.forEach((lockId, each) -> each.savepointRollback(savepoint, inUse.contains(lockId)));
     }
 
     /** Earlier than a listener's call: what later synchronizations acquire or release is not looked at. */
@@ -163,6 +166,13 @@ final class GuardedTransaction implements TransactionSynchronization {
                 onConnection(leases.get(0).key(), engine, connection -> guard(connection, engine, leases)));
     }
 
+    /** Ends it, unless it is a synchronization, which Spring ends. */
+    void ended(int status) {
+        if (!isSynchronization) {
+            afterCompletion(status);
+        }
+    }
+
     @Override
     public void afterCompletion(int status) {
         if (status == STATUS_COMMITTED) {
@@ -175,10 +185,9 @@ final class GuardedTransaction implements TransactionSynchronization {
                         () -> "Lock '" + OneLine.of(each.lease().key()) + "' was not released after a transaction"));
     }
 
-    private GuardedTransaction register() {
+    private void register() {
         TransactionSynchronizationManager.registerSynchronization(this);
-        bindRunningBodies();
-        return this;
+        isSynchronization = true;
     }
 
     private void bindRunningBodies() {
@@ -194,30 +203,53 @@ final class GuardedTransaction implements TransactionSynchronization {
         }
         String reason = engine.whyNotGuarded(connection);
         if (reason == null && connection != null && pins != null) {
-            pin(connection, pins, leases);
+            reason = pin(connection, pins, leases);
+        }
+        if (reason == null || isCovered()) {
             return;
         }
         for (GuardedLease lease : leases) {
             if (lease.guard() == CommitGuard.REQUIRED && !(isReadOnly && connection == null)) {
-                throw SpringTransactions.refused(lease.key(), String.valueOf(reason));
+                throw SpringTransactions.refused(lease.key(), reason);
             }
         }
-        engine.notGuarded(String.valueOf(reason));
+        engine.notGuarded(reason);
     }
 
-    private void pin(Connection connection, PostgresPins pins, List<GuardedLease> leases) throws SQLException {
-        Set<String> found =
+    /** Returns why they cannot be pinned, {@code null} if they are. */
+    private @Nullable String pin(Connection connection, PostgresPins pins, List<GuardedLease> leases)
+            throws SQLException {
+        PostgresPins.Pinned result =
                 pins.pin(connection, leases.stream().map(GuardedLease::lockId).toList());
-        if (found == null) {
-            return;
+        if (result.lockIds() == null) {
+            return result.refusal();
         }
         for (GuardedLease lease : leases) {
-            if (!found.contains(lease.lockId())) {
+            if (!result.lockIds().contains(lease.lockId())) {
                 throw notFound(lease, pins.hasSnapshot(connection));
             }
         }
         leases.forEach(GuardedLease::requireHeld);
         pinned.addAll(leases);
+        return null;
+    }
+
+    /** Whether it takes part in the transaction of another guard, or stands beside one: that one pins. */
+    private boolean isCovered() {
+        return !isListened && !OpenTransactions.active().isEmpty();
+    }
+
+    private static @Nullable GuardedTransaction registered() {
+        for (TransactionSynchronization each : TransactionSynchronizationManager.getSynchronizations()) {
+            if (each instanceof GuardedTransaction found) {
+                return found;
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable Object resource(@Nullable DataSource dataSource) {
+        return dataSource == null ? null : TransactionSynchronizationManager.getResource(dataSource);
     }
 
     private LockException notFound(GuardedLease lease, boolean hasSnapshot) {
@@ -239,6 +271,9 @@ final class GuardedTransaction implements TransactionSynchronization {
         try (TransactionConnection connection = engine.pins() == null ? null : TransactionConnection.find(dataSource)) {
             action.run(connection == null ? null : connection.connection());
         } catch (SQLException ex) {
+            if (PostgresPins.isUnserializable(ex)) {
+                throw new CannotAcquireLockException("The transaction cannot be serialized with others", ex);
+            }
             throw PostgresPins.isTakenOver(ex)
                     ? new LockLostException(key, "Lock '" + key + "' was lost before the commit under it", ex)
                     : PostgresPins.translate("guarding a commit under lock '" + key + "'", ex);

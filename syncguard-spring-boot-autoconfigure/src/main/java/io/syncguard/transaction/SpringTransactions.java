@@ -44,17 +44,18 @@ public final class SpringTransactions implements TransactionBoundary {
     }
 
     @Override
-    public boolean bind(GuardedLease lease, Runnable afterCompletion) {
-        GuardedTransaction transaction = GuardedTransaction.ofRunningThread();
-        return transaction != null && transaction.bind(lease, afterCompletion);
+    public int bind(GuardedLease lease, Runnable afterCompletion) {
+        int bound = 0;
+        for (GuardedTransaction transaction : GuardedTransaction.ofRunningThread()) {
+            bound += transaction.bind(lease, afterCompletion) ? 1 : 0;
+        }
+        return bound;
     }
 
     @Override
     public void requireGuard(LockRequest request) {
-        GuardedTransaction transaction =
-                guardOf(request) == CommitGuard.REQUIRED ? GuardedTransaction.ofRunningThread() : null;
-        if (transaction != null) {
-            transaction.requireGuard(request.key(), this);
+        if (guardOf(request) == CommitGuard.REQUIRED) {
+            GuardedTransaction.ofRunningThread().forEach(each -> each.requireGuard(request.key(), this));
         }
     }
 

@@ -59,7 +59,7 @@ final class TransactionListener implements TransactionExecutionListener {
 
     @Override
     public void beforeCommit(TransactionExecution transaction) {
-        GuardedTransaction guard = transaction.isNewTransaction() ? GuardedTransaction.ofRunningThread() : null;
+        GuardedTransaction guard = OpenTransactions.find(transaction);
         if (guard != null) {
             guard.guard();
         }
@@ -67,7 +67,7 @@ final class TransactionListener implements TransactionExecutionListener {
 
     @Override
     public void afterCommit(TransactionExecution transaction, @Nullable Throwable failure) {
-        unsynchronizedEnded(
+        ended(
                 transaction,
                 failure == null
                         ? TransactionSynchronization.STATUS_COMMITTED
@@ -76,13 +76,15 @@ final class TransactionListener implements TransactionExecutionListener {
 
     @Override
     public void afterRollback(TransactionExecution transaction, @Nullable Throwable failure) {
-        unsynchronizedEnded(transaction, TransactionSynchronization.STATUS_ROLLED_BACK);
+        ended(transaction, TransactionSynchronization.STATUS_ROLLED_BACK);
     }
 
-    private static void unsynchronizedEnded(TransactionExecution transaction, int status) {
-        GuardedTransaction guard = UnsynchronizedTransactions.remove(transaction);
+    /** A guard that is a synchronization has learned of the end before. */
+    private static void ended(TransactionExecution transaction, int status) {
+        GuardedTransaction guard = OpenTransactions.find(transaction);
         if (guard != null) {
-            guard.afterCompletion(status);
+            OpenTransactions.remove(transaction);
+            guard.ended(status);
         }
     }
 

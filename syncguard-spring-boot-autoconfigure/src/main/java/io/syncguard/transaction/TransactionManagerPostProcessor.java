@@ -1,24 +1,74 @@
 package io.syncguard.transaction;
 
+import io.syncguard.LockManager;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionExecutionListener;
 
 /**
  * Has every transaction manager guard its commits. A bean of type {@code TransactionExecutionListener} would reach only
  * the transaction managers that Boot makes.
+ *
+ * <p>A manager that another post-processor or an advisor needs is made before this one, and an application may replace
+ * the listeners of a manager. So all are looked at again when all beans are made.
  */
-public final class TransactionManagerPostProcessor implements BeanPostProcessor {
+public final class TransactionManagerPostProcessor
+        implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware {
+
+    private static final Log log = LogFactory.getLog(LockManager.class);
+
+    private @Nullable ListableBeanFactory beans;
+
+    @Override
+    public void setBeanFactory(BeanFactory beanFactory) {
+        this.beans = beanFactory instanceof ListableBeanFactory listable ? listable : null;
+    }
 
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
-        if (bean instanceof PlatformTransactionManager manager
-                && bean instanceof ConfigurableTransactionManager configurable
-                // One manager may be a bean under two names.
-                && configurable.getTransactionExecutionListeners().stream()
-                        .noneMatch(TransactionListener.class::isInstance)) {
-            configurable.addListener(new TransactionListener(manager));
+        if (bean instanceof PlatformTransactionManager manager) {
+            listenTo(manager);
         }
         return bean;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        if (beans != null) {
+            beans.getBeansOfType(PlatformTransactionManager.class, false, false).forEach((name, manager) -> {
+                if (!listenTo(manager)) {
+                    log.warn("The transaction manager '" + name + "' ("
+                            + manager.getClass().getName()
+                            + ") calls no listeners: its commits are guarded only by locks that are acquired, run a"
+                            + " body or are released inside its transactions");
+                }
+            });
+        }
+    }
+
+    /** Returns whether the manager calls listeners. */
+    private static boolean listenTo(PlatformTransactionManager manager) {
+        if (!(manager instanceof ConfigurableTransactionManager configurable)) {
+            return false;
+        }
+        // One manager may be a bean under two names.
+        if (configurable.getTransactionExecutionListeners().stream().noneMatch(TransactionListener.class::isInstance)) {
+            // The application may have set listeners that cannot be changed.
+            List<TransactionExecutionListener> listeners =
+                    new ArrayList<>(configurable.getTransactionExecutionListeners());
+            listeners.add(new TransactionListener(manager));
+            configurable.setTransactionExecutionListeners(listeners);
+        }
+        return true;
     }
 }

@@ -7,23 +7,35 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.syncguard.CommitGuard;
 import io.syncguard.DistributedLock;
+import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnLost;
+import io.syncguard.testing.CapturedLog;
+import java.util.List;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -125,7 +137,7 @@ class LostInTransactionTests {
             LockHandle lock = manager().acquire(ORDER);
             PlatformTransactionManager transactions = application.getBean(PlatformTransactionManager.class);
             isRefused(() -> {
-                var open = new org.springframework.transaction.TransactionStatus[1];
+                var open = new TransactionStatus[1];
                 lock.bind(() -> {
                             open[0] = transactions.getTransaction(TransactionDefinition.withDefaults());
                         })
@@ -186,46 +198,130 @@ class LostInTransactionTests {
         });
     }
 
+    /** Nobody knows what the transaction did under the lock before the savepoint. */
     @Test
-    void a_rollback_to_an_older_savepoint_undoes_the_work_under_the_lost_lock() {
-        run(() -> {
-            inTransaction(application, jdbc -> {
-                add();
-                assertThatThrownBy(() -> nested(() -> locks().execute(ORDER, this::addAndLose)))
-                        .isInstanceOf(LockLostException.class);
+    void a_rollback_to_a_savepoint_does_not_undo_it() {
+        run(() -> isRefused(() -> inTransaction(application, jdbc -> {
+            add();
+            assertThatThrownBy(() -> nested(() -> locks().execute(ORDER, this::addAndLose)))
+                    .isInstanceOf(LockLostException.class);
+        })));
+    }
+
+    @Test
+    void the_transactions_of_two_managers_in_which_the_thread_can_write_are_both_bound() {
+        commits.runner().withUserConfiguration(SecondManager.class).run(started -> {
+            application = started;
+            TransactionTemplate second =
+                    new TransactionTemplate(started.getBean("second", PlatformTransactionManager.class));
+            inTransaction(started, outer -> {
+                second.executeWithoutResult(inner -> locks().execute(ORDER, lock -> {
+                    inTransaction(started, joined -> add());
+                    return lock;
+                }));
+                assertThat(database.lockedKeys()).containsExactly("order:1");
             });
-            assertThat(database.amount()).isEqualTo(1);
+            assertThat(database.lockedKeys()).isEmpty();
+            database.jdbc().update("UPDATE stock SET amount = 0");
+
+            isRefused(() -> inTransaction(
+                    started,
+                    outer -> assertThatThrownBy(() ->
+                                    second.executeWithoutResult(inner -> locks().execute(ORDER, lock -> {
+                                        inTransaction(started, joined -> add());
+                                        return commits.takeOver(ORDER);
+                                    })))
+                            .isInstanceOf(LockLostException.class)));
+        });
+    }
+
+    /** By an advisor that needs it, or with listeners of the application in place of ours. */
+    @ParameterizedTest
+    @ValueSource(classes = {EarlyManager.class, ReplacedListeners.class})
+    void a_manager_that_no_post_processor_sees_is_guarded_as_well(Class<?> configuration) {
+        commits.runner("syncguard.commit-guard=required")
+                .withUserConfiguration(configuration)
+                .run(started -> {
+                    application = started;
+                    isRefused(() -> locks().execute(ORDER, lock -> {
+                        inTransaction(started, jdbc -> {
+                            add();
+                            commits.takeOver(ORDER);
+                        });
+                        return lock;
+                    }));
+                });
+    }
+
+    @Test
+    void a_manager_that_calls_no_listener_is_named_at_the_start() {
+        try (CapturedLog log = new CapturedLog()) {
+            commits.runner()
+                    .withBean("plain", PlatformTransactionManager.class, PlainManager::new)
+                    .run(started -> assertThat(log.messages())
+                            .anyMatch(message -> message.contains("The transaction manager 'plain' ("
+                                    + PlainManager.class.getName() + ") calls no listeners")));
+        }
+    }
+
+    @Test
+    void a_transaction_that_becomes_read_only_after_it_has_written_cannot_commit() {
+        run(() -> {
+            assertThatThrownBy(() -> locks().execute(ORDER, lock -> {
+                        inTransaction(application, jdbc -> {
+                            add();
+                            jdbc.execute("SET TRANSACTION READ ONLY");
+                        });
+                        return lock;
+                    }))
+                    .isInstanceOf(LockException.class)
+                    .hasMessageContaining("was made read-only after it had written");
+            assertThat(database.amount()).isZero();
         });
     }
 
     @Test
-    void a_rollback_to_a_later_savepoint_does_not_undo_it() {
-        run(() -> isRefused(() -> inTransaction(application, jdbc -> {
+    void a_conflict_of_serializable_transactions_is_no_loss() {
+        database.jdbc().execute("INSERT INTO stock VALUES ('pear', 0)");
+        run(() -> {
+            TransactionTemplate serializable = serializable();
             assertThatThrownBy(() -> locks().execute(ORDER, lock -> {
-                        add();
-                        nested(() -> addAndLose(lock));
+                        serializable.executeWithoutResult(transaction -> {
+                            JdbcTemplate jdbc = application.getBean(JdbcTemplate.class);
+                            jdbc.queryForList("SELECT amount FROM stock WHERE item = 'pear'");
+                            add();
+                            inAnotherThread(() -> serializable().executeWithoutResult(other -> {
+                                jdbc.queryForList("SELECT amount FROM stock WHERE item = 'apple'");
+                                jdbc.update("UPDATE stock SET amount = 1 WHERE item = 'pear'");
+                            }));
+                        });
                         return lock;
                     }))
-                    .isInstanceOf(LockLostException.class);
-            nestedRollback();
-        })));
+                    .isInstanceOf(CannotAcquireLockException.class);
+            assertThat(database.amount()).isZero();
+        });
     }
 
     @Test
-    void work_that_goes_on_under_the_lost_lock_after_the_rollback_is_not_undone() {
-        run(() -> isRefused(() -> inTransaction(application, jdbc -> {
-            LockHandle[] lock = new LockHandle[1];
-            nested(() -> lock[0] = manager().acquire(ORDER));
-            assertThatThrownBy(() -> lock[0].bind(() -> {
-                                nestedRollback();
-                                addAndLose(lock[0]);
-                                nestedRollback();
-                                add();
-                                lock[0].close();
-                            })
-                            .run())
-                    .isInstanceOf(LockLostException.class);
-        })));
+    void a_role_of_the_transaction_that_may_not_lock_the_rows_is_a_reason_not_to_guard() {
+        String role = database.newRole();
+        database.jdbc().execute("GRANT ALL ON stock TO " + role);
+        run(() -> {
+            addAs(role, ORDER);
+            assertThat(database.amount()).isEqualTo(1);
+            assertThatThrownBy(() -> addAs(role, ORDER.commitGuard(CommitGuard.REQUIRED)))
+                    .hasMessageContaining("its role may not lock the rows");
+            assertThat(database.amount()).isEqualTo(1);
+
+            database.jdbc().update("UPDATE stock SET amount = 0");
+            isRefused(() -> locks().execute(ORDER, lock -> {
+                inTransaction(application, jdbc -> {
+                    add();
+                    commits.takeOver(ORDER);
+                });
+                return lock;
+            }));
+        });
     }
 
     @ParameterizedTest
@@ -338,16 +434,26 @@ class LostInTransactionTests {
         });
     }
 
+    private void addAs(String role, LockRequest request) {
+        locks().executeWithoutResult(
+                        request,
+                        lock -> inTransaction(application, jdbc -> {
+                            jdbc.execute("SET LOCAL ROLE " + role);
+                            add();
+                        }));
+    }
+
+    private TransactionTemplate serializable() {
+        TransactionTemplate serializable =
+                new TransactionTemplate(application.getBean(PlatformTransactionManager.class));
+        serializable.setIsolationLevel(TransactionDefinition.ISOLATION_SERIALIZABLE);
+        return serializable;
+    }
+
     private void nested(Runnable work) {
         TransactionTemplate nested = new TransactionTemplate(application.getBean(PlatformTransactionManager.class));
         nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
         nested.executeWithoutResult(transaction -> work.run());
-    }
-
-    private void nestedRollback() {
-        TransactionTemplate nested = new TransactionTemplate(application.getBean(PlatformTransactionManager.class));
-        nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
-        nested.executeWithoutResult(transaction -> transaction.setRollbackOnly());
     }
 
     private LockHandle addAndLose(LockHandle lock) {
@@ -406,10 +512,62 @@ class LostInTransactionTests {
     static class Unsynchronized {
 
         @Bean
-        PlatformTransactionManager transactionManager(javax.sql.DataSource dataSource) {
+        PlatformTransactionManager transactionManager(DataSource dataSource) {
             DataSourceTransactionManager manager = new DataSourceTransactionManager(dataSource);
             manager.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
             return manager;
         }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class SecondManager {
+
+        @Bean(defaultCandidate = false)
+        DataSource secondDataSource(DataSourceProperties properties) {
+            return properties.initializeDataSourceBuilder().build();
+        }
+
+        @Bean
+        @Primary
+        PlatformTransactionManager transactionManager(DataSource dataSource) {
+            return new DataSourceTransactionManager(dataSource);
+        }
+
+        @Bean
+        PlatformTransactionManager second(@Qualifier("secondDataSource") DataSource dataSource) {
+            return new DataSourceTransactionManager(dataSource);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class EarlyManager {
+
+        @Bean
+        static BeanPostProcessor auditing(PlatformTransactionManager needed) {
+            return new BeanPostProcessor() {};
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ReplacedListeners {
+
+        @Autowired
+        void replaceListeners(AbstractPlatformTransactionManager manager) {
+            manager.setTransactionExecutionListeners(List.of());
+        }
+    }
+
+    private static final class PlainManager implements PlatformTransactionManager {
+
+        @Override
+        public TransactionStatus getTransaction(TransactionDefinition definition) {
+            throw new AssertionError("It is not used");
+        }
+
+        @Override
+        public void commit(TransactionStatus status) {}
+
+        @Override
+        public void rollback(TransactionStatus status) {}
     }
 }

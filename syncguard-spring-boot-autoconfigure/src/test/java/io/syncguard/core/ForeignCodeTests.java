@@ -197,7 +197,7 @@ class ForeignCodeTests {
     private TransactionBoundary failingBoundary() {
         return (lease, afterCompletion) -> {
             sneak(ofBoundary.get());
-            return false;
+            return 0;
         };
     }
 

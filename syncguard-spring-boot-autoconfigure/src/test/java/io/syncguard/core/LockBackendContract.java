@@ -312,7 +312,10 @@ public abstract class LockBackendContract {
         List<GuardedLease> bound = new ArrayList<>();
         LockRequest request = LockRequest.of(KEY).noHeartbeat();
         try (LockEngine engine = new LockEngine(
-                store.newBackend(), EngineSettings.defaults("test"), (lease, end) -> bound.add(lease), List.of())) {
+                store.newBackend(),
+                EngineSettings.defaults("test"),
+                (lease, end) -> bound.add(lease) ? 1 : 0,
+                List.of())) {
             LockHandle lost = engine.acquire(request);
             store.expire(KEY);
             assertThat(lost.extend(TTL)).isFalse();

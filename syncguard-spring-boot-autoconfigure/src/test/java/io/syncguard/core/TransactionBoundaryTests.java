@@ -40,10 +40,12 @@ class TransactionBoundaryTests {
 
     @RegisterExtension
     private final EngineFixture fixture = new EngineFixture((lease, release) -> inTransaction
-            && Thread.currentThread() == thread
-            && bound.add(lease.lockId())
-            && beforeCommit.add(lease::requireHeld)
-            && atTheEnd.add(release));
+                    && Thread.currentThread() == thread
+                    && bound.add(lease.lockId())
+                    && beforeCommit.add(lease::requireHeld)
+                    && atTheEnd.add(release)
+            ? 1
+            : 0);
 
     private final LockEngine locks = fixture.engine;
     private final LockTemplate template = new LockTemplate(locks);

@@ -182,7 +182,7 @@ class HostileSchemaTests {
         try (Connection connection = application.getConnection()) {
             connection.setAutoCommit(false);
             assertThat(locks.pins().whyNot(connection)).isNull();
-            assertThat(locks.pins().pin(connection, List.of(lockId))).containsExactly(lockId);
+            assertThat(locks.pins().pin(connection, List.of(lockId)).lockIds()).containsExactly(lockId);
             connection.rollback();
         }
     }

@@ -181,7 +181,7 @@ class PostgresRightsTests {
                 return whyNot;
             }
             connection.setAutoCommit(false);
-            return locks.pins().pin(connection, List.of(lockId)).contains(lockId) ? "pinned" : "lost";
+            return locks.pins().pin(connection, List.of(lockId)).lockIds().contains(lockId) ? "pinned" : "lost";
         }
     }
 

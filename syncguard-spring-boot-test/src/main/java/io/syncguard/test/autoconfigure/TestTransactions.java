@@ -20,7 +20,7 @@ final class TestTransactions implements TransactionBoundary {
     }
 
     @Override
-    public boolean bind(GuardedLease lease, Runnable afterCompletion) {
+    public int bind(GuardedLease lease, Runnable afterCompletion) {
         return transactions.bind(lease, afterCompletion);
     }
 

@@ -87,7 +87,7 @@ final class CommitRounds implements AutoCloseable {
     }
 
     /**
-     * One round whose transaction begins before the lock, and goes on after a loss.
+     * One round whose transaction begins before the lock, and goes on after a loss once it has written.
      *
      * @param attempt names the effect
      * @param at called at each point, on this thread
@@ -96,13 +96,18 @@ final class CommitRounds implements AutoCloseable {
         onPin.set(at);
         transaction.executeWithoutResult(status -> {
             at.accept(Point.BEGUN);
+            boolean[] written = new boolean[1];
             try {
                 locks.executeWithoutResult(request, lock -> {
                     at.accept(Point.ACQUIRED);
                     write(lock, attempt);
+                    written[0] = true;
                     at.accept(Point.WRITTEN);
                 });
             } catch (LockLostException ex) {
+                if (!written[0]) {
+                    throw ex;
+                }
                 // The interrupt of the loss must not fail the commit, which the guard has to refuse.
                 Thread.interrupted();
             }

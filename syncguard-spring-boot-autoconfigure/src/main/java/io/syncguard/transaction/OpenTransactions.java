@@ -1,0 +1,62 @@
+package io.syncguard.transaction;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.TransactionExecution;
+
+/**
+ * The open transactions of a thread whose managers call {@link TransactionListener}. Spring shows only the innermost one
+ * to synchronizations, and none of a manager without synchronizations.
+ */
+final class OpenTransactions {
+
+    /** Read and written by the owning thread only. Never left behind. */
+    private static final ThreadLocal<@Nullable Deque<Open>> INNERMOST_FIRST = new ThreadLocal<>();
+
+    private OpenTransactions() {}
+
+    static void add(TransactionExecution transaction, GuardedTransaction guard) {
+        Deque<Open> open = INNERMOST_FIRST.get();
+        if (open == null) {
+            open = new ArrayDeque<>(1);
+            INNERMOST_FIRST.set(open);
+        }
+        open.push(new Open(transaction, guard));
+    }
+
+    /** Those in which the running thread can write now: a manager may have suspended others. */
+    static List<GuardedTransaction> active() {
+        Deque<Open> open = INNERMOST_FIRST.get();
+        if (open == null) {
+            return List.of();
+        }
+        GuardedTransaction innermost = open.element().guard;
+        return open.stream()
+                .map(Open::guard)
+                .filter(guard -> guard.isActive(guard == innermost))
+                .toList();
+    }
+
+    static @Nullable GuardedTransaction find(TransactionExecution transaction) {
+        Deque<Open> open = INNERMOST_FIRST.get();
+        if (open != null) {
+            for (Open each : open) {
+                if (each.transaction == transaction) {
+                    return each.guard;
+                }
+            }
+        }
+        return null;
+    }
+
+    static void remove(TransactionExecution transaction) {
+        Deque<Open> open = INNERMOST_FIRST.get();
+        if (open != null && open.removeIf(each -> each.transaction == transaction) && open.isEmpty()) {
+            INNERMOST_FIRST.remove();
+        }
+    }
+
+    private record Open(TransactionExecution transaction, GuardedTransaction guard) {}
+}
