@@ -32,6 +32,47 @@ public interface LockManager {
     LockHandle acquire(LockRequest request);
 
     /**
+     * Acquires the lock of the first request, as {@link #acquire} does, and along with it those of the next ones, as
+     * far as they are free: one attempt for each, in one request to the store where it can do that. The first of them
+     * that is not free ends it, so that nobody holds a lock behind one that it waits for. Acquire the others after
+     * that, in the same order.
+     *
+     * @param requests in the order in which everybody acquires these keys, so that no two callers wait for each other
+     * @return the handles of the first requests, in their order; at least one, unless there are no requests
+     * @throws LockException as {@link #acquire}; none of the locks is held then
+     */
+    default List<LockHandle> acquireTogether(List<LockRequest> requests) {
+        return requests.isEmpty() ? List.of() : List.of(acquire(requests.get(0)));
+    }
+
+    /**
+     * {@link LockHandle#close Closes} handles in reverse order, in one request to the store where it can do that.
+     *
+     * @throws RuntimeException the failure of the first handle that could not be closed, after all others were closed,
+     *     with their failures suppressed
+     */
+    default void closeAll(List<? extends LockHandle> handles) {
+        Throwable failure = null;
+        for (int i = handles.size() - 1; i >= 0; i--) {
+            try {
+                handles.get(i).close();
+            } catch (RuntimeException | Error ex) {
+                if (failure == null) {
+                    failure = ex;
+                } else if (failure != ex) {
+                    failure.addSuppressed(ex);
+                }
+            }
+        }
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        if (failure != null) {
+            throw (RuntimeException) failure;
+        }
+    }
+
+    /**
      * Acquires the lock with exactly one attempt, whatever the wait time of the request. It does not queue, and does
      * not pass those who wait.
      *

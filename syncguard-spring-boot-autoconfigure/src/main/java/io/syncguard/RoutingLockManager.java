@@ -37,6 +37,11 @@ final class RoutingLockManager implements LockManager {
     }
 
     @Override
+    public List<LockHandle> acquireTogether(List<LockRequest> requests) {
+        return current().acquireTogether(requests);
+    }
+
+    @Override
     public @Nullable LockHandle tryAcquire(LockRequest request) {
         return current().tryAcquire(request);
     }

@@ -15,7 +15,6 @@ import io.syncguard.reactive.ReactiveThreads;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -68,39 +67,41 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             return new ReactiveCall(call, reactive, reactiveThreads, nanoTime).publisher();
         }
         List<FencedRequest> requests = method.requests(MethodCall.of(call.invocation(), call.targetClass()));
-        return requests.isEmpty() ? call.proceed() : new LockedCall(method, call).run(requests);
+        return requests.isEmpty() ? call.proceed() : new LockedCall(call, requests).run();
     }
 
-    /** One call: it takes its locks one after the other, and releases them in reverse order. */
+    /** One call: it takes its locks in order, those that are free together, and releases them in reverse order. */
     private final class LockedCall {
 
         private final LockedMethod method;
         private final AnnotatedCall<LockedMethod> call;
+        private final List<FencedRequest> requests;
         private final long began = nanoTime.getAsLong();
         private final List<LockHandle> locks = new ArrayList<>(1);
         private final List<FencedLock> fencedLocks = new ArrayList<>(0);
         private @Nullable LockNotAcquiredException refusal;
 
+        /** Under how many of its locks the call is. */
+        private int entered;
+
         /** All locks of a call are in the store of its first one. */
         private @Nullable LockManager manager;
 
-        LockedCall(LockedMethod method, AnnotatedCall<LockedMethod> call) {
-            this.method = method;
+        LockedCall(AnnotatedCall<LockedMethod> call, List<FencedRequest> requests) {
+            this.method = call.method();
             this.call = call;
+            this.requests = requests;
         }
 
-        private @Nullable Object run(List<FencedRequest> requests) throws Exception {
-            Object result = bodies.run(
-                    () -> callUnderLocks(requests.iterator()), this::requireThere, this::release, this::onLost);
+        private @Nullable Object run() throws Exception {
+            Object result = bodies.run(this::callUnderLocks, this::requireThere, this::release, this::onLost);
             return result == REFUSED ? withoutLock() : result;
         }
 
         /** Only on JDK 22 and later NullAway sees that a callable of {@code @Nullable Object} may return null. */
         @SuppressWarnings("NullAway")
-        private @Nullable Object callUnderLocks(Iterator<FencedRequest> requests) throws Exception {
-            return CurrentLocks.<@Nullable Object>call(
-                    () -> requests.hasNext() && refusal == null ? acquire(requests.next()) : null,
-                    () -> refusal == null ? callBody() : REFUSED);
+        private @Nullable Object callUnderLocks() throws Exception {
+            return CurrentLocks.<@Nullable Object>call(this::nextLock, () -> refusal == null ? callBody() : REFUSED);
         }
 
         private @Nullable Object callBody() throws Exception {
@@ -111,27 +112,46 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             return call.proceed();
         }
 
-        private @Nullable LockHandle acquire(FencedRequest request) {
-            LockHandle lock = acquire(request.lock());
-            if (lock != null) {
-                locks.add(lock);
-                if (request.resource() != null) {
-                    fencedLocks.add(new FencedLock(lock, request.resource()));
-                }
+        /** The lock under which the call goes on; {@code null} after the last one, and after a refusal. */
+        private @Nullable LockHandle nextLock() {
+            if (entered == locks.size() && entered < requests.size()) {
+                acquireNext();
             }
-            return lock;
+            return entered < locks.size() ? locks.get(entered++) : null;
         }
 
-        private @Nullable LockHandle acquire(LockRequest request) {
+        private void acquireNext() {
             try {
-                return manager().acquire(request.waitTime(timeLeft()));
-            } catch (LockNotAcquiredException ex) {
-                if (method.skips() || method.fallback() != null) {
-                    refusal = ex;
-                    return null;
+                for (LockHandle lock : acquire(requests.subList(locks.size(), requests.size()))) {
+                    String resource = requests.get(locks.size()).resource();
+                    locks.add(lock);
+                    if (resource != null) {
+                        fencedLocks.add(new FencedLock(lock, resource));
+                    }
                 }
-                throw ex;
+            } catch (LockNotAcquiredException ex) {
+                if (!method.skips() && method.fallback() == null) {
+                    throw ex;
+                }
+                refusal = ex;
             }
+        }
+
+        /** Acquires the first of these, and those behind it that are free. */
+        private List<LockHandle> acquire(List<FencedRequest> open) {
+            LockRequest first = open.get(0).lock().waitTime(timeLeft());
+            if (open.size() == 1) {
+                return List.of(manager().acquire(first));
+            }
+            List<LockRequest> together = new ArrayList<>(open.size());
+            together.add(first);
+            open.subList(1, open.size()).forEach(other -> together.add(other.lock()));
+            List<LockHandle> acquired = manager().acquireTogether(together);
+            if (acquired.isEmpty()) {
+                throw new IllegalStateException(manager()
+                        + " returned no handle from acquireTogether: return that of the" + " first request, or throw");
+            }
+            return acquired;
         }
 
         private LockManager manager() {
@@ -179,25 +199,15 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             method.result().requireThere(result);
         }
 
-        /** The failure of one release prevents none of the others. */
         private void release(@Nullable Throwable cancelled) {
-            Throwable failure = null;
-            for (int i = locks.size() - 1; i >= 0; i--) {
-                try {
-                    close(locks.get(i), cancelled);
-                } catch (RuntimeException | Error ex) {
-                    if (failure == null) {
-                        failure = ex;
-                    } else {
-                        failure.addSuppressed(ex);
-                    }
+            try {
+                if (locks.size() == 1) {
+                    locks.get(0).close();
+                } else if (!locks.isEmpty()) {
+                    manager().closeAll(locks);
                 }
-            }
-            if (failure instanceof Error error) {
-                throw error;
-            }
-            if (failure != null) {
-                throw (RuntimeException) failure;
+            } catch (LockLostException ex) {
+                throw cancelled == null ? ex : causedBy(cancelled, ex);
             }
         }
 
@@ -214,11 +224,11 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         return lock.request().onLost() == OnLost.INTERRUPT;
     }
 
-    private static void close(LockHandle lock, @Nullable Throwable cancelled) {
-        try {
-            lock.close();
-        } catch (LockLostException ex) {
-            throw cancelled == null ? ex : new LockLostException(ex.key(), String.valueOf(ex.getMessage()), cancelled);
+    private static LockLostException causedBy(Throwable cancelled, LockLostException lost) {
+        LockLostException caused = new LockLostException(lost.key(), String.valueOf(lost.getMessage()), cancelled);
+        for (Throwable suppressed : lost.getSuppressed()) {
+            caused.addSuppressed(suppressed);
         }
+        return caused;
     }
 }

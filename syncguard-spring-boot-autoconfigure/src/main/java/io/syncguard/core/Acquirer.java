@@ -13,7 +13,10 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,12 +72,42 @@ final class Acquirer {
      * @throws LockNotAcquiredException when the key was not granted within the wait time
      */
     GrantedLease acquire(LockRequest request) {
-        Acquisition acquisition = new Acquisition(request, settings.waitTime(request));
-        GrantedLease grant = acquisition.acquire();
-        if (grant == null) {
-            throw acquisition.contention.exception(acquisition.waited);
+        return new Acquisition(request, settings.waitTime(request), null).acquireOrThrow();
+    }
+
+    /**
+     * Does the same for the first request, and makes one attempt for each of the others along with its first attempt.
+     *
+     * @param requests exclusive, for different keys
+     * @return the grants of the first requests, up to the first that was not granted; at least one
+     */
+    List<GrantedLease> acquireTogether(List<LockRequest> requests) {
+        List<LockRequest> others = requests.subList(1, requests.size());
+        JointAttempt joint = new JointAttempt(
+                backend,
+                releaser,
+                time,
+                others,
+                others.stream().map(this::oneAttempt).toList());
+        LockRequest request = requests.get(0);
+        List<GrantedLease> grants = new ArrayList<>();
+        try {
+            GrantedLease first = new Acquisition(request, settings.waitTime(request), joint).acquireOrThrow();
+            grants.add(first);
+            for (GrantedLease other : joint.granted(first.waited())) {
+                new AcquireReport(other.request(), time, dispatcher).granted();
+                grants.add(other);
+            }
+        } catch (Throwable ex) {
+            joint.giveBack(0);
+            grants.stream()
+                    .limit(1)
+                    .forEach(first -> releaser.release(
+                            first.lockId(), first.confirmation().ttl()));
+            throw ex;
         }
-        return grant;
+        joint.giveBack(grants.size() - 1);
+        return grants;
     }
 
     /**
@@ -84,13 +117,18 @@ final class Acquirer {
      */
     @Nullable
     GrantedLease tryAcquire(LockRequest request) {
-        return new Acquisition(request, Duration.ZERO).acquire();
+        return new Acquisition(request, Duration.ZERO, null).acquire();
     }
 
     /** @param cause the failure that the end of the connections may have caused; {@code null} if nothing was sent */
     static LockException shuttingDown(String key, @Nullable Throwable cause) {
         return new LockException(
                 LockErrorCode.ABORTED, "No new locks, the application is shutting down: lock '" + key + "'", cause);
+    }
+
+    private AcquireRequest oneAttempt(LockRequest request) {
+        String lockId = backend.lockIdFor(request.key(), lockIds.next());
+        return settings.attempt(request, lockId, backend.waiterTtl());
     }
 
     private static boolean isBeforeAnyBody(LockBackendException failure) {
@@ -109,6 +147,9 @@ final class Acquirer {
         private final AcquireReport report;
         private final long deadline;
 
+        /** Makes the first attempt, along with those for other keys. */
+        private final @Nullable JointAttempt joint;
+
         /** Whether there is a queue entry. */
         private boolean queued;
 
@@ -120,13 +161,21 @@ final class Acquirer {
 
         private boolean inDoubt;
 
-        Acquisition(LockRequest request, Duration waitTime) {
+        Acquisition(LockRequest request, Duration waitTime, @Nullable JointAttempt joint) {
             this.request = request;
-            String lockId = backend.lockIdFor(request.key(), lockIds.next());
-            this.oneAttempt = settings.attempt(request, lockId, backend.waiterTtl());
+            this.joint = joint;
+            this.oneAttempt = oneAttempt(request);
             this.contention = new Contention(request.key(), null);
             this.report = new AcquireReport(request, time, dispatcher);
             this.deadline = report.began() + waitTime.toNanos();
+        }
+
+        GrantedLease acquireOrThrow() {
+            GrantedLease grant = acquire();
+            if (grant == null) {
+                throw contention.exception(waited);
+            }
+            return grant;
         }
 
         @Nullable
@@ -167,17 +216,27 @@ final class Acquirer {
         }
 
         private @Nullable GrantedLease attemptUntilDeadline(Waiter waiter) {
+            JointAttempt along = joint;
+            if (along != null) {
+                long sentAt = time.nanoTime();
+                AcquireResult result = attempt(() -> along.send(oneAttempt));
+                if (result instanceof AcquireResult.Granted granted) {
+                    return granted(granted, Confirmation.of(sentAt, oneAttempt.ttl(), granted.expiresAt()));
+                }
+                if (result instanceof AcquireResult.Refused refused && sentAt >= deadline) {
+                    return refused(refused);
+                }
+            }
             while (true) {
                 long sentAt = time.nanoTime();
                 AcquireRequest next = sentAt < deadline ? waiter.nextRequest() : oneAttempt;
-                AcquireResult result = attempt(queued ? next.fromQueue() : next);
+                AcquireRequest sent = queued ? next.fromQueue() : next;
+                AcquireResult result = attempt(() -> backend.acquire(sent));
                 if (result instanceof AcquireResult.Granted granted) {
                     return granted(granted, Confirmation.of(sentAt, oneAttempt.ttl(), granted.expiresAt()));
                 }
                 if (result instanceof AcquireResult.Refused refused) {
-                    contention = new Contention(request.key(), refused.holder());
-                    report.contended(contention);
-                    return null;
+                    return refused(refused);
                 }
                 AcquireResult.Queued entry = (AcquireResult.Queued) result;
                 contention = new Contention(request.key(), entry.holder());
@@ -194,7 +253,13 @@ final class Acquirer {
             }
         }
 
-        private AcquireResult attempt(AcquireRequest attempt) {
+        private @Nullable GrantedLease refused(AcquireResult.Refused refused) {
+            contention = new Contention(request.key(), refused.holder());
+            report.contended(contention);
+            return null;
+        }
+
+        private <R extends @Nullable AcquireResult> R attempt(Supplier<R> attempt) {
             if (Thread.currentThread().isInterrupted()) {
                 throw interrupted(null);
             }
@@ -202,7 +267,7 @@ final class Acquirer {
                 throw shuttingDown(request.key(), null);
             }
             try {
-                return backend.acquire(attempt);
+                return attempt.get();
             } catch (Throwable ex) {
                 inDoubt = InDoubt.is(ex);
                 // A driver or pool that was interrupted reports a broken connection.

@@ -4,6 +4,7 @@ import io.syncguard.concurrent.Alarm;
 import io.syncguard.concurrent.Backoff;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
@@ -55,6 +56,13 @@ final class BackgroundReleaser implements AutoCloseable {
     /** Releases a lease of another process, whose row was locked. Repeats that for this duration at most. */
     void release(String lockId, Duration patience) {
         add(new Pending(lockId, null, Duration.ZERO, patience));
+    }
+
+    /** Does the same for leases that were granted together and that nobody will use, in one statement. */
+    void releaseAll(List<AcquireRequest> granted) {
+        granted.forEach(
+                each -> pending.put(each.lockId(), new Pending(each.lockId(), null, Duration.ZERO, each.ttl())));
+        alarm.ringAt(time.nanoTime());
     }
 
     /**

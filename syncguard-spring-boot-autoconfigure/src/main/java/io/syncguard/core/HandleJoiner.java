@@ -6,6 +6,9 @@ import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +35,18 @@ final class HandleJoiner {
     LockHandle join(LockRequest request) {
         LeaseHandle outer = outerHandle(request.key());
         return outer == null ? null : join(outer, request);
+    }
+
+    /** The keys of all handles that a request of the running thread joins. */
+    Set<String> keys() {
+        return Stream.concat(
+                        CurrentLocks.innermostFirst().stream()
+                                .map(LeaseHandle::of)
+                                .filter(outer -> outer != null && outer.isOf(releaser)),
+                        releaser.pending().stream())
+                .filter(outer -> outer.state() != LockHandle.State.RELEASED)
+                .map(LockHandle::key)
+                .collect(Collectors.toSet());
     }
 
     private @Nullable LeaseHandle outerHandle(String key) {

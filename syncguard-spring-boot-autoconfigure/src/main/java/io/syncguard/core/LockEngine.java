@@ -6,6 +6,7 @@ import io.syncguard.LockInfo;
 import io.syncguard.LockLimits;
 import io.syncguard.LockListener;
 import io.syncguard.LockManager;
+import io.syncguard.LockMode;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockReason;
@@ -19,8 +20,10 @@ import io.syncguard.spi.Hashes;
 import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +41,6 @@ public final class LockEngine implements LockManager, AutoCloseable {
     private final LockBackend backend;
     private final EngineSettings settings;
     private final TransactionBoundary transactions;
-    private final Time time;
     private final ListenerDispatcher dispatcher;
     private final LeaseMonitor monitor;
     private final Heartbeat heartbeat;
@@ -50,7 +52,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
     private final HandleJoiner joiner;
     private final WaiterRegistry waiters;
     private final Acquirer acquirer;
-    private final FenceWarning fenceWarning;
+    private final LeaseHandles handles;
     private final EngineDiagnostics diagnostics;
 
     /** Written by the thread that starts or stops the application, read by all. */
@@ -85,10 +87,9 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.backend = backend;
         this.settings = settings;
         this.transactions = transactions;
-        this.time = time;
         this.dispatcher = new ListenerDispatcher(backend.name(), List.copyOf(listeners), observer);
         this.monitor = new LeaseMonitor(time);
-        this.fenceWarning = new FenceWarning(time);
+        FenceWarning fenceWarning = new FenceWarning(time);
         this.heartbeat = new Heartbeat(backend, monitor, dispatcher, time);
         this.renewer = new LeaseRenewer(backend, monitor, heartbeat, dispatcher, fenceWarning, time);
         this.backgroundReleaser = new BackgroundReleaser(backend, time);
@@ -99,6 +100,17 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.waiters = new WaiterRegistry(backend, settings, time);
         this.acquirer =
                 new Acquirer(backend, settings, time, waiters, backgroundReleaser, dispatcher, this::grantsLocks);
+        this.handles = new LeaseHandles(
+                time,
+                monitor,
+                heartbeat,
+                renewer,
+                transactionReleaser,
+                releaser,
+                backgroundReleaser,
+                dispatcher,
+                fenceWarning,
+                this::grantsLocks);
         this.diagnostics = new EngineDiagnostics(this, backend, settings, monitor, waiters, heartbeat);
     }
 
@@ -106,7 +118,32 @@ public final class LockEngine implements LockManager, AutoCloseable {
     public LockHandle acquire(LockRequest request) {
         transactions.requireGuard(LockLimits.given("request", request));
         LockHandle joined = joiner.join(request);
-        return joined == null ? handle(acquirer.acquire(request)) : joined;
+        return joined == null ? handles.handOut(acquirer.acquire(request)) : joined;
+    }
+
+    @Override
+    public List<LockHandle> acquireTogether(List<LockRequest> requests) {
+        List<LockRequest> together = together(LockLimits.given("list of requests", requests));
+        if (together.size() < 2) {
+            return LockManager.super.acquireTogether(requests);
+        }
+        together.forEach(transactions::requireGuard);
+        try {
+            return handles.handOut(acquirer.acquireTogether(together));
+        } finally {
+            if (!grantsLocks) {
+                // The engine may have sent the releases of the background for the last time.
+                backgroundReleaser.flush();
+            }
+        }
+    }
+
+    @Override
+    public void closeAll(List<? extends LockHandle> handles) {
+        if (backend.keysTogether() > 1 && handles.size() > 1) {
+            transactionReleaser.releaseTogether(handles);
+        }
+        LockManager.super.closeAll(handles);
     }
 
     @Override
@@ -117,7 +154,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
             return joined;
         }
         GrantedLease grant = acquirer.tryAcquire(request);
-        return grant == null ? null : handle(grant);
+        return grant == null ? null : handles.handOut(grant);
     }
 
     @Override
@@ -223,38 +260,18 @@ public final class LockEngine implements LockManager, AutoCloseable {
         }
     }
 
-    private LockHandle handle(GrantedLease grant) {
-        LeaseBodies bodies = new LeaseBodies();
-        Lease lease = null;
-        try {
-            lease = new Lease(time, grant, dispatcher.observeHeld(grant), (lost, reason, explanation) -> {
-                List<Runnable> callbacks = bodies.lost();
-                monitor.remove(lost);
-                dispatcher.lost(lost, reason, explanation, callbacks);
-            });
-            LeaseHandle handle = new LeaseHandle(lease, bodies, renewer, transactionReleaser, dispatcher);
-            handOut(grant, lease, handle);
-            return handle;
-        } catch (Throwable ex) {
-            // Nobody has the handle: the lease would be extended for the life of the process.
-            if (lease == null) {
-                backgroundReleaser.release(grant.lockId(), grant.confirmation().ttl());
-            } else {
-                releaser.release(lease);
+    /** The first requests, as far as the store can try them together. A shared one, or one that joins, goes alone. */
+    private List<LockRequest> together(List<LockRequest> requests) {
+        int limit = Math.min(backend.keysTogether(), requests.size());
+        List<LockRequest> together = new ArrayList<>();
+        Set<String> unfit = limit > 1 ? joiner.keys() : Set.of();
+        while (limit > 1 && together.size() < limit) {
+            LockRequest next = LockLimits.given("request", requests.get(together.size()));
+            if (next.mode() == LockMode.SHARED || !unfit.add(next.key())) {
+                break;
             }
-            throw ex;
+            together.add(next);
         }
-    }
-
-    private void handOut(GrantedLease grant, Lease lease, LeaseHandle handle) {
-        monitor.add(lease, handle);
-        heartbeat.schedule(lease);
-        fenceWarning.check(grant.fence(), lease.key());
-        dispatcher.dispatch(grant.request(), grant.fence(), grant.waited(), LockListener::acquired);
-        // Checked after the lease was added: either the engine that stops finds it, or this thread finds that it stops.
-        if (!grantsLocks) {
-            throw Acquirer.shuttingDown(lease.key(), null);
-        }
-        handle.bindTransaction(grant.request());
+        return together;
     }
 }

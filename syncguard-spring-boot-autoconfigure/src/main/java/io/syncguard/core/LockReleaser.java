@@ -9,6 +9,10 @@ import io.syncguard.concurrent.Shielded;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -43,19 +47,46 @@ final class LockReleaser {
      * @return whether it was held until now
      */
     boolean release(Lease lease) {
-        if (!lease.beginRelease()) {
-            if (lease.phase() == Lease.Phase.LOST) {
-                // The lease may still be live at the server, after a late extension. Its body has ended, so the key can
-                // be free.
-                background.release(lease);
-            }
+        if (!begin(lease)) {
             return false;
         }
         try {
-            return send(lease);
+            return send(List.of(lease)) == 1;
         } finally {
             monitor.remove(lease);
         }
+    }
+
+    /** Releases leases of this process, as many together as the store takes. Early ones are released alone. */
+    void release(List<Lease> leases) {
+        List<Lease> together = new ArrayList<>();
+        for (Lease lease : leases) {
+            if (lease.holdTime().isEarly()) {
+                release(lease);
+            } else if (begin(lease)) {
+                together.add(lease);
+            }
+        }
+        try {
+            int limit = backend.keysTogether();
+            for (int from = 0; from < together.size(); from += limit) {
+                send(together.subList(from, Math.min(together.size(), from + limit)));
+            }
+        } finally {
+            together.forEach(monitor::remove);
+        }
+    }
+
+    private boolean begin(Lease lease) {
+        if (lease.beginRelease()) {
+            return true;
+        }
+        if (lease.phase() == Lease.Phase.LOST) {
+            // The lease may still be live at the server, after a late extension. Its body has ended, so the key can be
+            // free.
+            background.release(lease);
+        }
+        return false;
     }
 
     /**
@@ -65,7 +96,7 @@ final class LockReleaser {
      */
     boolean releaseAfterCommit(Lease lease) {
         try {
-            ReleaseResult result = uninterrupted(() -> end(lease));
+            ReleaseResult result = uninterrupted(() -> end(List.of(lease)), 1).get(0);
             if (result == ReleaseResult.BUSY) {
                 background.release(lease);
             }
@@ -87,59 +118,87 @@ final class LockReleaser {
      * @return whether it was held until now
      */
     boolean release(String lockId, Duration patience) {
-        ReleaseResult result = uninterrupted(() -> backend.release(lockId));
+        ReleaseResult result =
+                uninterrupted(() -> List.of(backend.release(lockId)), 1).get(0);
         if (result == ReleaseResult.BUSY) {
             background.release(lockId, patience);
         }
         return result == ReleaseResult.RELEASED || result == ReleaseResult.BUSY;
     }
 
-    private boolean send(Lease lease) {
-        LockObservation observation = lease.observation().release();
-        ReleaseResult result;
+    /** Sends one release, or several that are not early. */
+    private int send(List<Lease> leases) {
+        // Each observation is current within the one before.
+        Deque<LockObservation> observations = new ArrayDeque<>();
+        leases.forEach(lease -> observations.addFirst(lease.observation().release()));
+        List<ReleaseResult> results;
         try {
-            result = uninterrupted(() -> end(lease));
+            results = uninterrupted(() -> end(leases), leases.size());
         } catch (Throwable ex) {
             // As after a busy answer, the lease is unchanged and the release is repeated: the key must not stay taken.
             // The same holds for an Error, such as a lack of memory or threads. Listeners may block, so they run after
             // that.
-            background.release(lease);
-            observation.failed(ex);
-            Shielded.log(
-                    () -> log.warn("Lock '" + OneLine.of(lease.key()) + "' could not be released; trying again", ex));
-            dispatcher.failed(lease, LockOperation.RELEASE, BackendFailure.of("The release failed", ex));
-            return ended(lease);
+            leases.forEach(background::release);
+            observations.forEach(observation -> observation.failed(ex));
+            leases.forEach(lease -> failed(lease, ex));
+            return leases.size();
         }
-        observation.ended(isLost(result) ? LockOutcome.LOST : LockOutcome.RELEASED);
-        return accept(lease, result);
+        for (int i = results.size() - 1; i >= 0; i--) {
+            observations.remove().ended(isLost(results.get(i)) ? LockOutcome.LOST : LockOutcome.RELEASED);
+        }
+        int held = 0;
+        for (int i = 0; i < results.size(); i++) {
+            held += accept(leases.get(i), results.get(i)) ? 1 : 0;
+        }
+        return held;
+    }
+
+    private void failed(Lease lease, Throwable failure) {
+        Shielded.log(
+                () -> log.warn("Lock '" + OneLine.of(lease.key()) + "' could not be released; trying again", failure));
+        dispatcher.failed(lease, LockOperation.RELEASE, BackendFailure.of("The release failed", failure));
+        ended(lease);
     }
 
     /** An early release leaves the key taken until {@code holdAtLeast} is over. No thread waits for that. */
-    private ReleaseResult end(Lease lease) {
-        return lease.holdTime().isEarly()
-                ? backend.releaseAfter(lease.lockId(), lease.holdTime().atLeast())
-                : backend.release(lease.lockId());
+    private List<ReleaseResult> end(List<Lease> leases) {
+        Lease first = leases.get(0);
+        if (leases.size() > 1) {
+            return backend.releaseTogether(leases.stream().map(Lease::lockId).toList());
+        }
+        return List.of(
+                first.holdTime().isEarly()
+                        ? backend.releaseAfter(first.lockId(), first.holdTime().atLeast())
+                        : backend.release(first.lockId()));
     }
 
     /**
      * A pool gives no connection to an interrupted thread, and an interrupt may break the connection of a virtual one.
      * So the flag is cleared while the release is sent, and a release that an interrupt broke is sent again.
      */
-    private static ReleaseResult uninterrupted(Supplier<ReleaseResult> release) {
+    private static List<ReleaseResult> uninterrupted(Supplier<List<ReleaseResult>> release, int size) {
         boolean interrupted = false;
         boolean inDoubt = false;
         try {
             for (int tries = 0; ; tries++) {
                 interrupted |= Thread.interrupted();
                 try {
-                    ReleaseResult result = release.get();
+                    List<ReleaseResult> results = release.get();
+                    if (results.size() != size) {
+                        throw new IllegalStateException(results.size() + " answers to " + size + " releases");
+                    }
                     // The release whose answer was lost has ended the lease.
-                    return inDoubt && result == ReleaseResult.NOT_FOUND ? ReleaseResult.RELEASED : result;
+                    return inDoubt
+                            ? results.stream()
+                                    .map(result -> result == ReleaseResult.NOT_FOUND ? ReleaseResult.RELEASED : result)
+                                    .toList()
+                            : results;
                 } catch (Throwable ex) {
                     if (!Thread.currentThread().isInterrupted() || tries == MAX_INTERRUPTS) {
                         throw ex;
                     }
-                    inDoubt |= InDoubt.is(ex);
+                    // Of several, some may have been released before the error.
+                    inDoubt |= size > 1 || InDoubt.is(ex);
                 }
             }
         } finally {

@@ -1,6 +1,8 @@
 package io.syncguard.core;
 
+import io.syncguard.LockHandle;
 import io.syncguard.LockRequest;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -46,23 +48,54 @@ final class TransactionReleaser {
      * @return whether it was held until now
      */
     boolean release(LeaseHandle handle) {
-        DeferredRelease deferred = handle.deferredRelease();
-        if (deferred.isReleased()) {
-            return false;
-        }
+        DeferredRelease.Answer answer;
         try {
-            bindTransaction(handle, handle.request());
+            answer = begin(handle);
         } catch (Throwable ex) {
             // No transaction will send the release.
-            deferred.release(false);
+            handle.deferredRelease().release(false);
             releaser.release(handle.lease());
             throw ex;
         }
-        return switch (deferred.release(handle.isHeld())) {
+        return switch (answer) {
             case SEND -> releaser.release(handle.lease());
             case DEFERRED -> true;
             case REPEATED -> false;
         };
+    }
+
+    /**
+     * Releases the handles of this engine as far as {@link #release} would send each release now, in the reverse order.
+     * Closing them afterwards reports the losses, and releases the others: those that fail, and those whose lease was
+     * lost while a transaction committed.
+     */
+    void releaseTogether(List<? extends LockHandle> handles) {
+        List<Lease> leases = new ArrayList<>();
+        for (int i = handles.size() - 1; i >= 0; i--) {
+            if (handles.get(i) instanceof LeaseHandle handle && handle.isOf(this) && isSentNow(handle)) {
+                leases.add(handle.lease());
+            }
+        }
+        releaser.release(leases);
+    }
+
+    private boolean isSentNow(LeaseHandle handle) {
+        try {
+            return !handle.bodies().wereCommitted() && begin(handle) == DeferredRelease.Answer.SEND;
+        } catch (Throwable ex) {
+            // Its own release meets the same failure, and reports it.
+            return false;
+        }
+    }
+
+    /** The first step of a release. */
+    private DeferredRelease.Answer begin(LeaseHandle handle) {
+        DeferredRelease deferred = handle.deferredRelease();
+        if (deferred.isReleased()) {
+            return DeferredRelease.Answer.REPEATED;
+        }
+        bindTransaction(handle, handle.request());
+        return deferred.release(handle.isHeld());
     }
 
     /**

@@ -7,6 +7,10 @@ import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpSubscriber;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +43,42 @@ final class CallerRequests implements AutoCloseable {
 
     AcquireResult acquire(AcquireRequest request) {
         return acquireBatches == null ? acquire.sendAlone(request) : acquireBatches.send(request);
+    }
+
+    /** One statement, also where callers share none: it waits for no locked row. */
+    List<@Nullable AcquireResult> acquireTogether(List<AcquireRequest> requests) {
+        // All of one caller are of the same group, unless their ttls are short and differ.
+        Object group = acquire.groupOf(requests.get(0));
+        List<AcquireRequest> sent = requests.stream()
+                .takeWhile(request -> Objects.equals(acquire.groupOf(request), group))
+                .toList();
+        List<@Nullable AcquireResult> results = new ArrayList<>(sendTogether(acquire, sent));
+        results.addAll(Collections.nCopies(requests.size() - sent.size(), null));
+        return results;
+    }
+
+    /** One statement, and one for each lease that this one skips. */
+    List<ReleaseResult> releaseTogether(List<String> lockIds) {
+        List<@Nullable ReleaseResult> together = sendTogether(release, lockIds);
+        List<ReleaseResult> results = new ArrayList<>();
+        for (int i = 0; i < lockIds.size(); i++) {
+            ReleaseResult result = together.get(i);
+            results.add(result == null ? release(lockIds.get(i)) : result);
+        }
+        return results;
+    }
+
+    /** Without an effect that the server has reported as undone. */
+    private static <Q, A> List<@Nullable A> sendTogether(PostgresBatchSender<Q, A> sender, List<Q> requests) {
+        try {
+            return sender.sendTogether(requests);
+        } catch (RuntimeException ex) {
+            RuntimeException failure = sender.failureOf(requests.get(0), ex);
+            if (failure != null) {
+                throw failure;
+            }
+            return Collections.nCopies(requests.size(), null);
+        }
     }
 
     ReleaseResult release(String lockId) {

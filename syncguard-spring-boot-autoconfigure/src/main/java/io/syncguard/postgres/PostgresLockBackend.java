@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PostgresLockBackend implements LockBackend {
 
+    /** As many as one call of an annotated method has by default. Their statement takes a few milliseconds. */
+    private static final int KEYS_TOGETHER = 100;
+
     private final DataSource dataSource;
     private final PostgresSearchPath searchPath;
     private final PostgresConnections connections;
@@ -116,6 +119,16 @@ public final class PostgresLockBackend implements LockBackend {
         return result;
     }
 
+    @Override
+    public int keysTogether() {
+        return KEYS_TOGETHER;
+    }
+
+    @Override
+    public List<@Nullable AcquireResult> acquireTogether(List<AcquireRequest> requests) {
+        return callers.acquireTogether(requests);
+    }
+
     /** Pins leases in transactions of the application. */
     public PostgresPins pins() {
         return pins;
@@ -160,6 +173,11 @@ public final class PostgresLockBackend implements LockBackend {
     @Override
     public ReleaseResult release(String lockId) {
         return callers.release(lockId);
+    }
+
+    @Override
+    public List<ReleaseResult> releaseTogether(List<String> lockIds) {
+        return callers.releaseTogether(lockIds);
     }
 
     @Override

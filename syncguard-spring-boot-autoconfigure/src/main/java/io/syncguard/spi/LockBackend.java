@@ -7,6 +7,8 @@ import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
 import io.syncguard.RawLockInfo;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +62,24 @@ public interface LockBackend extends AutoCloseable {
      */
     AcquireResult acquire(AcquireRequest request);
 
+    /** How many keys {@link #acquireTogether} and {@link #releaseTogether} take in one round trip; 1 for one by one. */
+    default int keysTogether() {
+        return 1;
+    }
+
+    /**
+     * Tries to acquire keys of one caller in one round trip. Each request is answered by itself: granted or refused, as
+     * by {@link #acquire}. After an error, and with it, none may be known to be granted.
+     *
+     * @param requests at most {@link #keysTogether}: exclusive, without queue entries, for different keys
+     * @return in the order of the requests; {@code null} for one that has to be sent alone, which had no effect
+     */
+    default List<@Nullable AcquireResult> acquireTogether(List<AcquireRequest> requests) {
+        List<@Nullable AcquireResult> results = new ArrayList<>(Collections.nCopies(requests.size(), null));
+        results.set(0, acquire(requests.get(0)));
+        return results;
+    }
+
     /**
      * Ends the lease with this lock id, or deletes its queue entry, and never touches another one. Then the key is
      * handed over: granted at once to the first waiter, if that one wants it exclusively and
@@ -67,6 +87,17 @@ public interface LockBackend extends AutoCloseable {
      * Otherwise all who can be granted the key now are woken.
      */
     ReleaseResult release(String lockId);
+
+    /**
+     * Does what {@link #release} does for the leases of one caller, in one round trip as far as nobody waits for their
+     * keys. After an error some of them may have been done.
+     *
+     * @param lockIds at most {@link #keysTogether}
+     * @return in the order of the lock ids
+     */
+    default List<ReleaseResult> releaseTogether(List<String> lockIds) {
+        return lockIds.stream().map(this::release).toList();
+    }
 
     /**
      * Ends the lease so that the key is free this time after its grant, by the server's clock and without the

@@ -18,6 +18,7 @@ import io.syncguard.spi.PoolStatus;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
@@ -42,6 +43,8 @@ public final class InterceptedBackend implements LockBackend {
     public final AtomicInteger renewalStatements = new AtomicInteger();
     public final AtomicInteger releases = new AtomicInteger();
     public final AtomicInteger releaseAllStatements = new AtomicInteger();
+    public final AtomicInteger acquiresTogether = new AtomicInteger();
+    public final AtomicInteger releasesTogether = new AtomicInteger();
 
     public volatile Consumer<AcquireRequest> onAcquire = request -> {};
     public volatile Runnable beforeAcquire = NOTHING;
@@ -58,6 +61,10 @@ public final class InterceptedBackend implements LockBackend {
     public volatile Runnable afterForcedRelease = NOTHING;
     public volatile Runnable beforeLookup = NOTHING;
     public volatile boolean rowsArePinned;
+
+    /** How many keys travel together, in place of what the store takes. */
+    public volatile int keysTogether = 1;
+
     public volatile List<BlockingSession> blockingSessions = List.of();
     public volatile @Nullable PoolStatus pool;
 
@@ -109,6 +116,39 @@ public final class InterceptedBackend implements LockBackend {
         AcquireResult attempt = store.acquire(request);
         afterAcquire.run();
         return attempt;
+    }
+
+    @Override
+    public int keysTogether() {
+        return Math.max(keysTogether, store.keysTogether());
+    }
+
+    @Override
+    public List<@Nullable AcquireResult> acquireTogether(List<AcquireRequest> requests) {
+        acquiresTogether.incrementAndGet();
+        requests.forEach(onAcquire);
+        beforeAcquire.run();
+        List<@Nullable AcquireResult> results =
+                store.keysTogether() > 1 ? store.acquireTogether(requests) : oneByOne(requests);
+        afterAcquire.run();
+        return results;
+    }
+
+    private List<@Nullable AcquireResult> oneByOne(List<AcquireRequest> requests) {
+        List<@Nullable AcquireResult> results = new ArrayList<>();
+        requests.forEach(request -> results.add(store.acquire(request)));
+        return results;
+    }
+
+    @Override
+    public List<ReleaseResult> releaseTogether(List<String> lockIds) {
+        releasesTogether.incrementAndGet();
+        beforeRelease.run();
+        List<ReleaseResult> results = lockIds.stream()
+                .map(lockId -> rowsArePinned ? ReleaseResult.BUSY : store.release(lockId))
+                .toList();
+        afterRelease.run();
+        return results;
     }
 
     @Override

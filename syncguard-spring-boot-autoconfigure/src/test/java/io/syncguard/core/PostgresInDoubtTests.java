@@ -76,6 +76,21 @@ class PostgresInDoubtTests {
         assertThat(storedFence()).isEqualTo(1);
     }
 
+    @Test
+    void keys_that_were_granted_together_by_an_answer_that_was_cut_off_are_all_released() {
+        proxy.loseNextAnswer();
+
+        assertThatThrownBy(() -> locks.acquireTogether(List.of(REQUEST, LockRequest.of("order:43"))))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("order:42");
+
+        assertThat(proxy.hasLostAnswer()).isTrue();
+        assertThat(fixture.backend.acquiresTogether).hasValue(1);
+        assertThat(fixture.backend.acquires).hasValue(0);
+        awaitNoRow();
+        assertThat(locks.tryAcquire(LockRequest.of("order:43"))).isNotNull();
+    }
+
     /** Curator once took the lock of the previous session for that of the new one. */
     @Test
     void the_release_of_a_grant_whose_answer_was_cut_off_leaves_the_next_grant_alone() {

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.Fence;
 import io.syncguard.LockMode;
 import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.ReleaseResult;
 import io.syncguard.testing.BugOf;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -321,5 +324,49 @@ public abstract class QueueContract extends ContractFixture {
 
         assertThat(renewQueueEntry(waiting)).isZero();
         granted(waiting);
+    }
+
+    @Test
+    void keys_of_one_caller_are_each_answered_by_themselves_and_one_with_a_waiter_is_not_passed() {
+        AcquireRequest taken = request("taken", LockMode.EXCLUSIVE, TTL);
+        granted(elsewhere(), taken);
+        AcquireRequest waitedFor = request("waited for", LockMode.EXCLUSIVE, TTL);
+        granted(elsewhere(), waitedFor);
+        queued(elsewhere(), waiting(request("waited for", LockMode.EXCLUSIVE, TTL)));
+        List<AcquireRequest> requests = Stream.of("free", "waited for", "taken", "another free")
+                .map(key -> request(key, LockMode.EXCLUSIVE, TTL))
+                .toList();
+
+        List<AcquireResult> answers = backend().acquireTogether(requests);
+
+        assertThat(answers.get(0)).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(answers.subList(1, 3)).doesNotHaveAnyElementsOfTypes(AcquireResult.Granted.class);
+        for (int i = 0; i < answers.size(); i++) {
+            assertThat(backend().lookupById(requests.get(i).lockId()).isPresent())
+                    .isEqualTo(answers.get(i) instanceof AcquireResult.Granted);
+        }
+        assertThat(answers.get(3) != null).isEqualTo(backend().keysTogether() > 1);
+    }
+
+    @Test
+    void leases_of_one_caller_end_together_and_a_waiter_for_one_of_them_is_served() {
+        List<AcquireRequest> leases = Stream.of("a", "b", "c")
+                .map(key -> held(request(key, LockMode.EXCLUSIVE, TTL)))
+                .toList();
+        AcquireRequest waiter = waiting(request("b", LockMode.EXCLUSIVE, TTL));
+        queued(elsewhere(), waiter);
+        List<String> lockIds =
+                new ArrayList<>(leases.stream().map(AcquireRequest::lockId).toList());
+        lockIds.add(newLockId());
+
+        assertThat(backend().releaseTogether(lockIds))
+                .containsExactly(
+                        ReleaseResult.RELEASED,
+                        ReleaseResult.RELEASED,
+                        ReleaseResult.RELEASED,
+                        ReleaseResult.NOT_FOUND);
+
+        assertThat(Stream.of("a", "b", "c").filter(backend()::isLocked)).isEmpty();
+        granted(elsewhere(), waiter.fromQueue());
     }
 }

@@ -1,0 +1,104 @@
+package io.syncguard.core;
+
+import io.syncguard.LockRequest;
+import io.syncguard.concurrent.Time;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.LockBackend;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The first attempt of an acquisition, which tries further keys along with its own. Of these it keeps those up to the
+ * first that was not granted, and releases the others in the background: a caller that waits for one key must not hold
+ * a later one, for which the holder of the first may wait. Used by one thread.
+ */
+final class JointAttempt {
+
+    private final LockBackend backend;
+    private final BackgroundReleaser releaser;
+    private final Time time;
+    private final List<LockRequest> others;
+    private final List<AcquireRequest> attempts;
+
+    /** The answers to the other requests. */
+    private List<@Nullable AcquireResult> results = List.of();
+
+    private long sentAt;
+
+    /** @param attempts one for each of the other requests, in their order */
+    JointAttempt(
+            LockBackend backend,
+            BackgroundReleaser releaser,
+            Time time,
+            List<LockRequest> others,
+            List<AcquireRequest> attempts) {
+        this.backend = backend;
+        this.releaser = releaser;
+        this.time = time;
+        this.others = others;
+        this.attempts = attempts;
+    }
+
+    /** Returns the answer for the first key; {@code null} if that one has to be sent alone. */
+    @Nullable
+    AcquireResult send(AcquireRequest first) {
+        List<AcquireRequest> all = new ArrayList<>(List.of(first));
+        all.addAll(attempts);
+        List<@Nullable AcquireResult> answers;
+        sentAt = time.nanoTime();
+        try {
+            answers = backend.acquireTogether(all);
+            if (answers.size() != all.size()) {
+                throw new IllegalStateException(answers.size() + " answers to " + all.size() + " requests");
+            }
+        } catch (Throwable ex) {
+            if (InDoubt.is(ex)) {
+                attempts.forEach(each -> releaser.releaseInDoubt(each.lockId(), each.ttl()));
+            }
+            throw ex;
+        }
+        results = answers.subList(1, answers.size());
+        if (!(answers.get(0) instanceof AcquireResult.Granted)) {
+            giveBack(0);
+            results = List.of();
+        }
+        return answers.get(0);
+    }
+
+    /**
+     * The leases of the other keys, in their order, up to the first one that was not granted.
+     *
+     * @param waited how long the acquisition of the first key took, and so of these
+     */
+    List<GrantedLease> granted(Duration waited) {
+        List<GrantedLease> leases = new ArrayList<>();
+        for (int i = 0; i < results.size(); i++) {
+            AcquireRequest attempt = attempts.get(i);
+            if (!(results.get(i) instanceof AcquireResult.Granted grant)) {
+                break;
+            }
+            Confirmation confirmation = Confirmation.of(sentAt, attempt.ttl(), grant.expiresAt());
+            if (time.nanoTime() >= confirmation.deadline()) {
+                break;
+            }
+            leases.add(new GrantedLease(others.get(i), attempt.lockId(), grant.fence(), confirmation, waited));
+        }
+        return leases;
+    }
+
+    /** Releases what was granted to the others, except to the first of them. */
+    void giveBack(int except) {
+        List<AcquireRequest> unused = new ArrayList<>();
+        for (int i = except; i < results.size(); i++) {
+            if (results.get(i) instanceof AcquireResult.Granted) {
+                unused.add(attempts.get(i));
+            }
+        }
+        if (!unused.isEmpty()) {
+            releaser.releaseAll(unused);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+package io.syncguard.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.DistributedLock;
+import io.syncguard.LockNotAcquiredException;
+import io.syncguard.autoconfigure.ApplicationBackend;
+import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.testing.PostgresServer;
+import io.syncguard.testing.StatementCounter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** A call of an annotated method with several keys: what it costs, and that no two of them wait for each other. */
+@Timeout(120)
+class PostgresKeysTogetherTests {
+
+    private static final String ELSEWHERE = "1---------------------";
+
+    private final String url = PostgresServer.newDatabaseUrl();
+    private final JdbcTemplate jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
+    private final HikariDataSource pool = new HikariDataSource();
+    private final StatementCounter callers = new StatementCounter(pool, statement -> {});
+    private final StatementCounter engine = new StatementCounter(pool, statement -> {});
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(SyncGuardAutoConfiguration.class, AopAutoConfiguration.class))
+            .withPropertyValues("syncguard.shutdown-timeout=0s", "syncguard.aop.max-keys=1000")
+            .withUserConfiguration(Several.class);
+
+    @AfterEach
+    void close() {
+        pool.close();
+    }
+
+    @Test
+    void ten_free_keys_are_one_statement_and_their_release_is_another() {
+        counted().run(context -> {
+            Several several = context.getBean(Several.class);
+            several.all(numbered(10), () -> {});
+            int before = callers.statements().size();
+            List<String> during = new ArrayList<>();
+
+            several.all(numbered(10), () -> {
+                assertThat(lockedKeys()).hasSize(10);
+                during.addAll(statementsSince(before));
+            });
+
+            assertThat(during).singleElement().asString().contains("_acquire_batch(");
+            assertThat(statementsSince(before + 1)).singleElement().asString().contains("_release_batch(");
+            assertThat(lockedKeys()).isEmpty();
+            assertThat(engine.statements()).isEmpty();
+        });
+    }
+
+    @Test
+    void keys_that_were_never_locked_before_are_one_statement_too() {
+        counted().run(context -> {
+            warmUp(context);
+            int before = callers.statements().size();
+
+            context.getBean(Several.class).all(numbered(10), () -> {});
+
+            assertThat(statementsSince(before)).hasSize(2);
+        });
+    }
+
+    @Test
+    void a_thousand_keys_are_one_statement_for_each_hundred() {
+        counted().run(context -> {
+            warmUp(context);
+            int before = callers.statements().size();
+
+            context.getBean(Several.class)
+                    .all(numbered(1000), () -> assertThat(lockedKeys()).hasSize(1000));
+
+            assertThat(statementsSince(before)).hasSize(20);
+            assertThat(lockedKeys()).isEmpty();
+        });
+    }
+
+    @Test
+    void a_call_that_meets_a_taken_key_waits_for_it_alone_and_then_takes_the_rest_together() {
+        counted().run(context -> {
+            warmUp(context);
+            List<String> keys = numbered(10);
+            int[] before = new int[1];
+            try (LockBackend server = ApplicationBackend.on(url)) {
+                server.acquire(elsewhere(keys.get(5)));
+                before[0] = callers.statements().size();
+                CompletableFuture<Void> call = CompletableFuture.runAsync(() -> context.getBean(Several.class)
+                        .all(keys, () -> assertThat(lockedKeys()).hasSize(10)));
+                await().until(() -> waiters() == 1 && lockedKeys().equals(keys.subList(0, 6)));
+                server.release(ELSEWHERE);
+
+                call.get(30, TimeUnit.SECONDS);
+            }
+            assertThat(statementsSince(before[0]))
+                    .filteredOn(statement -> statement.contains("_acquire_batch("))
+                    .as("all ten, the five from the taken one on, and the four behind it")
+                    .hasSize(3);
+            assertThat(lockedKeys()).isEmpty();
+        });
+    }
+
+    @Test
+    void a_refusal_in_the_middle_leaves_all_the_others_free() {
+        counted().withPropertyValues("syncguard.wait-time=0s").run(context -> {
+            List<String> keys = numbered(10);
+            try (LockBackend server = ApplicationBackend.on(url)) {
+                server.acquire(elsewhere(keys.get(5)));
+
+                assertThatThrownBy(() -> context.getBean(Several.class).all(keys, () -> {}))
+                        .isInstanceOfSatisfying(
+                                LockNotAcquiredException.class,
+                                ex -> assertThat(ex.key()).isEqualTo(keys.get(5)));
+
+                await().until(() -> lockedKeys().equals(List.of(keys.get(5))));
+            }
+        });
+    }
+
+    @Test
+    void calls_with_crossing_keys_all_end_without_a_refusal() {
+        ApplicationContextRunner process = runner.withBean(LockBackend.class, () -> ApplicationBackend.on(url))
+                .withPropertyValues("syncguard.wait-time=60s");
+        process.run(one -> process.run(two -> {
+            List<CompletableFuture<?>> threads = IntStream.range(0, 4)
+                    .<CompletableFuture<?>>mapToObj(i -> CompletableFuture.runAsync(
+                            () -> lockRandomly(i % 2 == 0 ? one : two, new Random(i)),
+                            task -> new Thread(task, "crossing-" + i).start()))
+                    .toList();
+
+            // A circle of two calls would end only with the wait time.
+            await().atMost(Duration.ofSeconds(45)).until(() -> threads.stream().allMatch(CompletableFuture::isDone));
+            assertThat(threads).allSatisfy(thread -> assertThat(thread).isCompleted());
+            await().until(() -> lockedKeys().isEmpty());
+        }));
+    }
+
+    private static void lockRandomly(ApplicationContext process, Random random) {
+        Several several = process.getBean(Several.class);
+        for (int i = 0; i < 40; i++) {
+            List<String> keys = new ArrayList<>(numbered(10));
+            Collections.shuffle(keys, random);
+            several.all(keys.subList(0, 5), () -> {});
+        }
+    }
+
+    private ApplicationContextRunner counted() {
+        pool.setJdbcUrl(url);
+        new PostgresSchema(pool, PostgresTables.DEFAULT).initialize();
+        PostgresSettings settings = new PostgresSettings(
+                PostgresTables.DEFAULT,
+                Duration.ofSeconds(5),
+                PostgresSettings.WAITER_TTL,
+                Duration.ZERO,
+                false,
+                PostgresBatching.AUTO);
+        return runner.withBean(
+                LockBackend.class, () -> new PostgresLockBackend(callers, engine, null, settings, () -> {}));
+    }
+
+    private static AcquireRequest elsewhere(String key) {
+        return AcquireRequests.exclusive(key, ELSEWHERE, Duration.ofMinutes(1), "elsewhere");
+    }
+
+    /** The first statement on a connection has others before it. */
+    private static void warmUp(ApplicationContext context) {
+        context.getBean(Several.class).all(List.of("x", "y"), () -> {});
+    }
+
+    private List<String> statementsSince(int before) {
+        List<String> all = callers.statements();
+        return all.subList(before, all.size());
+    }
+
+    private List<String> lockedKeys() {
+        return jdbc.queryForList("SELECT key FROM syncguard_locks ORDER BY key", String.class);
+    }
+
+    private int waiters() {
+        return jdbc.queryForObject("SELECT count(*) FROM syncguard_locks_waiters", Integer.class);
+    }
+
+    private static List<String> numbered(int count) {
+        return IntStream.rangeClosed(1, count).mapToObj("key-%04d"::formatted).toList();
+    }
+
+    static class Several {
+
+        @DistributedLock(key = "#keys")
+        public void all(List<String> keys, Runnable body) {
+            body.run();
+        }
+    }
+}
