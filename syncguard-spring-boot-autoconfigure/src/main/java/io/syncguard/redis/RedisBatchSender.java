@@ -28,7 +28,7 @@ final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object
         String doing = "running " + requests.size() + " operations";
         RedisScriptingAsyncCommands<byte[], byte[]> commands = scripts.connect(doing, 0);
         byte[][] keys = shard.scriptKeys();
-        byte[][] values = scripts.values(new RedisRequest(doing, BATCH, shard, arguments(requests)));
+        byte[][] values = scripts.values(batch(doing, shard, requests));
         CompletableFuture<List<Object>> answers = new CompletableFuture<>();
         forward(commands.evalsha(BATCH.digest(), ScriptOutputType.MULTI, keys, values), answers, error -> {
             if (error instanceof RedisNoScriptException) {
@@ -42,6 +42,11 @@ final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object
             }
         });
         return answers;
+    }
+
+    /** These requests as one. The answers come in their order. */
+    static RedisRequest batch(String description, RedisShard shard, List<RedisRequest> requests) {
+        return new RedisRequest(description, BATCH, shard, arguments(requests));
     }
 
     private static List<String> arguments(List<RedisRequest> requests) {

@@ -15,7 +15,7 @@ final class RedisCallerRequests {
     private static final int BATCHES = 2;
 
     /** Other clients of the server wait for a batch: about a millisecond. */
-    private static final int BATCH_SIZE = 64;
+    static final int BATCH_SIZE = 64;
 
     private final RedisScriptRunner scripts;
     private final RedisBatching batching;

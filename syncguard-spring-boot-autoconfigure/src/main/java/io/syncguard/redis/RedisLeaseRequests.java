@@ -33,9 +33,11 @@ final class RedisLeaseRequests {
         return shard == null
                 ? ReleaseResult.NOT_FOUND
                 : callerRequests.run(
-                        new RedisRequest("releasing a lock", RELEASE, shard, List.of(lockId)),
-                        scripts.limit(),
-                        reply -> RedisReplyReader.readRelease(reply, 0));
+                        release(shard, lockId), scripts.limit(), reply -> RedisReplyReader.readRelease(reply, 0));
+    }
+
+    static RedisRequest release(RedisShard shard, String lockId) {
+        return new RedisRequest("releasing a lock", RELEASE, shard, List.of(lockId));
     }
 
     ReleaseResult releaseAfter(String lockId, Duration held) {

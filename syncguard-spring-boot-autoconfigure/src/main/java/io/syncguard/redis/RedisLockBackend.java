@@ -18,6 +18,7 @@ import io.syncguard.spi.ReleaseResult;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -37,12 +38,14 @@ public final class RedisLockBackend implements LockBackend {
 
     private static final RedisExtensions EXTENSIONS = new RedisExtensions();
     private static final RedisReleases RELEASES = new RedisReleases();
+    private static final RedisCallerReleases CALLER_RELEASES = new RedisCallerReleases();
 
     private final RedisConnections connections;
     private final RedisScriptRunner scripts;
     private final RedisShardedRequests sharded;
     private final RedisCallerRequests callerRequests;
     private final RedisAcquireRequests acquireRequests;
+    private final RedisAcquisitions acquisitions;
     private final RedisRenewals renewals;
     private final RedisLeaseRequests leases;
     private final RedisLookups lookups;
@@ -84,6 +87,7 @@ public final class RedisLockBackend implements LockBackend {
         this.list = new RedisList(scripts, keys, shards, new RedisPace(time));
         this.time = time;
         this.channel = keys.key("wake", UUID.randomUUID().toString());
+        this.acquisitions = new RedisAcquisitions(acquireRequests, channel);
     }
 
     /**
@@ -132,6 +136,32 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
+    public int keysTogether() {
+        return RedisCallerRequests.BATCH_SIZE;
+    }
+
+    @Override
+    public List<@Nullable AcquireResult> acquireTogether(List<AcquireRequest> requests) {
+        List<Long> lastFences = requests.stream()
+                .map(request -> fences.lastFence(request.key()))
+                .toList();
+        Duration shortest = requests.stream()
+                .map(AcquireRequest::ttl)
+                .min(Comparator.naturalOrder())
+                .orElse(Duration.ZERO);
+        List<Optional<AcquireResult>> answers = sharded.run(acquisitions, requests, scripts.limit(shortest));
+        List<@Nullable AcquireResult> results = new ArrayList<>();
+        for (int i = 0; i < requests.size(); i++) {
+            AcquireResult result = answers.get(i).orElse(null);
+            if (result instanceof AcquireResult.Granted grant) {
+                fences.granted(requests.get(i).key(), grant.fence(), lastFences.get(i));
+            }
+            results.add(result);
+        }
+        return results;
+    }
+
+    @Override
     public List<Duration> renewWaiters(List<String> lockIds) {
         return sharded.run(renewals, lockIds, scripts.limit(waiterTtl));
     }
@@ -155,6 +185,11 @@ public final class RedisLockBackend implements LockBackend {
     @Override
     public ReleaseResult release(String lockId) {
         return leases.release(lockId);
+    }
+
+    @Override
+    public List<ReleaseResult> releaseTogether(List<String> lockIds) {
+        return sharded.run(CALLER_RELEASES, lockIds, scripts.limit());
     }
 
     @Override

@@ -36,6 +36,11 @@ record RedisReply(List<?> items) {
         return IntStream.range(0, requests).mapToObj(reader).toList();
     }
 
+    /** The item, as the script of one operation answers it. */
+    RedisReply answer(int index) {
+        return new RedisReply(items.get(index) instanceof List<?> list ? list : List.of(items.get(index)));
+    }
+
     /** The items, each of which is a list. */
     List<RedisReply> replies() {
         return items.stream().map(item -> new RedisReply((List<?>) item)).toList();

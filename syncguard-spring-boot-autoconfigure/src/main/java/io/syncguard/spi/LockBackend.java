@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * nothing was done.
  *
  * <p>Threads of the engine send the operations that take a list, one thread for each operation. These operations keep
- * leases and queues in order for all callers, so they use connections for which callers do not compete.
+ * leases and queues in order for all callers, so they use connections for which callers do not compete. Only
+ * {@link #acquireTogether} and {@link #releaseTogether} are sent by callers.
  */
 public interface LockBackend extends AutoCloseable {
 

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -86,6 +87,24 @@ class TransactionBoundaryTests {
         endTransaction();
 
         assertThat(fixture.backend.releases).hasValue(1);
+    }
+
+    @Test
+    void keys_that_travel_together_are_released_when_the_transaction_has_ended_and_the_others_at_once() {
+        fixture.backend.keysTogether = 10;
+        inTransaction = false;
+        List<LockHandle> outside = locks.acquireTogether(List.of(LockRequest.of("a"), LockRequest.of("b")));
+        inTransaction = true;
+        List<LockHandle> inside = locks.acquireTogether(List.of(LockRequest.of("c"), LockRequest.of("d")));
+        inTransaction = false;
+
+        locks.closeAll(Stream.concat(outside.stream(), inside.stream()).toList());
+
+        assertThat(Stream.of("a", "b", "c", "d").filter(locks::isLocked)).containsExactly("c", "d");
+        assertThat(fixture.backend.releasesTogether).hasValue(1);
+        inTransaction = true;
+        endTransaction();
+        assertThat(Stream.of("c", "d").filter(locks::isLocked)).isEmpty();
     }
 
     @Test

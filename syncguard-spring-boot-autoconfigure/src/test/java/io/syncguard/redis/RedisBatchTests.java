@@ -118,6 +118,26 @@ class RedisBatchTests {
     }
 
     @Test
+    void the_keys_of_one_caller_are_one_script_and_their_releases_another() {
+        redis.commands().set("{syncguard}:lock:broken", "of somebody else");
+        LockBackend backend = open(RedisBatching.AUTO);
+        // Afterwards the server knows the script.
+        backend.releaseTogether(List.of(id('D')));
+        long before = scripts();
+
+        List<AcquireResult> answers =
+                backend.acquireTogether(List.of(request("one", 'A'), request("broken", 'B'), request("two", 'C')));
+
+        assertThat(answers.get(0)).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(answers.get(1)).as("to be sent alone").isNull();
+        assertThat(answers.get(2)).isInstanceOf(AcquireResult.Granted.class);
+        assertThat(scripts() - before).isEqualTo(1);
+        assertThat(backend.releaseTogether(List.of(id('A'), id('B'), id('C'))))
+                .containsExactly(ReleaseResult.RELEASED, ReleaseResult.NOT_FOUND, ReleaseResult.RELEASED);
+        assertThat(scripts() - before).isEqualTo(2);
+    }
+
+    @Test
     void few_callers_at_once_send_no_batch_however_many_there_were_before() {
         LockBackend backend = open(RedisBatching.AUTO);
         backend.isLocked("order:42");

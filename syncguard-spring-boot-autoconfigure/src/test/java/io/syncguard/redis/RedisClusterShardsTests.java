@@ -91,6 +91,25 @@ class RedisClusterShardsTests extends ContractFixture {
     }
 
     @Test
+    void keys_of_one_caller_travel_together_to_each_shard() {
+        List<AcquireRequest> taken = heldLocks();
+        List<AcquireRequest> requests = new ArrayList<>(taken.stream()
+                .map(holder -> request("free " + holder.key(), LockMode.EXCLUSIVE, TTL))
+                .toList());
+        requests.add(5, request(taken.get(5).key(), LockMode.EXCLUSIVE, TTL));
+        List<String> lockIds =
+                new ArrayList<>(requests.stream().map(AcquireRequest::lockId).toList());
+
+        List<AcquireResult> answers = backend().acquireTogether(requests);
+
+        assertThat(answers.remove(5)).isInstanceOf(AcquireResult.Refused.class);
+        assertThat(answers).hasOnlyElementsOfType(AcquireResult.Granted.class);
+        List<ReleaseResult> released = new ArrayList<>(backend().releaseTogether(lockIds));
+        assertThat(released.remove(5)).isEqualTo(ReleaseResult.NOT_FOUND);
+        assertThat(released).containsOnly(ReleaseResult.RELEASED);
+    }
+
+    @Test
     void waiters_in_all_shards_are_renewed_and_woken() {
         List<Long> woken = new CopyOnWriteArrayList<>();
         backend().connect(wakeUps(woken));
@@ -194,6 +213,8 @@ class RedisClusterShardsTests extends ContractFixture {
                         .extracting(Duration::isZero)
                         .isEqualTo(away);
                 assertUnavailable(() -> impatient.releaseAll(lockIds));
+                assertUnavailable(() -> impatient.releaseTogether(lockIds));
+                assertUnavailable(() -> impatient.acquireTogether(holders));
                 assertUnavailable(() -> impatient.release(lockIds.get(away.indexOf(true))));
                 assertThat(impatient.release(lockIds.get(away.indexOf(false))))
                         .as("released before")
@@ -226,6 +247,7 @@ class RedisClusterShardsTests extends ContractFixture {
         assertThat(backend().release(nobodys)).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(backend().releaseAfter(nobodys, TTL)).isEqualTo(ReleaseResult.NOT_FOUND);
         assertThat(backend().releaseAll(List.of(nobodys))).containsExactly(ReleaseResult.NOT_FOUND);
+        assertThat(backend().releaseTogether(List.of(nobodys))).containsExactly(ReleaseResult.NOT_FOUND);
         assertThat(backend().extend(new ExtendRequest(nobodys, TTL))).isInstanceOf(ExtendResult.NotFound.class);
         assertThat(backend().rotate(new ExtendRequest(nobodys, TTL))).isInstanceOf(ExtendResult.NotFound.class);
         assertThat(backend().renewWaiters(List.of(nobodys))).containsExactly(Duration.ZERO);

@@ -1,0 +1,56 @@
+package io.syncguard.redis;
+
+import io.syncguard.LockBackendException;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import java.util.List;
+import java.util.Optional;
+
+/** Attempts of one caller for several keys. The answer is empty for an attempt that had no effect and is to be repeated. */
+final class RedisAcquisitions implements RedisShardedRequests.Kind<AcquireRequest, Optional<AcquireResult>> {
+
+    private final RedisAcquireRequests requests;
+    private final String channel;
+
+    RedisAcquisitions(RedisAcquireRequests requests, String channel) {
+        this.requests = requests;
+        this.channel = channel;
+    }
+
+    @Override
+    public String lockId(AcquireRequest item) {
+        return item.lockId();
+    }
+
+    @Override
+    public RedisRequest request(RedisShard shard, List<AcquireRequest> items) {
+        return RedisBatchSender.batch(
+                "acquiring " + items.size() + " lock(s)",
+                shard,
+                items.stream().map(item -> requests.of(item, channel, null)).toList());
+    }
+
+    /** The script of one attempt reports an error better. */
+    @Override
+    public Optional<AcquireResult> read(RedisReply reply, int index) {
+        RedisReply answer = reply.answer(index);
+        return switch (answer.text(0)) {
+            case "granted", "refused" -> Optional.of(RedisReplyReader.readAcquire(answer, ""));
+            default -> Optional.empty();
+        };
+    }
+
+    @Override
+    public Optional<AcquireResult> notFound() {
+        return Optional.empty();
+    }
+
+    /** An error that is in doubt puts the grants of the other shards in doubt, too. */
+    @Override
+    public Optional<AcquireResult> failed(LockBackendException error) {
+        return switch (error.code()) {
+            case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, ABORTED, INTERNAL -> throw error;
+            default -> Optional.empty();
+        };
+    }
+}
