@@ -143,6 +143,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         if (backend.keysTogether() > 1 && handles.size() > 1) {
             transactionReleaser.releaseTogether(handles);
         }
+        // Reports the losses, and releases what was left out.
         LockManager.super.closeAll(handles);
     }
 

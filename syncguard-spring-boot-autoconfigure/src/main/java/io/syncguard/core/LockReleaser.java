@@ -57,23 +57,24 @@ final class LockReleaser {
         }
     }
 
-    /** Releases leases of this process, as many together as the store takes. Early ones are released alone. */
+    /**
+     * Releases leases of this process, as many together as the store takes, and early ones alone. Also an Error, such as
+     * a lack of memory, prevents none of the others.
+     */
     void release(List<Lease> leases) {
         List<Lease> together = new ArrayList<>();
         for (Lease lease : leases) {
             if (lease.holdTime().isEarly()) {
-                release(lease);
+                Shielded.run(() -> release(lease), ex -> background.release(lease));
             } else if (begin(lease)) {
                 together.add(lease);
             }
         }
-        try {
-            int limit = backend.keysTogether();
-            for (int from = 0; from < together.size(); from += limit) {
-                send(together.subList(from, Math.min(together.size(), from + limit)));
-            }
-        } finally {
-            together.forEach(monitor::remove);
+        int limit = backend.keysTogether();
+        for (int from = 0; from < together.size(); from += limit) {
+            List<Lease> chunk = together.subList(from, Math.min(together.size(), from + limit));
+            Shielded.run(() -> send(chunk), ex -> chunk.forEach(background::release));
+            chunk.forEach(monitor::remove);
         }
     }
 
