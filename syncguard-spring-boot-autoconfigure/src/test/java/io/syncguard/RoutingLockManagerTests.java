@@ -3,6 +3,7 @@ package io.syncguard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -60,6 +61,17 @@ class RoutingLockManagerTests {
                         })
                         .release("AAAAAAAAAAAAAAAAAAAAAA"))
                 .isSameAs(noTenant);
+    }
+
+    @Test
+    void handles_are_closed_without_asking_the_supplier() {
+        List<LockHandle> handles = routing.acquireTogether(List.of(LockRequest.of("a"), LockRequest.of("b")));
+        supplied.set(null);
+
+        routing.closeAll(handles);
+
+        assertThat(handles).isNotEmpty().extracting(LockHandle::state).containsOnly(LockHandle.State.RELEASED);
+        assertThat(LockManager.withoutLocks().acquireTogether(List.of())).isEmpty();
     }
 
     @Test

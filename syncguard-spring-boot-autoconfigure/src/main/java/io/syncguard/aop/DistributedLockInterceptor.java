@@ -149,7 +149,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
             List<LockHandle> acquired = manager().acquireTogether(together);
             if (acquired.isEmpty()) {
                 throw new IllegalStateException(manager()
-                        + " returned no handle from acquireTogether: return that of the" + " first request, or throw");
+                        + " returned no handle from acquireTogether: return that of the first request, or throw");
             }
             return acquired;
         }
