@@ -75,6 +75,25 @@ class LockObservationsTests {
     }
 
     @Test
+    void keys_that_travel_together_have_observations_of_their_own() {
+        fixture.backend.keysTogether = 10;
+        Observation request = Observation.start("request", registry);
+        request.scoped(() -> {
+            List<LockHandle> handles =
+                    fixture.engine.acquireTogether(List.of(LockRequest.of("a"), LockRequest.of("b")));
+            fixture.engine.closeAll(handles);
+            assertThat(registry.getCurrentObservation()).isSameAs(request);
+        });
+
+        assertThat(stopped.names())
+                .containsExactlyInAnyOrder("acquire", "acquire", "release", "release", "held", "held");
+        assertThat(stopped.parentOf("acquire")).isEqualTo("request");
+        assertThat(stopped.parentOf("held")).isEqualTo("request");
+        assertThat(stopped.parentOf("release")).isEqualTo("syncguard.lock.held");
+        request.stop();
+    }
+
+    @Test
     void values_show_the_name_and_a_hash_of_the_key_and_never_the_key() {
         locks.execute(ORDER, lock -> lock.extend(TTL));
 
