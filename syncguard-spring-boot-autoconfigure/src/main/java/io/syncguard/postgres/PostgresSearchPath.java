@@ -57,7 +57,9 @@ final class PostgresSearchPath {
             Place locks = placeOf(connection, tables.locks());
             Place counters = placeOf(connection, tables.fenceCounters());
             if (locks.schema() != null && counters.schema() != null) {
-                known = path(locks.schema(), counters.schema());
+                known = isLocksQualified()
+                        ? path(counters.schema(), locks.schema())
+                        : path(locks.schema(), counters.schema());
                 found = known;
             }
         }
@@ -72,15 +74,32 @@ final class PostgresSearchPath {
     String forScript(Connection connection) throws SQLException {
         Place locks = placeOf(connection, tables.locks());
         Place counters = placeOf(connection, tables.fenceCounters());
-        String first = locks.schema() == null ? locks.forNew() : locks.schema();
-        return first == null ? null : path(first, Objects.requireNonNullElse(counters.schema(), first));
+        String ofLocks = locks.schemaOrNew();
+        String ofCounters = isLocksQualified() ? counters.schemaOrNew() : counters.schema();
+        if (ofLocks == null) {
+            return null;
+        }
+        return isLocksQualified() && ofCounters != null
+                ? path(ofCounters, ofLocks)
+                : path(ofLocks, Objects.requireNonNullElse(ofCounters, ofLocks));
     }
 
     /**
      * @param schema where the table is
      * @param forNew where it would be created
      */
-    private record Place(@Nullable String schema, @Nullable String forNew) {}
+    private record Place(@Nullable String schema, @Nullable String forNew) {
+
+        @Nullable
+        String schemaOrNew() {
+            return schema == null ? forNew : schema;
+        }
+    }
+
+    /** Then only the counters may have a name without a schema, which the first schema of the path has to have. */
+    private boolean isLocksQualified() {
+        return tables.locks().indexOf('.') >= 0;
+    }
 
     private static Place placeOf(Connection connection, String table) throws SQLException {
         // PostgreSQL folds a name without quotes.

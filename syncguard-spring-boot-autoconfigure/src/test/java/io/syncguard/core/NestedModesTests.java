@@ -31,7 +31,8 @@ class NestedModesTests {
     private final List<Runnable> atTheEnd = new ArrayList<>();
 
     @RegisterExtension
-    private final EngineFixture fixture = new EngineFixture((check, release) -> inTransaction && atTheEnd.add(release));
+    private final EngineFixture fixture =
+            new EngineFixture((lease, release) -> inTransaction && atTheEnd.add(release) ? 1 : 0);
 
     private final LockEngine locks = fixture.engine;
     private final LockTemplate template = new LockTemplate(locks);
