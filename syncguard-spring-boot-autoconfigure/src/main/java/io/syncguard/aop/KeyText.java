@@ -156,7 +156,16 @@ final class KeyText {
         return depth == 0 || !mayBeRead
                 ? Stream.of(value)
                 : Stream.concat(
-                        Stream.of(value), parts(value).limit(PARTS).flatMap(part -> withParts(part, depth - 1)));
+                        Stream.of(value), readableParts(value).stream().flatMap(part -> withParts(part, depth - 1)));
+    }
+
+    /** None if they cannot be read: a collection of the JDK may wrap one whose session is closed. */
+    private static List<@Nullable Object> readableParts(Object value) {
+        try {
+            return parts(value).limit(PARTS).toList();
+        } catch (RuntimeException ex) {
+            return List.of();
+        }
     }
 
     /** The parts that a text of the value shows. */

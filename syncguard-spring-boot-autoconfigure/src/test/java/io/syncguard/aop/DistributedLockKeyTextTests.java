@@ -15,7 +15,9 @@ import java.sql.Timestamp;
 import java.time.DayOfWeek;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.util.AbstractList;
 import java.util.Calendar;
+import java.util.Collections;
 import java.util.Date;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -147,6 +149,24 @@ class DistributedLockKeyTextTests {
     }
 
     @Test
+    void an_argument_that_cannot_be_read_changes_nothing_for_a_key_without_it() {
+        List<Object> closed = new AbstractList<>() {
+            @Override
+            public Object get(int index) {
+                throw new IllegalStateException("The session is closed");
+            }
+
+            @Override
+            public int size() {
+                throw new IllegalStateException("The session is closed");
+            }
+        };
+
+        assertKeys(keyed -> keyed.beside("bob@cafe", Collections.unmodifiableList(closed)), "bob@cafe");
+        assertKeys(keyed -> keyed.beside("bob@cafe", new Line(Collections.unmodifiableList(closed))), "bob@cafe");
+    }
+
+    @Test
     void texts_of_data_are_keys() {
         assertKeys(keyed -> keyed.joined("bob@cafe"), "order:bob@cafe");
         assertKeys(keyed -> keyed.alone("john.smith@beef.org"), "john.smith@beef.org");
@@ -270,6 +290,11 @@ class DistributedLockKeyTextTests {
 
         @DistributedLock(key = "#value")
         public String alone(Object value) {
+            return key();
+        }
+
+        @DistributedLock(key = "#email")
+        public String beside(String email, Object other) {
             return key();
         }
 
