@@ -77,11 +77,12 @@ public record LockRequest(
      * @param key what is protected, such as {@code 42}; not blank, because a blank one is usually a forgotten id
      */
     public static LockRequest of(String name, String key) {
-        if (LockLimits.given("key", key).isBlank()) {
-            throw new LockException(LockErrorCode.INVALID_ARGUMENT, "The key of a lock '" + name + "' is blank");
-        }
         String prefix = LockLimits.key(name);
-        return of(prefix + ":" + LockLimits.key(key)).meterName(prefix);
+        String rest = LockLimits.key(key);
+        if (rest.isBlank()) {
+            throw new IllegalKeyException("The key of a lock '" + name + "' is blank");
+        }
+        return of(prefix + ":" + rest).meterName(prefix);
     }
 
     /** A request for the whole key, which is not counted under a name, with all defaults. */

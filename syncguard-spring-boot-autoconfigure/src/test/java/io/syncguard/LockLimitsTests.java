@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.time.Duration;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class LockLimitsTests {
@@ -190,7 +192,14 @@ class LockLimitsTests {
 
         assertThat(request.key()).isEqualTo("order:42");
         assertThat(request.name()).isEqualTo("order");
-        assertThatExceptionOfType(LockException.class).isThrownBy(() -> LockRequest.of("order", " "));
         assertThatExceptionOfType(LockException.class).isThrownBy(() -> LockRequest.of("", "42"));
+    }
+
+    @ParameterizedTest
+    @NullSource
+    @ValueSource(strings = {"", " "})
+    @SuppressWarnings("NullAway") // Callers need not check for null.
+    void a_key_that_is_missing_is_illegal_also_behind_a_name(@Nullable String key) {
+        assertThatExceptionOfType(IllegalKeyException.class).isThrownBy(() -> LockRequest.of("order", key));
     }
 }
