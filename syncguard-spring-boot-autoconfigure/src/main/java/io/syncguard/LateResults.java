@@ -128,10 +128,11 @@ public final class LateResults {
 
     private static boolean isDone(Object late) {
         try {
-            return late instanceof Future<?> future
-                    ? future.isDone()
-                    : late instanceof CompletionStage<?> stage
-                            && stage.toCompletableFuture().isDone();
+            // First as a stage: a CompletableFuture.completedStage is a future, too, but does not say whether it is
+            // done.
+            return late instanceof CompletionStage<?> stage
+                    ? stage.toCompletableFuture().isDone()
+                    : late instanceof Future<?> future && future.isDone();
         } catch (RuntimeException ex) {
             return false;
         }
