@@ -133,8 +133,13 @@ public final class ResultType {
             published = result.equals("kotlinx.coroutines.flow.Flow") ? Flux.class : Mono.class;
         }
         ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(published);
-        // The others are futures by other names: their work has begun when the method returns.
-        return adapter != null && adapter.getDescriptor().isDeferred() ? adapter : null;
+        // The others are futures by other names, whose work has begun when the method returns, or subtypes of
+        // publishers, which no publisher that holds the lock is.
+        return adapter != null
+                        && adapter.getDescriptor().isDeferred()
+                        && published.isAssignableFrom(adapter.getReactiveType())
+                ? adapter
+                : null;
     }
 
     private LockSetupException stillToCome(ResolvableType late) {
@@ -170,8 +175,8 @@ public final class ResultType {
         if (raw.isRecord()) {
             // A record of functions has no work that has begun.
             return Arrays.stream(raw.getRecordComponents())
-                    .filter(component -> !component.getType().getPackageName().equals("java.util.function"))
-                    .map(component -> ResolvableType.forMethodReturnType(component.getAccessor(), raw))
+                    .map(component -> ResolvableType.forType(component.getGenericType(), type))
+                    .filter(part -> !part.resolve(Object.class).getPackageName().equals("java.util.function"))
                     .toList();
         }
         List<Class<?>> containers = List.of(Iterable.class, Map.class, Map.Entry.class, Optional.class);

@@ -42,6 +42,7 @@ import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+import reactor.core.publisher.ConnectableFlux;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -75,6 +76,8 @@ class DistributedLockLateResultTests {
                 OfNestedFutures.class,
                 OfOwnList.class,
                 OfRecord.class,
+                OfGenericRecord.class,
+                OfConnectableFlux.class,
                 OfMonoInFuture.class,
                 OfFutureInFuture.class,
                 OfStreamInMono.class,
@@ -197,6 +200,7 @@ class DistributedLockLateResultTests {
                     "text",
                     List.of(),
                     List.of("a", CompletableFuture.completedFuture("done")),
+                    List.of(CompletableFuture.completedStage("done")),
                     Map.of("a", 1),
                     Optional.of("a"),
                     Page.empty(),
@@ -286,6 +290,10 @@ class DistributedLockLateResultTests {
 
         public <T> List<T> variable() {
             return List.of();
+        }
+
+        public @Nullable Named<Supplier<String>> functions() {
+            return null;
         }
 
         public Runnable undo() {
@@ -426,6 +434,23 @@ class DistributedLockLateResultTests {
     }
 
     record Started(CompletableFuture<String> result) {}
+
+    static class OfGenericRecord {
+        @DistributedLock("n")
+        public Named<Stream<String>> run() {
+            return new Named<>("", Stream.of());
+        }
+    }
+
+    record Named<T>(String name, T result) {}
+
+    /** No publisher that holds the lock is of this type. */
+    static class OfConnectableFlux {
+        @DistributedLock("n")
+        public ConnectableFlux<String> run() {
+            return Flux.<String>empty().publish();
+        }
+    }
 
     static class OfMonoInFuture {
         @DistributedLock("n")
