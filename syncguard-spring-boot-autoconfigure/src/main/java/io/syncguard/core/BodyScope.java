@@ -1,11 +1,16 @@
 package io.syncguard.core;
 
 import io.syncguard.CurrentLocks;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
+import io.syncguard.LockUnavailableException;
 import io.syncguard.OnLost;
 import io.syncguard.concurrent.RunningBody;
 import java.util.Objects;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -49,10 +54,10 @@ final class BodyScope implements CurrentLocks.Scope {
     }
 
     @Override
-    public @Nullable LockLostException failed(Throwable failure) {
-        LockLostException lost = isInterruptedByLoss(failure) ? handle.lostException(failure) : null;
-        observation.failed(lost == null ? failure : lost);
-        return lost;
+    public @Nullable LockException failed(Throwable failure) {
+        LockException instead = isInterruptedByLoss(failure) ? handle.lostException(failure) : inBody(failure);
+        observation.failed(instead == null ? failure : instead);
+        return instead;
     }
 
     @Override
@@ -65,6 +70,14 @@ final class BodyScope implements CurrentLocks.Scope {
             }
         }
         observation.ended();
+    }
+
+    /** The body has begun: its failure is none before the work, though another thread without the lock met it. */
+    private static @Nullable LockException inBody(Throwable failure) {
+        boolean joined = failure instanceof CompletionException || failure instanceof ExecutionException;
+        return (joined ? failure.getCause() : failure) instanceof LockUnavailableException unavailable
+                ? new LockBackendException(unavailable.code(), String.valueOf(unavailable.getMessage()), failure)
+                : null;
     }
 
     /** The interrupt may belong to an outer body: the thread has one flag for all bodies. */

@@ -5,15 +5,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.LockUnavailableException;
 import io.syncguard.OnLost;
 import io.syncguard.TryResult;
 import io.syncguard.testing.BugOf;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -54,6 +60,21 @@ class HeldLockTests {
                 .satisfies(ex -> assertThat(ex.getSuppressed()).isEmpty());
 
         assertThat(locks.isLocked("order:42")).isFalse();
+    }
+
+    @Test
+    void a_server_that_failed_in_the_work_of_another_thread_did_not_fail_before_the_body() {
+        LockUnavailableException failure =
+                new LockUnavailableException(LockErrorCode.SERVICE_UNAVAILABLE, "of another lock", null);
+
+        for (Exception thrown : List.of(failure, new CompletionException(failure), new ExecutionException(failure))) {
+            assertThatThrownBy(() -> template.executeWithoutResult(REQUEST, lock -> {
+                        throw thrown;
+                    }))
+                    .isExactlyInstanceOf(LockBackendException.class)
+                    .hasMessage("of another lock")
+                    .hasCause(thrown);
+        }
     }
 
     @BugOf("klock: the body runs without the lock when the wait is over")
