@@ -13,8 +13,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class IdentityText {
 
-    /** A name and the hash of an object. The name may follow other letters, as in {@code order_shop.Order@1f}. */
-    private static final Pattern CANDIDATE = Pattern.compile("([\\p{javaJavaIdentifierPart}.\\[;/+]++)@[0-9a-f]{1,8}");
+    /**
+     * A name and the hash of an object. The name may follow other letters, as in {@code order_shop.Order@1f}. In
+     * {@code shop.Sales@acme.com} a domain follows.
+     */
+    private static final Pattern CANDIDATE =
+            Pattern.compile("([\\p{javaJavaIdentifierPart}.\\[;/+]++)@[0-9a-f]{1,8}+(?![g-zG-Z]|[.][A-Za-z])");
 
     private static final Pattern ARRAY = Pattern.compile("\\[+(?:[ZBCDFIJS]|L[^;\\[]+;)$");
 

@@ -14,6 +14,8 @@ public class LockException extends RuntimeException {
 
     private final LockErrorCode code;
 
+    private final boolean insideBody = !CurrentLocks.innermostFirst().isEmpty();
+
     public LockException(LockErrorCode code, String message) {
         this(code, message, null);
     }
@@ -25,5 +27,10 @@ public class LockException extends RuntimeException {
 
     public LockErrorCode code() {
         return code;
+    }
+
+    /** Whether the thread worked under a lock when this was thrown. Then a part of that work may be done. */
+    public boolean isInsideBody() {
+        return insideBody;
     }
 }

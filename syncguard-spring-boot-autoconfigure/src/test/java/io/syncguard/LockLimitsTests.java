@@ -175,6 +175,8 @@ class LockLimitsTests {
                 "bob@cafe",
                 "john.smith@beef",
                 "John.Smith@ad",
+                "java.lang.Object@acme.com",
+                "java.lang.Object@abc.com",
                 "Object@1f",
                 "a/0x1f@2",
                 "x.Y@",

@@ -65,12 +65,12 @@ record LockedMethod(
         }
         List<FencedRequest> requests = requestsInOrder(call);
         if (requests.size() > 1 && requests.size() > maxKeys.getAsInt()) {
-            throw refused(
+            throw new IllegalKeyException(refusal(
                     "key",
                     key,
                     0,
                     "is " + requests.size() + " keys for this call, but syncguard.aop.max-keys is " + maxKeys.getAsInt()
-                            + ". Lock fewer at once, or one key that stands for all of them");
+                            + ". Lock fewer at once, or one key that stands for all of them"));
         }
         return requests;
     }
@@ -138,11 +138,11 @@ record LockedMethod(
         try {
             return evaluation.get();
         } catch (EvaluationException ex) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "@DistributedLock on " + description + ", attribute '" + expression.attribute() + "': '"
-                            + expression + "' has no value for this call: " + MethodExpression.explain(ex),
-                    ex);
+            String message = "@DistributedLock on " + description + ", attribute '" + expression.attribute() + "': '"
+                    + expression + "' has no value for this call: " + MethodExpression.explain(ex);
+            throw expression != condition && MethodExpression.isOfNull(ex)
+                    ? new IllegalKeyException(message)
+                    : new LockException(LockErrorCode.INVALID_ARGUMENT, message, ex);
         }
     }
 

@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.expression.BeanResolver;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.spel.SpelEvaluationException;
+import org.springframework.expression.spel.SpelMessage;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
@@ -63,6 +64,13 @@ final class MethodExpression {
         context.setBeanResolver(beans);
         parameters.forEach((name, position) -> context.setVariable(name, call.getArgs()[position]));
         return expression.getValue(context);
+    }
+
+    /** Whether a part of the expression was null that has something behind it: the data of the call lacks it. */
+    static boolean isOfNull(EvaluationException error) {
+        return error instanceof SpelEvaluationException ex
+                && (ex.getMessageCode() == SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE_ON_NULL
+                        || ex.getMessageCode() == SpelMessage.METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED);
     }
 
     /** Explains the failure and the next step, for people who do not know SpEL. */

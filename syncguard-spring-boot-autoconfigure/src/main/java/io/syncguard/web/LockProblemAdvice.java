@@ -44,10 +44,21 @@ public final class LockProblemAdvice {
     /** In seconds: the longest pause before the library itself connects to a server again. */
     private static final int RETRY_OUTAGE = 5;
 
+    private static final String PARTLY_DONE =
+            "The work may be done in part. Repeat the request only if that does no harm.";
+
     @ExceptionHandler(LockNotAcquiredException.class)
     ResponseEntity<ProblemDetail> notAcquired(Exception thrown, LockNotAcquiredException contention) throws Exception {
         requireNoStatus(thrown);
         log.debug("A request was answered with 409", contention);
+        if (contention.isInsideBody()) {
+            return ResponseEntity.of(problem(
+                            HttpStatus.CONFLICT,
+                            "Locked",
+                            "Another request holds a lock that the work needed. " + PARTLY_DONE,
+                            contention))
+                    .build();
+        }
         ProblemDetail problem = problem(
                 HttpStatus.CONFLICT,
                 "Locked",
@@ -114,7 +125,8 @@ public final class LockProblemAdvice {
         return problem(
                 HttpStatus.BAD_REQUEST,
                 "Invalid key",
-                "The request leads to a key that no lock can have. Nothing was done; correct the request.",
+                "The request leads to a key that no lock can have. "
+                        + (refusal.isInsideBody() ? PARTLY_DONE : "Nothing was done; correct the request."),
                 refusal);
     }
 

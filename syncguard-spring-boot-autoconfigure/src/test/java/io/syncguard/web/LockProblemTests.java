@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.DistributedLock;
 import io.syncguard.Fence;
+import io.syncguard.IllegalKeyException;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
+import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.StaleFenceException;
@@ -159,6 +161,18 @@ class LockProblemTests {
             assertThat(answer.body())
                     .contains("Lock service failed", "which may be done, in part or as a whole")
                     .doesNotContain("order:42");
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"illegal, 400", "refused, 409"})
+    void a_refusal_within_the_body_of_another_lock_may_have_left_work_behind(String what, int status) {
+        onBoth(client -> {
+            Answer answer = client.post("/inside/" + what);
+
+            assertThat(answer.status()).isEqualTo(status);
+            assertThat(answer.retryAfter()).isNull();
+            assertThat(answer.body()).contains("The work may be done in part").doesNotContain("Nothing was done");
         });
     }
 
@@ -392,6 +406,13 @@ class LockProblemTests {
                 return locks.execute("outer", outer -> {
                     outage.code = LockErrorCode.SERVICE_UNAVAILABLE;
                     return submit("42");
+                });
+            }
+            if (why.equals("inside")) {
+                return locks.execute("outer", outer -> {
+                    throw value.equals("illegal")
+                            ? new IllegalKeyException("A key must not be empty")
+                            : new LockNotAcquiredException("order:42", "Lock 'order:42' is held");
                 });
             }
             throw switch (why) {
