@@ -176,7 +176,7 @@ public interface LockManager {
      * current manager, like all others, and finds no lock of another store.
      *
      * @param current the manager for the running thread, asked once for each call, on the thread of the caller or of
-     *     the subscriber. It returns the same manager each time for one store. What it throws is thrown by that call
+     *     the subscriber. It returns the same manager each time for one store. The call throws what it throws
      */
     static LockManager routing(Supplier<? extends LockManager> current) {
         return new RoutingLockManager(current);

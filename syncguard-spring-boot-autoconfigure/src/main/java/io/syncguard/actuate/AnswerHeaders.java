@@ -9,7 +9,7 @@ import java.util.Map;
  */
 public final class AnswerHeaders {
 
-    /** Of the endpoint: a browser that opens an answer runs and loads nothing. */
+    /** A browser that opens an answer of the endpoint runs and loads nothing. */
     public static final Map<String, String> OF_DATA = with("default-src 'none'");
 
     private AnswerHeaders() {}

@@ -23,7 +23,7 @@ final class LockEngines extends AbstractMap<String, LockEngine> {
         this.tenants = tenants;
     }
 
-    /** Those of this context, without its parents. */
+    /** Returns the engines of this context, without those of its parents. */
     static Map<String, LockEngine> of(ListableBeanFactory beans) {
         Map<String, LockEngine> engines = new LinkedHashMap<>(beans.getBeansOfType(LockEngine.class));
         LockEngine second = engines.remove(SyncGuardAutoConfiguration.SECOND_MANAGER);

@@ -5,8 +5,8 @@ import io.syncguard.LockException;
 import io.syncguard.LockRequest;
 
 /**
- * Shows the caller's transactions to the engine. There is one at most, unless several transaction managers each have one
- * open. A transaction that worked under a lock commits only while the lock is
+ * Shows the caller's transactions to the engine. There is one at most, unless several transaction managers each have
+ * one open. A transaction that worked under a lock commits only while the lock is
  * held, and the lock is released after its end: before, the next holder would not see what the transaction wrote.
  */
 @FunctionalInterface
@@ -20,8 +20,8 @@ public interface TransactionBoundary {
      * the same lease can only make the guard stricter.
      *
      * @param lease has to be held when the transaction commits, unless its guard is off
-     * @param afterCompletion runs once for each that this call binds, when that has ended, however it ended, on whatever
-     *     thread ends it; not before this method has returned
+     * @param afterCompletion runs once for each that this call binds, when that has ended, however it ended, on
+     *     whatever thread ends it; not before this method has returned
      * @return how many this call has bound: none if there is no transaction, or they were bound before
      */
     int bind(GuardedLease lease, Runnable afterCompletion);

@@ -32,8 +32,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * then looks at their deadlines. One thread at a time uses it.
  *
  * <ol>
- *   <li>The transaction is bound to a lease when it begins under it, and when the lease is acquired, is used by a body, or
- *       is released in it. It stays bound, whatever becomes of the handle.
+ *   <li>The transaction is bound to a lease when it begins under it, and when the lease is acquired, is used by a body,
+ *       or is released in it. It stays bound, whatever becomes of the handle.
  *   <li>Each lease has to be held, by its local deadline. No statement is sent for a lease that is already lost.
  *   <li>They are pinned in the transaction, in one statement. From now on, nobody else is granted their keys until the
  *       transaction has ended. A lease that is not there was lost.
