@@ -18,13 +18,21 @@ final class FailOver implements Measurement {
             LeaderSettings.of(Duration.ofSeconds(3)),
             LeaderSettings.of(Duration.ofSeconds(3)).heartbeat(Duration.ofMillis(250)));
 
+    private static final int MOST_TRIES = 10;
+
     /**
      * The result of one measurement, in milliseconds.
      *
      * @param resigned after the leader resigned
      * @param killed after the leader's process was killed
      */
-    private record Found(double resigned, double killed) {}
+    private record Found(double resigned, double killed) {
+
+        /** On a busy machine, a leader may lose a short lease before its process is killed. */
+        boolean isOfAnotherElection() {
+            return resigned < 0 || killed < 0;
+        }
+    }
 
     @Override
     public void run(Arena arena) throws Exception {
@@ -49,6 +57,14 @@ final class FailOver implements Measurement {
     }
 
     private static Found failOver(String url, LeaderSettings settings) throws IOException, InterruptedException {
+        Found found = failOverOnce(url, settings);
+        for (int tries = 1; found.isOfAnotherElection() && tries < MOST_TRIES; tries++) {
+            found = failOverOnce(url, settings);
+        }
+        return found;
+    }
+
+    private static Found failOverOnce(String url, LeaderSettings settings) throws IOException, InterruptedException {
         String election = "of-" + System.nanoTime();
         try (ChildProcess first = new ChildProcess();
                 ChildProcess second = new ChildProcess()) {

@@ -60,6 +60,7 @@ final class GuardedTransaction implements TransactionSynchronization {
     private final List<GuardedLease> pinned = new ArrayList<>();
     private boolean isSynchronization;
     private boolean began;
+    private boolean completed;
 
     /**
      * @param dataSource of the transaction manager; {@code null} if it is not known
@@ -106,8 +107,11 @@ final class GuardedTransaction implements TransactionSynchronization {
                 : Stream.concat(active.stream(), Stream.of(registered)).toList();
     }
 
-    /** Whether its manager has not suspended it. */
+    /** Whether it has not been completed, and its manager has not suspended it. */
     boolean isActive(boolean isInnermost) {
+        if (completed) {
+            return false;
+        }
         if (resource != null) {
             return resource(dataSource) == resource;
         }
@@ -175,6 +179,7 @@ final class GuardedTransaction implements TransactionSynchronization {
 
     @Override
     public void afterCompletion(int status) {
+        completed = true;
         if (status == STATUS_COMMITTED) {
             pinned.forEach(GuardedLease::committed);
         }
