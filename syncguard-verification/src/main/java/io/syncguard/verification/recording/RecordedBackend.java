@@ -49,8 +49,9 @@ public final class RecordedBackend implements BeanPostProcessor {
     private LockBackend recorded(LockBackend backend) {
         InvocationHandler handler = (proxy, method, arguments) -> switch (method.getName()) {
             case "acquire" -> acquire(backend, method, (AcquireRequest) arguments[0]);
+            case "acquireTogether" -> acquireTogether(backend, method, arguments[0]);
             case "release" -> release(backend, method, (String) arguments[0]);
-            case "releaseAll" -> releaseAll(backend, method, arguments[0]);
+            case "releaseAll", "releaseTogether" -> releaseAll(backend, method, arguments[0]);
             case "extend" -> extend(backend, method, arguments[0]);
             case "connect" -> connect(backend, method, (WakeUpListener) arguments[0]);
             case "renewWaiters" -> renewWaiters(backend, method, arguments[0]);
@@ -60,11 +61,35 @@ public final class RecordedBackend implements BeanPostProcessor {
                 Proxy.newProxyInstance(LockBackend.class.getClassLoader(), new Class<?>[] {LockBackend.class}, handler);
     }
 
-    private Object acquire(LockBackend backend, Method method, AcquireRequest acquire) throws Throwable {
+    /** Requests without queue entries. One that has to be sent alone has had no effect. */
+    private Object acquireTogether(LockBackend backend, Method method, Object argument) throws Throwable {
+        List<HistoryEvent> asked = ((List<?>) argument)
+                .stream().map(request -> asked((AcquireRequest) request)).toList();
+        try {
+            List<?> results = (List<?>) call(backend, method, argument);
+            for (int i = 0; i < asked.size(); i++) {
+                recorder.write(
+                        results.get(i) instanceof AcquireResult result
+                                ? answered(asked.get(i), result)
+                                : asked.get(i).answered(System.nanoTime(), Outcome.FAILED));
+            }
+            return results;
+        } catch (Throwable ex) {
+            failed(asked, ex);
+            throw ex;
+        }
+    }
+
+    private HistoryEvent asked(AcquireRequest acquire) {
         known.add(acquire.key(), acquire.lockId());
         HistoryEvent asked = begin(Kind.ACQUIRE, acquire.lockId())
                 .with(Lease.ofTtl(acquire.ttl().toMillis()).shared(acquire.mode() == LockMode.SHARED));
         recorder.write(asked);
+        return asked;
+    }
+
+    private Object acquire(LockBackend backend, Method method, AcquireRequest acquire) throws Throwable {
+        HistoryEvent asked = asked(acquire);
         if (acquire.waiter() != null) {
             handOvers.remember(acquire.waiter(), asked, acquire.handOver());
         }
