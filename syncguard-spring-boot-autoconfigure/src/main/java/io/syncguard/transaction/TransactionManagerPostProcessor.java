@@ -11,6 +11,8 @@ import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
@@ -20,10 +22,14 @@ import org.springframework.transaction.TransactionExecutionListener;
  * the transaction managers that Boot makes.
  *
  * <p>A manager that another post-processor or an advisor needs is made before this one, and an application may replace
- * the listeners of a manager. So all are looked at again when all beans are made.
+ * the listeners of a manager. So all are looked at again when all beans are made, and those of a child context when it
+ * tells its parents that it has started.
  */
 public final class TransactionManagerPostProcessor
-        implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware {
+        implements BeanPostProcessor,
+                SmartInitializingSingleton,
+                BeanFactoryAware,
+                ApplicationListener<ContextRefreshedEvent> {
 
     private static final Log log = LogFactory.getLog(LockManager.class);
 
@@ -45,15 +51,26 @@ public final class TransactionManagerPostProcessor
     @Override
     public void afterSingletonsInstantiated() {
         if (beans != null) {
-            beans.getBeansOfType(PlatformTransactionManager.class, false, false).forEach((name, manager) -> {
-                if (!listenTo(manager)) {
-                    log.warn("The transaction manager '" + name + "' ("
-                            + manager.getClass().getName()
-                            + ") calls no listeners: its commits are guarded only by locks that are acquired, run a"
-                            + " body or are released inside its transactions");
-                }
-            });
+            listenToAll(beans);
         }
+    }
+
+    @Override
+    public void onApplicationEvent(ContextRefreshedEvent event) {
+        if (event.getApplicationContext().getAutowireCapableBeanFactory() != beans) {
+            listenToAll(event.getApplicationContext());
+        }
+    }
+
+    private static void listenToAll(ListableBeanFactory beans) {
+        beans.getBeansOfType(PlatformTransactionManager.class, false, false).forEach((name, manager) -> {
+            if (!listenTo(manager)) {
+                log.warn("The transaction manager '" + name + "' ("
+                        + manager.getClass().getName()
+                        + ") calls no listeners: its commits are guarded only by locks that are acquired, run a body or"
+                        + " are released inside its transactions");
+            }
+        });
     }
 
     /** Returns whether the manager calls listeners. */

@@ -27,6 +27,7 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
@@ -251,6 +252,27 @@ class LostInTransactionTests {
                         return lock;
                     }));
                 });
+    }
+
+    @Test
+    void a_manager_of_a_child_context_is_guarded_as_well() {
+        commits.runner("syncguard.commit-guard=required").run(started -> {
+            application = started;
+            try (AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext()) {
+                child.setParent(started);
+                child.register(ChildManager.class);
+                child.refresh();
+                TransactionTemplate transaction =
+                        new TransactionTemplate(child.getBean("ofChild", PlatformTransactionManager.class));
+                isRefused(() -> locks().execute(ORDER, lock -> {
+                    transaction.executeWithoutResult(status -> {
+                        add();
+                        commits.takeOver(ORDER);
+                    });
+                    return lock;
+                }));
+            }
+        });
     }
 
     @Test
@@ -545,6 +567,15 @@ class LostInTransactionTests {
         @Bean
         static BeanPostProcessor auditing(PlatformTransactionManager needed) {
             return new BeanPostProcessor() {};
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ChildManager {
+
+        @Bean
+        PlatformTransactionManager ofChild(DataSource dataSource) {
+            return new DataSourceTransactionManager(dataSource);
         }
     }
 
