@@ -140,7 +140,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
     }
 
     /**
-     * Also takes a hidden key as it is: an operator may know it from elsewhere. Whoever may release locks can test keys
+     * Accepts a plain key too while keys are hidden: an operator may know it. Whoever may release locks can test keys
      * in this way, but each try is logged, and ends the lock that it finds.
      */
     ForcedReleaseDescriptor forceRelease(

@@ -50,7 +50,7 @@ class TenantLocksTests {
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final LockRequest BOOKS = LockRequest.of("books").waitTime(Duration.ofMinutes(1));
 
-    /** Of each kind, in each tenant. */
+    /** Callers of each kind of lock, in each tenant. */
     private static final int CALLERS = 30;
 
     private static final String NORTH = PostgresServer.newDatabaseUrl();

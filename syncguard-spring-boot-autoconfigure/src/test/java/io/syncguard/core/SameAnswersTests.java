@@ -81,7 +81,7 @@ class SameAnswersTests {
         }
     }
 
-    /** Of a grant that is released. */
+    /** The fence of a grant, which is released. */
     private static long fence(LockBackend backend, String key) {
         String lockId = backend.lockIdFor(key, "x".repeat(22));
         AcquireResult result = backend.acquire(AcquireRequests.exclusive(key, lockId, Duration.ofMinutes(1), "test"));

@@ -62,7 +62,7 @@ class RecognisedDatabasesTests {
         }
     }
 
-    /** Of the session of the library, and of that of the application. */
+    /** The settings are those of the session of the library and of the session of the application. */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -101,7 +101,7 @@ public enum Bug {
         return PROPERTY + "=" + this;
     }
 
-    /** That of the property; none without it. */
+    /** The bug that the property names, or {@link #NONE} without the property. */
     public static Bug of(Environment environment) {
         return named(environment.getProperty(PROPERTY, NONE.toString()));
     }
