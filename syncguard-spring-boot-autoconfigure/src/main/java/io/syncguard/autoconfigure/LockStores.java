@@ -13,13 +13,20 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.HierarchicalBeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.util.ClassUtils;
 
 /** Chooses the bean that leads to the store of the locks, and explains why a store is none. */
 final class LockStores {
@@ -30,7 +37,9 @@ final class LockStores {
     private static final Set<LockErrorCode> UNREACHABLE =
             EnumSet.of(LockErrorCode.SERVICE_UNAVAILABLE, LockErrorCode.NETWORK_TIMEOUT, LockErrorCode.ABORTED);
 
-    private static final String WITHOUT_A_STORE =
+    private static final String CONNECTION_FACTORY = "org.springframework.data.redis.connection.RedisConnectionFactory";
+
+    static final String WITHOUT_A_STORE =
             "In a test: add syncguard-spring-boot-starter-test and @AutoConfigureTestLocks. Without any locks: set"
                     + " syncguard.enabled=false";
 
@@ -62,6 +71,61 @@ final class LockStores {
     /** The names of the beans, in an order that does not depend on the configuration. */
     static Set<String> namesOf(NoUniqueBeanDefinitionException several) {
         return new TreeSet<>(several.getBeanNamesFound() == null ? List.of() : several.getBeanNamesFound());
+    }
+
+    /** The names of the beans with this mark, also of parent contexts, and whatever they are. Creates no bean. */
+    static Set<String> markedWith(Class<? extends Annotation> mark, ListableBeanFactory beans) {
+        Set<String> names = Stream.of(beans.getBeanDefinitionNames())
+                .filter(name -> !ScopedProxyUtils.isScopedTarget(name))
+                .filter(name -> beans.findAnnotationOnBean(name, mark, false) != null)
+                .collect(Collectors.toCollection(TreeSet::new));
+        if (beans instanceof HierarchicalBeanFactory child
+                && child.getParentBeanFactory() instanceof ListableBeanFactory parent) {
+            names.addAll(markedWith(mark, parent));
+        }
+        return names;
+    }
+
+    /**
+     * A mark for another store than the chosen one: the property decides; without it, the start fails.
+     *
+     * @param named what {@code syncguard.backend} names
+     * @param other the other store
+     * @param mark of its beans
+     */
+    static void checkOtherMarks(
+            List<Backend> named, Backend other, Class<? extends Annotation> mark, ListableBeanFactory beans) {
+        Set<String> marked = markedWith(mark, beans);
+        if (marked.isEmpty() || named.contains(other)) {
+            return;
+        }
+        if (named.isEmpty()) {
+            throw LockSetupException.invalid(
+                    "SyncGuard cannot choose the store of its locks: beans of PostgreSQL and of Redis are marked, such as "
+                            + marked + " with @" + mark.getSimpleName(),
+                    "Set syncguard.backend to postgres, to redis or to both, the primary one first",
+                    "Remove one of the marks");
+        }
+        log.warn("Locks are not stored in " + marked + ", which is marked with @" + mark.getSimpleName()
+                + ": syncguard.backend does not name '" + other.qualifier() + "'. Add it there, or remove the mark");
+    }
+
+    /** Also names the connections to Redis that were left out, because Lettuce is missing or they came too late. */
+    static LockSetupException noDataSource(List<Backend> named, ListableBeanFactory beans) {
+        ClassLoader classLoader = LockStores.class.getClassLoader();
+        if (!named.isEmpty() || !ClassUtils.isPresent(CONNECTION_FACTORY, classLoader)) {
+            return none("there is no DataSource");
+        }
+        Class<?> type = ClassUtils.resolveClassName(CONNECTION_FACTORY, classLoader);
+        String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type, false, false);
+        return names.length == 0
+                ? none("there is no DataSource")
+                : LockSetupException.invalid(
+                        "SyncGuard has no store for its locks: there is no DataSource, and it does not use the Redis of"
+                                + " the beans " + new TreeSet<>(List.of(names)),
+                        "Use it: add io.lettuce:lettuce-core, and set syncguard.backend=redis",
+                        "Store locks in PostgreSQL: add syncguard-spring-boot-starter, and set spring.datasource.url",
+                        WITHOUT_A_STORE);
     }
 
     /** @param reason what is missing */

@@ -5,6 +5,7 @@ import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.postgres.PostgresScript;
 import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.spi.LockBackend;
+import java.util.List;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.postgresql.Driver;
@@ -68,9 +69,12 @@ public final class PostgresLockAutoConfiguration {
             PostgresBackendFactory stores,
             @SyncGuardDataSource ObjectProvider<DataSource> lockDataSource,
             ObjectProvider<DataSource> dataSource,
-            ListableBeanFactory beans) {
+            ListableBeanFactory beans,
+            Environment environment) {
+        List<Backend> named = Backend.namedIn(environment);
+        LockStores.checkOtherMarks(named, Backend.REDIS, SyncGuardRedisConnectionFactory.class, beans);
         DataSource application = LockStores.choose(
-                lockDataSource, dataSource, SyncGuardDataSource.class, () -> LockStores.none("there is no DataSource"));
+                lockDataSource, dataSource, SyncGuardDataSource.class, () -> LockStores.noDataSource(named, beans));
         boolean dedicated = lockDataSource.getIfAvailable() != null;
         boolean leftToFlyway =
                 properties.postgres().schemaManagement().isLeftToFlyway(FlywayLocations.areUsedIn(beans), dedicated);

@@ -2,13 +2,15 @@ package io.syncguard.autoconfigure;
 
 import io.lettuce.core.RedisClient;
 import io.syncguard.LockException;
-import io.syncguard.LockSetupException;
 import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.LockBackend;
+import java.lang.annotation.Annotation;
+import java.util.Objects;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -18,7 +20,13 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.data.redis.connection.ReactiveRedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -45,15 +53,15 @@ public final class RedisLockAutoConfiguration {
     @Bean(Backend.REDIS_BEAN)
     RedisLockBackend syncGuardRedisLockBackend(
             SyncGuardProperties properties,
-            @SyncGuardRedisConnectionFactory ObjectProvider<LettuceConnectionFactory> lockConnections,
-            ObjectProvider<LettuceConnectionFactory> connections) {
+            @SyncGuardRedisConnectionFactory ObjectProvider<RedisConnectionFactory> lockConnections,
+            @SyncGuardRedisConnectionFactory ObjectProvider<ReactiveRedisConnectionFactory> reactiveLockConnections,
+            ObjectProvider<RedisConnectionFactory> connections,
+            ListableBeanFactory beans,
+            Environment environment) {
+        LockStores.checkOtherMarks(Backend.namedIn(environment), Backend.POSTGRES, SyncGuardDataSource.class, beans);
         SyncGuardProperties.Redis redis = properties.redis();
         RedisLockBackend backend = new RedisLockBackend(
-                LockStores.choose(
-                        lockConnections,
-                        connections,
-                        SyncGuardRedisConnectionFactory.class,
-                        RedisLockAutoConfiguration::noConnections),
+                new RedisFactories(lockConnections, reactiveLockConnections, connections, beans).choose(),
                 redis.settings(properties.fencesOr(FenceSource.CLOCK)));
         try {
             backend.checkServer();
@@ -66,14 +74,7 @@ public final class RedisLockAutoConfiguration {
         return backend;
     }
 
-    private static LockSetupException noConnections() {
-        return LockSetupException.invalid(
-                "syncguard.backend names 'redis', but there is no LettuceConnectionFactory",
-                "Use spring-boot-starter-data-redis with Lettuce, and set spring.data.redis.url",
-                "Remove 'redis' from syncguard.backend");
-    }
-
-    /** Named in the property, or without a DataSource. */
+    /** Named in the property, marked, or without a DataSource. */
     static final class OnRedis extends AnyNestedCondition {
 
         OnRedis() {
@@ -84,8 +85,35 @@ public final class RedisLockAutoConfiguration {
         static class Chosen {}
 
         @ConditionalOnBackend(value = Backend.REDIS, matchIfMissing = true)
-        @ConditionalOnBean(LettuceConnectionFactory.class)
+        @Conditional(RedisMarked.class)
+        static class Marked {}
+
+        @ConditionalOnBackend(value = Backend.REDIS, matchIfMissing = true)
+        @ConditionalOnBean(RedisConnectionFactory.class)
         @ConditionalOnMissingBean(DataSource.class)
+        @Conditional(NoDataSourceMarked.class)
         static class Alone {}
+    }
+
+    /** The conditions of Boot leave out a bean that is no default candidate. */
+    static final class RedisMarked implements Condition {
+
+        @Override
+        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+            return isMarked(SyncGuardRedisConnectionFactory.class, context);
+        }
+    }
+
+    static final class NoDataSourceMarked implements Condition {
+
+        @Override
+        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+            return !isMarked(SyncGuardDataSource.class, context);
+        }
+    }
+
+    private static boolean isMarked(Class<? extends Annotation> mark, ConditionContext context) {
+        return !LockStores.markedWith(mark, Objects.requireNonNull(context.getBeanFactory()))
+                .isEmpty();
     }
 }

@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -41,10 +40,10 @@ final class RedisDriver implements AutoCloseable {
      * @param application has the connection details
      */
     RedisDriver(LettuceConnectionFactory application, RedisSettings settings) {
-        if (application.isClusterAware()) {
+        RedisConfiguration details = detailsOf(application);
+        if (RedisConfiguration.isClusterConfiguration(details)) {
             settings.checkForCluster();
         }
-        RedisConfiguration details = detailsOf(application);
         this.resources = DefaultClientResources.builder()
                 .eventLoopGroupProvider(eventLoops)
                 .computationThreadPoolSize(THREADS)
@@ -77,32 +76,23 @@ final class RedisDriver implements AutoCloseable {
         eventLoops.shutdown(0, 1, TimeUnit.SECONDS);
     }
 
+    /**
+     * From its field: its getters return a default one with localhost for any that its constructor does not know, such
+     * as static master and replicas.
+     */
     private static RedisConfiguration detailsOf(LettuceConnectionFactory application) {
-        if (application.getClusterConfiguration() != null) {
-            return application.getClusterConfiguration();
-        }
-        if (application.getSentinelConfiguration() != null) {
-            return application.getSentinelConfiguration();
-        }
-        if (application.getSocketConfiguration() != null) {
-            return application.getSocketConfiguration();
-        }
-        RedisStandaloneConfiguration details = application.getStandaloneConfiguration();
-        if (!isMadeFrom(details, application)) {
+        Object details = new DirectFieldAccessor(application).getPropertyValue("configuration");
+        if (!(details instanceof RedisConfiguration readable)
+                || RedisConfiguration.isStaticMasterReplicaConfiguration(readable)) {
             throw LockSetupException.invalid(
-                    "The connection details of the LettuceConnectionFactory cannot be read",
+                    "The connection details of the LettuceConnectionFactory cannot be read: "
+                            + (details == null
+                                    ? "it is a mock, or a proxy that hides its target"
+                                    : "it is made from a " + details.getClass().getSimpleName()),
                     "Make it from a RedisStandaloneConfiguration, RedisSentinelConfiguration or"
                             + " RedisClusterConfiguration");
         }
-        return details;
-    }
-
-    /**
-     * A factory with any other kind of configuration, such as static master and replicas, returns a default one with
-     * localhost. Only its field shows the difference.
-     */
-    private static boolean isMadeFrom(RedisStandaloneConfiguration details, LettuceConnectionFactory application) {
-        return new DirectFieldAccessor(application).getPropertyValue("configuration") == details;
+        return readable;
     }
 
     /** Without the pool, and without the read preference: a replica may not have a grant yet. */

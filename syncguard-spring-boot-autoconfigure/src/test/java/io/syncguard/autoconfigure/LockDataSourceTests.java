@@ -17,12 +17,17 @@ import java.sql.SQLException;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.Driver;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.context.support.SimpleThreadScope;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -88,6 +93,19 @@ class LockDataSourceTests {
         assertLocksThrough(new TransactionAwareDataSourceProxy(pool));
         assertLocksThrough(new DelegatingDataSource(new LazyConnectionDataSourceProxy(pool)));
         assertLocksThrough((DataSource) new ProxyFactory(pool).getProxy());
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Refreshed.class, RefreshedByInterface.class})
+    void a_data_source_in_a_scope_that_is_refreshed_works(Class<?> configuration) {
+        Applications.withoutDatabase()
+                .withInitializer(context -> context.getBeanFactory().registerScope("refresh", new SimpleThreadScope()))
+                .withPropertyValues("locks.url=" + database.url())
+                .withUserConfiguration(configuration)
+                .run(application -> {
+                    assertThat(application).hasNotFailed();
+                    assertLocksIn(database, application.getBean(LockTemplate.class));
+                });
     }
 
     @Test
@@ -185,6 +203,29 @@ class LockDataSourceTests {
         @SyncGuardDataSource
         DataSource lockDataSource(Environment environment) {
             return PostgresServer.dataSource(environment.getRequiredProperty("locks.url"));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Refreshed {
+
+        @Bean
+        @Scope(scopeName = "refresh", proxyMode = ScopedProxyMode.TARGET_CLASS)
+        HikariDataSource dataSource(Environment environment) {
+            return DataSourceBuilder.create()
+                    .type(HikariDataSource.class)
+                    .url(environment.getRequiredProperty("locks.url"))
+                    .build();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class RefreshedByInterface {
+
+        @Bean
+        @Scope(scopeName = "refresh", proxyMode = ScopedProxyMode.INTERFACES)
+        DataSource dataSource(Environment environment) {
+            return new Refreshed().dataSource(environment);
         }
     }
 

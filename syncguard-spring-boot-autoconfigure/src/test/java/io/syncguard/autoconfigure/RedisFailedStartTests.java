@@ -2,18 +2,24 @@ package io.syncguard.autoconfigure;
 
 import io.lettuce.core.RedisClient;
 import io.syncguard.embedded.OwnRedis;
+import io.syncguard.testing.PostgresServer;
 import io.syncguard.testing.RedisProxy;
 import io.syncguard.testing.RedisServer;
 import java.nio.charset.StandardCharsets;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.mockito.Mockito;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.RedisTemplate;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 /** What a person reads if an application with locks in Redis does not start. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -46,6 +52,33 @@ class RedisFailedStartTests {
     @Test
     void with_two_connection_factories() {
         start.with(TwoFactories.class).reads("two-connection-factories");
+    }
+
+    @Test
+    void with_a_connection_factory_of_another_driver() {
+        start.with("spring.data.redis.client-type=jedis").reads("other-driver");
+    }
+
+    @Test
+    void with_a_connection_factory_of_another_driver_and_without_lettuce() {
+        start.with("spring.data.redis.client-type=jedis")
+                .without(RedisClient.class)
+                .reads("other-driver-alone");
+    }
+
+    @Test
+    void with_a_mock_of_a_connection_factory() {
+        start.with(MockedFactory.class).reads("mocked-connection-factory");
+    }
+
+    @Test
+    void with_a_mark_on_another_bean() {
+        start.with(MarkedTemplate.class).reads("marked-elsewhere");
+    }
+
+    @Test
+    void with_marks_for_two_stores() {
+        start.with(TwoMarks.class).reads("two-marked-stores");
     }
 
     @Test
@@ -148,6 +181,41 @@ class RedisFailedStartTests {
         @Bean
         LettuceConnectionFactory customers() {
             return RedisServer.connections("redis://127.0.0.1:2");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MockedFactory {
+
+        @Bean
+        LettuceConnectionFactory orders() {
+            return Mockito.mock(LettuceConnectionFactory.class);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MarkedTemplate {
+
+        @Bean
+        @SyncGuardRedisConnectionFactory
+        RedisTemplate<String, String> orders(RedisConnectionFactory connections) {
+            return new StringRedisTemplate(connections);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoMarks {
+
+        @Bean
+        @SyncGuardRedisConnectionFactory
+        RedisConnectionFactory lockConnections() {
+            return RedisServer.connections("redis://127.0.0.1:1");
+        }
+
+        @Bean
+        @SyncGuardDataSource
+        DataSource lockDataSource() {
+            return PostgresServer.dataSource("jdbc:postgresql://127.0.0.1:1/none");
         }
     }
 }

@@ -22,7 +22,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /** An application whose locks are in Redis: when Redis is chosen, which server it is, and the messages at the start. */
@@ -73,24 +72,7 @@ class RedisLockAutoConfigurationTests {
                 .run(application -> assertThat(application)
                         .getFailure()
                         .rootCause()
-                        .hasMessageContaining("no LettuceConnectionFactory"));
-    }
-
-    @Test
-    void the_start_fails_when_the_connection_factory_does_not_say_where_redis_is() {
-        new ApplicationContextRunner()
-                .withConfiguration(Applications.ours())
-                .withBean(
-                        LettuceConnectionFactory.class,
-                        () -> new LettuceConnectionFactory(
-                                LettuceConnectionFactory.createRedisConfiguration("redis://redis.example.org:6380")))
-                .run(application -> assertThat(application)
-                        .getFailure()
-                        .rootCause()
-                        .isInstanceOfSatisfying(
-                                LockException.class,
-                                ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
-                        .hasMessageContaining("cannot be read"));
+                        .hasMessageContaining("no RedisConnectionFactory"));
     }
 
     /** The library would otherwise take its default, localhost. */

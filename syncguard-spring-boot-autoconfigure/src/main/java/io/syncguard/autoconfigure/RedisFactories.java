@@ -1,0 +1,102 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.LockSetupException;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.springframework.aop.framework.Advised;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.data.redis.connection.ReactiveRedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Finds the {@link LettuceConnectionFactory} of the locks, also behind the type of an interface and behind Spring's
+ * proxies, and explains what is there in place of one.
+ */
+record RedisFactories(
+        ObjectProvider<RedisConnectionFactory> marked,
+        ObjectProvider<ReactiveRedisConnectionFactory> markedReactive,
+        ObjectProvider<RedisConnectionFactory> all,
+        ListableBeanFactory beans) {
+
+    LettuceConnectionFactory choose() {
+        ReactiveRedisConnectionFactory reactive = markedReactive.getIfUnique();
+        Object chosen = reactive == null
+                ? LockStores.choose(marked, all, SyncGuardRedisConnectionFactory.class, RedisFactories::none)
+                : reactive;
+        if (reactive == null && marked.getIfAvailable() == null) {
+            requireNoOtherMark();
+        }
+        Object target = targetOf(chosen);
+        if (!(target instanceof LettuceConnectionFactory factory)) {
+            throw refused(chosen, "its class is " + target.getClass().getName() + ", not LettuceConnectionFactory");
+        }
+        if (isMock(factory)) {
+            throw refused(chosen, "it is a mock");
+        }
+        return factory;
+    }
+
+    private static LockSetupException none() {
+        return LockSetupException.invalid(
+                "syncguard.backend names 'redis', but there is no RedisConnectionFactory",
+                "Use spring-boot-starter-data-redis with Lettuce, and set spring.data.redis.url",
+                "Remove 'redis' from syncguard.backend");
+    }
+
+    private void requireNoOtherMark() {
+        Set<String> others = LockStores.markedWith(SyncGuardRedisConnectionFactory.class, beans);
+        if (!others.isEmpty()) {
+            String other = others.iterator().next();
+            throw LockSetupException.invalid(
+                    "The bean '" + other + "' is marked with @SyncGuardRedisConnectionFactory, but its class is "
+                            + classOf(other),
+                    "Mark a LettuceConnectionFactory");
+        }
+    }
+
+    private String classOf(String name) {
+        Class<?> type = beans.getType(name);
+        return type == null ? "unknown" : type.getName();
+    }
+
+    /** Behind proxies for scopes and aspects. The details are those of now: a refresh of a scope moves no locks. */
+    private static Object targetOf(Object bean) {
+        try {
+            Object target =
+                    bean instanceof Advised proxy ? proxy.getTargetSource().getTarget() : bean;
+            return target == null || target == bean ? bean : targetOf(target);
+        } catch (Exception ex) {
+            throw new IllegalStateException("The target of " + bean.getClass().getName() + " cannot be read", ex);
+        }
+    }
+
+    /** A mock of the class itself has the name of the class. A real factory always has a client configuration. */
+    @SuppressWarnings("NullAway")
+    private static boolean isMock(LettuceConnectionFactory factory) {
+        return factory.getClientConfiguration() == null;
+    }
+
+    private LockSetupException refused(Object bean, String reason) {
+        return LockSetupException.invalid(
+                "SyncGuard cannot store locks in the Redis of the bean '" + nameOf(bean) + "': " + reason,
+                "Use Lettuce for all of Redis: add io.lettuce:lettuce-core, and set"
+                        + " spring.data.redis.client-type=lettuce",
+                "Use Lettuce for locks alone: declare a LettuceConnectionFactory with"
+                        + " @Bean(defaultCandidate = false) and @SyncGuardRedisConnectionFactory",
+                LockStores.WITHOUT_A_STORE);
+    }
+
+    private String nameOf(Object bean) {
+        return Stream.of(RedisConnectionFactory.class, ReactiveRedisConnectionFactory.class)
+                .map(type -> BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, type, false, true))
+                .flatMap(found -> found.entrySet().stream())
+                .filter(each -> each.getValue() == bean)
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse("?");
+    }
+}
