@@ -1,9 +1,6 @@
 package io.syncguard.redis;
 
 import io.lettuce.core.ClientOptions;
-import io.lettuce.core.SocketOptions.KeepAliveOptions;
-import io.lettuce.core.TimeoutOptions;
-import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
@@ -107,37 +104,12 @@ final class RedisDriver implements AutoCloseable {
         }
         builder.redisCredentialsProviderFactory(
                 application.getRedisCredentialsProviderFactory().orElseGet(RedisStaticCredentials::new));
-        ClientOptions options = application.getClientOptions().orElseGet(ClientOptions::create);
         return builder.clientName(application.getClientName().orElse("syncguard"))
                 .clientResources(resources)
-                .clientOptions(options(options, timeout))
+                .clientOptions(
+                        RedisClientOptions.of(application.getClientOptions().orElseGet(ClientOptions::create), timeout))
                 .commandTimeout(timeout)
                 .shutdownTimeout(Duration.ZERO)
-                .build();
-    }
-
-    /** Always the options of a cluster: they also work for one server, and a cluster ignores others. */
-    private static ClientOptions options(ClientOptions application, Duration timeout) {
-        ClusterClientOptions.Builder builder = application instanceof ClusterClientOptions cluster
-                ? cluster.mutate()
-                : ClusterClientOptions.builder(application);
-        return builder.autoReconnect(true)
-                // Also fails pending requests when the connection is lost: the driver would send them again.
-                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-                // Each caller limits its own wait. The driver would start a timer for each request.
-                .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build())
-                .socketOptions(application
-                        .getSocketOptions()
-                        .mutate()
-                        .connectTimeout(timeout)
-                        // Detects that the server of an idle connection has gone without closing it.
-                        .keepAlive(KeepAliveOptions.builder()
-                                .enable()
-                                .idle(Duration.ofSeconds(5))
-                                .interval(Duration.ofSeconds(2))
-                                .count(3)
-                                .build())
-                        .build())
                 .build();
     }
 }

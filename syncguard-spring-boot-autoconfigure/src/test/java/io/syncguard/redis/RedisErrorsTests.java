@@ -1,18 +1,33 @@
 package io.syncguard.redis;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionException;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.embedded.OwnRedis;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
+import io.syncguard.testing.RedisServer;
 import java.net.ConnectException;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.assertj.core.util.Throwables;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
@@ -84,5 +99,56 @@ class RedisErrorsTests {
         assertThat(translated).hasStackTraceContaining("no permissions to access the '" + prefix + "id:...' key");
         assertThat(translated).asString().doesNotContain(lockId);
         assertThat(translated.getCause()).asString().doesNotContain(lockId);
+    }
+
+    /** As servers and proxies word it. The server quotes at most 128 characters of the arguments. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ERR unknown command `EVALSHA`, with args beginning with: `6b1c`, `2`, `{syncguard}:`, `%s`, ",
+                "ERR unknown command 'EVALSHA', with args beginning with: '6b1c' '2' '{syncguard}:' '%s' ",
+                "ERR Unknown Command 'evalsha', With Args Beginning With: '6b1c' '%s",
+                "NOPERM User limited has no permissions to access the 'id:%s' key",
+                "ERR syntax error near '%s'"
+            })
+    void no_beginning_of_a_lock_id_is_passed_on(String message) {
+        String lockId = "Ab3dEf6hIj9lMn2pQr5tUv";
+        for (int length = message.contains("near") ? 22 : 4; length <= 22; length++) {
+            Throwable error =
+                    new RedisCommandExecutionException(String.format(message, lockId.substring(0, length)));
+
+            assertThat(RedisErrors.translate("acquiring lock 'order:42'", error).getCause())
+                    .asString()
+                    .doesNotContain(lockId.substring(0, 4))
+                    .containsAnyOf("EVALSHA", "evalsha", "NOPERM", "syntax error");
+        }
+    }
+
+    /** A managed Redis without the command. */
+    @ParameterizedTest
+    @EnumSource(RedisBatching.class)
+    void a_server_without_the_command_tells_no_lock_id(RedisBatching batching) {
+        String lockId = "Ab3dEf6hIj9lMn2pQr5tUv";
+        RedisSettings settings = new RedisSettings(
+                RedisSettings.KEY_PREFIX,
+                Duration.ofSeconds(2),
+                RedisSettings.WAITER_TTL,
+                1,
+                batching,
+                FenceSettings.from(FenceSource.CLOCK));
+        try (OwnRedis redis = new OwnRedis("rename-command EVALSHA \"\"");
+                RedisLockBackend backend = new RedisLockBackend(RedisServer.connections(redis.url()), settings)) {
+            Stream.<ThrowingCallable>of(
+                            () -> backend.acquire(AcquireRequests.exclusive(
+                                    "order:42", lockId, Duration.ofMinutes(1), "test")),
+                            () -> backend.release(lockId),
+                            () -> backend.extend(List.of(new ExtendRequest(lockId, Duration.ofMinutes(1)))))
+                    .forEach(operation -> assertThatExceptionOfType(LockBackendException.class)
+                            .isThrownBy(operation)
+                            .satisfies(ex -> assertThat(ex)
+                                    .hasStackTraceContaining("unknown command")
+                                    .extracting(Throwables::getStackTrace, as(STRING))
+                                    .doesNotContain(lockId.substring(0, 4))));
+        }
     }
 }
