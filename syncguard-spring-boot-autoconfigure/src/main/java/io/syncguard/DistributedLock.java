@@ -66,8 +66,8 @@ public @interface DistributedLock {
     OnContention onContention() default OnContention.THROW;
 
     /**
-     * A method of the same class that runs instead, without the lock, when somebody else holds the key to the end of
-     * the wait time. It has the parameters of this method, and may have a {@link LockNotAcquiredException} after them.
+     * A method of the same class, or of its interfaces, that runs instead, without the lock, when somebody else holds
+     * the key to the end of the wait time. It has the parameters of this method, and may have a {@link LockNotAcquiredException} after them.
      * Its result is that of the call. Not together with {@link OnContention#SKIP}.
      */
     String fallback() default "";

@@ -39,6 +39,9 @@ class CoroutineTests {
     private lateinit var orders: Orders
 
     @Autowired
+    private lateinit var deliveries: Deliveries
+
+    @Autowired
     private lateinit var locks: LockTestControl
 
     @Autowired
@@ -127,6 +130,14 @@ class CoroutineTests {
     }
 
     @Test
+    fun `a fallback may be a function of the interface`() = test {
+        assertThat(deliveries.deliver("42")).isEqualTo("42")
+        locks.holdElsewhere("order:42")
+
+        assertThat(deliveries.deliver("42")).isEqualTo("42 later, because of order:42")
+    }
+
+    @Test
     fun `a flow keeps the lock until it ends`() = test {
         val held = orders.all(heldWhileEmitting())
         assertThatLock("orders").isFree()
@@ -169,6 +180,6 @@ class CoroutineTests {
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration(exclude = [DataSourceAutoConfiguration::class])
-    @Import(Orders::class)
+    @Import(Orders::class, OwnDeliveries::class)
     open class Application
 }

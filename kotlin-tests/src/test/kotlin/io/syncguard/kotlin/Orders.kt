@@ -41,3 +41,17 @@ open class Orders {
 
     open suspend fun later(id: String, refusal: LockNotAcquiredException): String = "$id later, because of ${refusal.key()}"
 }
+
+/** Its fallback is a function of the interface. */
+interface Deliveries {
+
+    @DistributedLock(name = "order", key = "#id", fallback = "later")
+    suspend fun deliver(id: String): String
+
+    suspend fun later(id: String, refusal: LockNotAcquiredException): String = "$id later, because of ${refusal.key()}"
+}
+
+open class OwnDeliveries : Deliveries {
+
+    override suspend fun deliver(id: String): String = id
+}

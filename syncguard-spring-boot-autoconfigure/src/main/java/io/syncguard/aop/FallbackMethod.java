@@ -4,43 +4,74 @@ import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockSetupException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.CoroutinesUtils;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
  * What runs instead of a method whose lock was refused.
  *
- * @param method a method of the same class
+ * @param method a method of the same class or of its interfaces
  * @param takesRefusal whether it has a parameter for the refusal, the last one
  */
 record FallbackMethod(Method method, boolean takesRefusal) {
 
     /** @throws LockSetupException when the class has no such method, or its result is another one */
     static FallbackMethod find(String name, Method locked, Class<?> targetClass) {
-        Class<?>[] plain = locked.getParameterTypes();
-        Class<?>[] withRefusal = insert(LockNotAcquiredException.class, plain, locked);
-        Method found = ReflectionUtils.findMethod(targetClass, name, withRefusal);
-        boolean takesRefusal = found != null;
+        FallbackMethod found = findOrNull(name, locked, targetClass);
         if (found == null) {
-            found = ReflectionUtils.findMethod(targetClass, name, plain);
-        }
-        if (found == null) {
+            boolean proxy = Proxy.isProxyClass(targetClass);
             throw LockSetupException.invalid(
-                    targetClass.getSimpleName() + " has no method '" + name + "' with the parameters of this method",
-                    "Write one, with or without a LockNotAcquiredException as its last parameter",
+                    (proxy ? locked.getDeclaringClass() : targetClass).getSimpleName() + " has no method '" + name
+                            + "' with the parameters of this method",
+                    "Write one" + (proxy ? " as a default method" : "")
+                            + ", with or without a LockNotAcquiredException as its last parameter",
                     "Correct the name in 'fallback'");
         }
-        requireResult(found, locked, targetClass);
-        ReflectionUtils.makeAccessible(found);
-        return new FallbackMethod(found, takesRefusal);
+        requireResult(found.method, locked, targetClass);
+        ReflectionUtils.makeAccessible(found.method);
+        return found;
+    }
+
+    /** The result is not checked; {@code null} when the class has no such method. */
+    static @Nullable FallbackMethod findOrNull(String name, Method locked, Class<?> targetClass) {
+        Class<?>[] plain = parameterTypes(locked, targetClass);
+        Class<?>[] withRefusal = insert(LockNotAcquiredException.class, plain, locked);
+        List<Method> named = methodsOf(targetClass)
+                .filter(method -> method.getName().equals(name) && !method.isSynthetic())
+                .toList();
+        return Stream.of(withRefusal, plain)
+                .flatMap(parameters -> named.stream()
+                        .filter(method -> Arrays.equals(parameterTypes(method, targetClass), parameters))
+                        .limit(1)
+                        .map(method -> new FallbackMethod(method, parameters == withRefusal)))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Not those of a generated proxy, whose class nobody may open: those of its interfaces. */
+    private static Stream<Method> methodsOf(Class<?> targetClass) {
+        Stream<Class<?>> own = Proxy.isProxyClass(targetClass) ? Stream.empty() : Stream.of(targetClass);
+        return Stream.concat(own, ClassUtils.getAllInterfacesForClassAsSet(targetClass).stream())
+                .flatMap(type -> Stream.of(ReflectionUtils.getAllDeclaredMethods(type)));
+    }
+
+    private static Class<?>[] parameterTypes(Method method, Class<?> targetClass) {
+        return IntStream.range(0, method.getParameterCount())
+                .mapToObj(i -> ResolvableType.forMethodParameter(method, i, targetClass)
+                        .resolve(Object.class))
+                .toArray(Class<?>[]::new);
     }
 
     @Nullable

@@ -10,6 +10,7 @@ import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
 import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.ReflectionHints;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
 import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.support.RegisteredBean;
@@ -29,7 +30,7 @@ final class LockedMethodAotProcessor implements BeanRegistrationAotProcessor {
 
     @Override
     public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
-        Class<?> type = ClassUtils.getUserClass(bean.getBeanClass());
+        Class<?> type = ClassUtils.getUserClass(typeOf(bean));
         Map<Method, DistributedLock> locked = MethodIntrospector.selectMethods(
                 type, (MethodIntrospector.MetadataLookup<DistributedLock>) method -> annotations.find(method, type));
         return locked.isEmpty()
@@ -38,6 +39,14 @@ final class LockedMethodAotProcessor implements BeanRegistrationAotProcessor {
                     ReflectionHints hints = generation.getRuntimeHints().reflection();
                     locked.forEach((method, annotation) -> register(annotation, method, type, hints));
                 };
+    }
+
+    /** Repositories and clients are made by factories. */
+    private static Class<?> typeOf(RegisteredBean bean) {
+        Class<?> made = FactoryBean.class.isAssignableFrom(bean.getBeanClass())
+                ? bean.getBeanFactory().getType(bean.getBeanName(), false)
+                : null;
+        return made == null ? bean.getBeanClass() : made;
     }
 
     private static void register(
@@ -52,10 +61,10 @@ final class LockedMethodAotProcessor implements BeanRegistrationAotProcessor {
             }
         }
         if (!annotation.fallback().isEmpty()) {
-            hints.registerMethod(
-                    FallbackMethod.find(annotation.fallback(), method, targetClass)
-                            .method(),
-                    ExecutableMode.INVOKE);
+            FallbackMethod fallback = FallbackMethod.findOrNull(annotation.fallback(), method, targetClass);
+            if (fallback != null) {
+                hints.registerMethod(fallback.method(), ExecutableMode.INVOKE);
+            }
         }
     }
 

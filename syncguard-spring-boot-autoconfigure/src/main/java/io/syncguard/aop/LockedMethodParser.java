@@ -10,6 +10,7 @@ import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
 import io.syncguard.interception.ResultType;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -157,8 +158,9 @@ final class LockedMethodParser {
         }
 
         private LockRequest defaults(String prefix) {
-            String meterName =
-                    prefix.isEmpty() ? ClassUtils.getShortName(targetClass) + "." + method.getName() : prefix;
+            // The name of a generated proxy is another one in each run.
+            Class<?> written = Proxy.isProxyClass(targetClass) ? method.getDeclaringClass() : targetClass;
+            String meterName = prefix.isEmpty() ? ClassUtils.getShortName(written) + "." + method.getName() : prefix;
             LockRequest request = LockRequest.of(ANY_KEY)
                     .meterName(meterName)
                     .onLost(annotation.onLost())

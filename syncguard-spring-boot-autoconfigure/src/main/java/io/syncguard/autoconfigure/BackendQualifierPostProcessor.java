@@ -40,8 +40,14 @@ final class BackendQualifierPostProcessor implements BeanFactoryPostProcessor {
             boolean isPrimary = backend == primary;
             definition(beans, backend.bean()).setDefaultCandidate(isPrimary);
             qualify(beans, backend.bean(), backend);
-            qualifyOurs(beans, isPrimary ? "lockManager" : SyncGuardAutoConfiguration.SECOND_MANAGER, backend);
-            qualifyOurs(beans, isPrimary ? "lockTemplate" : SyncGuardAutoConfiguration.SECOND_TEMPLATE, backend);
+            qualifyOurs(
+                    beans,
+                    isPrimary ? SyncGuardAutoConfiguration.MANAGER : SyncGuardAutoConfiguration.SECOND_MANAGER,
+                    backend);
+            qualifyOurs(
+                    beans,
+                    isPrimary ? SyncGuardAutoConfiguration.TEMPLATE : SyncGuardAutoConfiguration.SECOND_TEMPLATE,
+                    backend);
         }
     }
 

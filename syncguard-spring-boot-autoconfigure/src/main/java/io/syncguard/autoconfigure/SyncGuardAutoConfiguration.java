@@ -60,10 +60,15 @@ import org.springframework.util.function.SingletonSupplier;
 @Import(SyncGuardAutoConfiguration.ProxyCreatorRegistrar.class)
 public final class SyncGuardAutoConfiguration {
 
-    /** The names of the beans for the second of two backends. */
-    static final String SECOND_MANAGER = "secondLockManager";
+    /** The names of beans: no application uses them for beans of its own. */
+    static final String MANAGER = "syncGuardLockManager";
 
-    static final String SECOND_TEMPLATE = "secondLockTemplate";
+    static final String TEMPLATE = "syncGuardLockTemplate";
+
+    /** The same for the second of two backends. */
+    static final String SECOND_MANAGER = "syncGuardSecondLockManager";
+
+    static final String SECOND_TEMPLATE = "syncGuardSecondLockTemplate";
 
     @Bean
     LockEngineFactory syncGuardLockEngineFactory(
@@ -75,9 +80,10 @@ public final class SyncGuardAutoConfiguration {
         return new LockEngineFactory(properties, listeners, observer, transactions, environment);
     }
 
-    @Bean
+    @Bean(MANAGER)
     @ConditionalOnMissingBean(LockManager.class)
-    LockEngine lockManager(ObjectProvider<LockBackend> backend, LockEngineFactory engines, Environment environment) {
+    LockEngine syncGuardLockManager(
+            ObjectProvider<LockBackend> backend, LockEngineFactory engines, Environment environment) {
         LockBackend store = backend.getIfAvailable(() -> {
             List<Backend> named = Backend.namedIn(environment);
             throw named.isEmpty()
@@ -88,9 +94,9 @@ public final class SyncGuardAutoConfiguration {
         return engines.engineOn(store);
     }
 
-    @Bean
+    @Bean(TEMPLATE)
     @ConditionalOnMissingBean
-    LockTemplate lockTemplate(LockManager lockManager) {
+    LockTemplate syncGuardLockTemplate(LockManager lockManager) {
         return new LockTemplate(lockManager);
     }
 
@@ -98,14 +104,14 @@ public final class SyncGuardAutoConfiguration {
     @ConditionalOnBean(
             name = {Backend.POSTGRES_BEAN, Backend.REDIS_BEAN},
             search = SearchStrategy.CURRENT)
-    LockEngine secondLockManager(BeanFactory beans, LockEngineFactory engines, Environment environment) {
+    LockEngine syncGuardSecondLockManager(BeanFactory beans, LockEngineFactory engines, Environment environment) {
         Backend second = Backend.namedIn(environment).get(1);
         return engines.engineOn(beans.getBean(second.bean(), LockBackend.class));
     }
 
     @Bean(name = SECOND_TEMPLATE, defaultCandidate = false)
     @ConditionalOnBean(name = SECOND_MANAGER, search = SearchStrategy.CURRENT)
-    LockTemplate secondLockTemplate(BeanFactory beans) {
+    LockTemplate syncGuardSecondLockTemplate(BeanFactory beans) {
         return new LockTemplate(beans.getBean(SECOND_MANAGER, LockManager.class));
     }
 
@@ -132,7 +138,7 @@ public final class SyncGuardAutoConfiguration {
     /** Created before all other beans: it must not create any of them, not even the properties. */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static DistributedLockAdvisor distributedLockAdvisor(
+    static DistributedLockAdvisor syncGuardDistributedLockAdvisor(
             ObjectProvider<LockTemplate> template,
             ObjectProvider<SyncGuardProperties> properties,
             ConfigurableListableBeanFactory beans,

@@ -23,7 +23,7 @@ public final class SyncGuardDisabledAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    LockManager lockManager() {
+    LockManager syncGuardLockManager() {
         log.info("SyncGuard is disabled by syncguard.enabled=false: LockTemplate and annotated methods run their bodies"
                 + " without locks");
         return LockManager.withoutLocks();
@@ -31,7 +31,7 @@ public final class SyncGuardDisabledAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    LockTemplate lockTemplate(LockManager lockManager) {
+    LockTemplate syncGuardLockTemplate(LockManager lockManager) {
         return new LockTemplate(lockManager);
     }
 
@@ -41,13 +41,13 @@ public final class SyncGuardDisabledAutoConfiguration {
 
         @Bean(defaultCandidate = false)
         @Qualifier("postgres")
-        LockManager postgresLockManager() {
+        LockManager syncGuardPostgresLockManager() {
             return LockManager.withoutLocks();
         }
 
         @Bean(defaultCandidate = false)
         @Qualifier("postgres")
-        LockTemplate postgresLockTemplate(@Qualifier("postgres") LockManager manager) {
+        LockTemplate syncGuardPostgresLockTemplate(@Qualifier("postgres") LockManager manager) {
             return new LockTemplate(manager);
         }
     }
@@ -58,13 +58,13 @@ public final class SyncGuardDisabledAutoConfiguration {
 
         @Bean(defaultCandidate = false)
         @Qualifier("redis")
-        LockManager redisLockManager() {
+        LockManager syncGuardRedisLockManager() {
             return LockManager.withoutLocks();
         }
 
         @Bean(defaultCandidate = false)
         @Qualifier("redis")
-        LockTemplate redisLockTemplate(@Qualifier("redis") LockManager manager) {
+        LockTemplate syncGuardRedisLockTemplate(@Qualifier("redis") LockManager manager) {
             return new LockTemplate(manager);
         }
     }

@@ -51,7 +51,7 @@ public final class SyncGuardFencingAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     @DependsOnDatabaseInitialization
-    FenceGuard fenceGuard(
+    FenceGuard syncGuardFenceGuard(
             SyncGuardProperties properties, ObjectProvider<DataSource> dataSource, ListableBeanFactory beans) {
         SyncGuardProperties.Fencing fencing = properties.fencing();
         DataSource primary = primary(dataSource);

@@ -35,7 +35,7 @@ public final class SyncGuardLeaderAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    LeaderElection leaderElection(
+    LeaderElection syncGuardLeaderElection(
             LockManager locks, ListableBeanFactory beans, SyncGuardProperties properties, Environment environment) {
         String owner = properties.owner();
         LeaderElection election = new LeaderElection(
@@ -74,7 +74,7 @@ public final class SyncGuardLeaderAutoConfiguration {
     /** Created before all other beans, like the advisor of locks. */
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static LeaderOnlyAdvisor leaderOnlyAdvisor(
+    static LeaderOnlyAdvisor syncGuardLeaderOnlyAdvisor(
             ObjectProvider<LeaderElection> election, ConfigurableListableBeanFactory beans, Environment environment) {
         int order =
                 environment.getProperty("syncguard.aop.order", Integer.class, SyncGuardProperties.Aop.DEFAULT_ORDER);

@@ -20,7 +20,8 @@ public final class SyncGuardReactiveAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     @ConditionalOnSingleCandidate(LockManager.class)
-    ReactiveLockTemplate reactiveLockTemplate(LockManager locks, ObjectProvider<DistributedLockAdvisor> advisor) {
+    ReactiveLockTemplate syncGuardReactiveLockTemplate(
+            LockManager locks, ObjectProvider<DistributedLockAdvisor> advisor) {
         DistributedLockAdvisor annotated = advisor.getIfAvailable();
         return annotated == null
                 ? new ReactiveLockTemplate(locks, Runnable::run)

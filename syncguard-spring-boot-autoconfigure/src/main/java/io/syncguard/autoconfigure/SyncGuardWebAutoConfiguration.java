@@ -32,7 +32,7 @@ public final class SyncGuardWebAutoConfiguration {
     /** The application adds it to the clients whose receivers want it: a fence is not for everybody. */
     @Bean
     @ConditionalOnMissingBean
-    FenceHeaderInterceptor fenceHeaderInterceptor(SyncGuardProperties properties) {
+    FenceHeaderInterceptor syncGuardFenceHeaderInterceptor(SyncGuardProperties properties) {
         return new FenceHeaderInterceptor(new FenceHeader(properties.fencing().header()));
     }
 

@@ -21,6 +21,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.ComposablePointcut;
 import org.springframework.aop.support.StaticMethodMatcher;
 import org.springframework.context.expression.AnnotatedElementKey;
+import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
@@ -62,7 +63,8 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
         Object target = invocation.getThis();
         Class<?> targetClass =
                 target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
-        M method = find(invocation.getMethod(), targetClass);
+        // Of a proxy within the proxy, the class that the start has checked is the proxy's own.
+        M method = find(invocation.getMethod(), target == null ? targetClass : target.getClass());
         return method == null ? null : new AnnotatedCall<>(method, invocation, targetClass);
     }
 
@@ -160,7 +162,14 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
             // The method may be implemented by a superclass that does not implement the interface.
             merged = annotation(ClassUtils.getInterfaceMethodIfPossible(specific, targetClass));
         }
-        return merged == null ? null : parser.parse(merged, specific, targetClass);
+        return merged == null ? null : parser.parse(merged, written(specific, targetClass), targetClass);
+    }
+
+    /** The method that people wrote: of a generated proxy, that of its interface. */
+    private static Method written(Method specific, Class<?> targetClass) {
+        return Proxy.isProxyClass(targetClass)
+                ? BridgeMethodResolver.findBridgedMethod(ClassUtils.getInterfaceMethodIfPossible(specific, targetClass))
+                : specific;
     }
 
     private @Nullable A annotation(Method method) {

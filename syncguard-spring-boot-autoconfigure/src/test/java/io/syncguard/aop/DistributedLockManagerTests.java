@@ -97,7 +97,7 @@ class DistributedLockManagerTests {
                         .rootCause()
                         .hasMessageContaining("no LockManager")
                         .hasMessageContaining("'archiv'")
-                        .hasMessageContaining("[archive, archiveLocks, lockManager]"));
+                        .hasMessageContaining("[archive, archiveLocks, syncGuardLockManager]"));
     }
 
     @Test
@@ -190,7 +190,7 @@ class DistributedLockManagerTests {
         @ArchiveLock(name = "composed")
         public void composed() {}
 
-        @ArchiveLock(name = "composed-elsewhere", lockManager = "lockManager")
+        @ArchiveLock(name = "composed-elsewhere", lockManager = "syncGuardLockManager")
         public void composedElsewhere() {}
 
         @DistributedLock(name = "by-placeholder", lockManager = "${manager}")

@@ -11,6 +11,7 @@ import org.springframework.aot.generate.DefaultGenerationContext;
 import org.springframework.aot.generate.GenerationContext;
 import org.springframework.aot.generate.InMemoryGeneratedFiles;
 import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.javapoet.ClassName;
@@ -46,6 +47,12 @@ class LockedMethodAotProcessorTests {
     @Test
     void an_annotation_of_the_interface_counts() {
         assertCallable(hintsFor(ReportsOfInterface.class), Customer.class, "getId");
+    }
+
+    /** The made object may have another one, of which the declared type knows nothing. */
+    @Test
+    void a_fallback_of_a_bean_that_a_factory_makes_is_in_the_image() {
+        assertCallable(hintsFor(StockFactory.class), Stock.class, "instead");
     }
 
     private static void assertCallable(RuntimeHints hints, Class<?> type, String method) {
@@ -111,5 +118,29 @@ class LockedMethodAotProcessorTests {
 
         @Override
         public void write(Customer customer) {}
+    }
+
+    interface Stock {
+
+        @DistributedLock(name = "stock", fallback = "instead")
+        void count();
+
+        default void instead() {}
+
+        @DistributedLock(name = "stock", fallback = "ofTheClass")
+        void other();
+    }
+
+    static class StockFactory implements FactoryBean<Stock> {
+
+        @Override
+        public Class<?> getObjectType() {
+            return Stock.class;
+        }
+
+        @Override
+        public Stock getObject() {
+            throw new UnsupportedOperationException();
+        }
     }
 }

@@ -50,7 +50,7 @@ class ActuatorAutoConfigurationTests {
                     context.getBean(LockEngine.class).acquire(LockRequest.of("order:42"));
                     SyncGuardEndpoint endpoint = context.getBean(SyncGuardEndpoint.class);
                     assertThat(endpoint.locks(null, null, null, null, null).managers())
-                            .containsOnlyKeys("lockManager");
+                            .containsOnlyKeys("syncGuardLockManager");
                     assertThat(endpoint.locks(null, null, null, null, null).toString())
                             .doesNotContain("order:42");
                 });
@@ -97,11 +97,12 @@ class ActuatorAutoConfigurationTests {
     void the_info_has_the_store_of_each_manager_and_its_owner_on_request() {
         runner.withPropertyValues("syncguard.owner=orders@7")
                 .run(context -> assertThat(infoOf(context))
-                        .containsEntry("locks", Map.of("lockManager", Map.of("backend", "memory"))));
+                        .containsEntry("locks", Map.of("syncGuardLockManager", Map.of("backend", "memory"))));
         runner.withPropertyValues("syncguard.owner=orders@7", "management.info.syncguard.show-owner=true")
                 .run(context -> assertThat(infoOf(context))
                         .containsEntry(
-                                "locks", Map.of("lockManager", Map.of("backend", "memory", "owner", "orders@7"))));
+                                "locks",
+                                Map.of("syncGuardLockManager", Map.of("backend", "memory", "owner", "orders@7"))));
         runner.withPropertyValues("management.info.syncguard.enabled=false")
                 .run(context -> assertThat(context).doesNotHaveBean(StoreInfo.class));
     }
@@ -124,7 +125,7 @@ class ActuatorAutoConfigurationTests {
                         hashes.add(context.getBean(SyncGuardEndpoint.class)
                                 .locks(null, null, null, null, null)
                                 .managers()
-                                .get("lockManager")
+                                .get("syncGuardLockManager")
                                 .locks()
                                 .get(0)
                                 .key());

@@ -8,6 +8,8 @@ import io.syncguard.LockTemplate;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.TransactionBoundary;
+import io.syncguard.fencing.FenceGuard;
+import io.syncguard.leader.LeaderElection;
 import io.syncguard.reactive.ReactiveLockTemplate;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.BugOf;
@@ -15,18 +17,25 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.context.annotation.ImportCandidates;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.task.TaskExecutor;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.transaction.TransactionManager;
+import org.springframework.util.ClassUtils;
 
 class BootBeansTests {
 
@@ -103,6 +112,55 @@ class BootBeansTests {
             assertThat(application).hasNotFailed();
             assertThat(application.getBean(LockTemplate.class).manager()).isSameAs(application.getBean("ownManager"));
         });
+    }
+
+    /** Of two beans with one name, Spring Boot's advice keeps one in silence. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void the_application_may_use_any_name(boolean overriding) {
+        List<String> names = List.of(
+                "lockManager",
+                "lockTemplate",
+                "secondLockManager",
+                "secondLockTemplate",
+                "postgresLockManager",
+                "reactiveLockTemplate",
+                "distributedLockAdvisor",
+                "leaderElection",
+                "leaderOnlyAdvisor",
+                "fenceGuard",
+                "fenceHeaderInterceptor");
+        ApplicationContextRunner runner = runner().withAllowBeanDefinitionOverriding(overriding)
+                .withPropertyValues("syncguard.fencing.enabled=true");
+        for (String name : names) {
+            runner = runner.withBean(name, StringBuilder.class, () -> new StringBuilder(name));
+        }
+        runner.run(application -> {
+            assertThat(application).hasNotFailed();
+            assertThat(application.getBean(Annotated.class).run()).isEqualTo("ran under annotated");
+            assertThat(application).hasSingleBean(LockTemplate.class).hasSingleBean(LeaderElection.class);
+            assertThat(application).hasSingleBean(FenceGuard.class).hasSingleBean(ReactiveLockTemplate.class);
+            assertThat(names)
+                    .allSatisfy(name -> assertThat(application.getBean(name)).hasToString(name));
+        });
+    }
+
+    @Test
+    void each_bean_of_the_library_has_a_name_that_no_application_uses() {
+        List<String> names = ImportCandidates.load(AutoConfiguration.class, null).getCandidates().stream()
+                .filter(name -> name.startsWith("io.syncguard.autoconfigure."))
+                .map(name -> ClassUtils.resolveClassName(name, null))
+                .flatMap(type -> Stream.concat(Stream.of(type), Stream.of(type.getDeclaredClasses())))
+                .flatMap(type -> Stream.of(type.getDeclaredMethods()))
+                .filter(method -> method.isAnnotationPresent(Bean.class))
+                .map(method -> {
+                    String[] given = AnnotatedElementUtils.getMergedAnnotation(method, Bean.class)
+                            .name();
+                    return given.length == 0 ? method.getName() : given[0];
+                })
+                .toList();
+        // Spring Boot calls the health indicator by the name of its bean.
+        assertThat(names).hasSizeGreaterThan(30).allMatch(name -> name.matches("sync[Gg]uard[A-Z].+"));
     }
 
     private static ApplicationContextRunner runner() {

@@ -110,7 +110,7 @@ class ChildContextTests {
             LockEngine[] own = new LockEngine[1];
             childOf(parent)
                     .withBean(
-                            "lockManager",
+                            "syncGuardLockManager",
                             LockEngine.class,
                             () -> parent.getBean(LockEngineFactory.class).engineOn(ApplicationBackend.on(other.url())))
                     .run(child -> {

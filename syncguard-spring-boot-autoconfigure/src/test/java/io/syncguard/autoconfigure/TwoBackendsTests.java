@@ -101,21 +101,24 @@ class TwoBackendsTests {
                     SyncGuardEndpoint endpoint = application.getBean(SyncGuardEndpoint.class);
                     Map<String, LocksDescriptor.Manager> managers =
                             endpoint.locks(null, null, null, null, null).managers();
-                    assertThat(managers.get("lockManager").process().backend()).isEqualTo(primary);
-                    assertThat(managers.get("secondLockManager").process().backend())
+                    assertThat(managers.get("syncGuardLockManager").process().backend())
+                            .isEqualTo(primary);
+                    assertThat(managers.get("syncGuardSecondLockManager")
+                                    .process()
+                                    .backend())
                             .isEqualTo(other);
                     assertThat(application
                                     .getBean(LockHealthIndicator.class)
                                     .health()
                                     .getDetails())
-                            .containsOnlyKeys("lockManager", "secondLockManager");
+                            .containsOnlyKeys("syncGuardLockManager", "syncGuardSecondLockManager");
 
                     try (LockHandle lock =
                             application.getBean(LockManager.class).acquire(LockRequest.of("order:9"))) {
                         assertThat(endpoint.lock("order:9", null).holders())
                                 .extracting(LockDescriptor.Holder::fence)
                                 .containsExactly(lock.fence().value());
-                        assertThat(endpoint.lock("order:9", "secondLockManager"))
+                        assertThat(endpoint.lock("order:9", "syncGuardSecondLockManager"))
                                 .isNull();
                     }
                 });
@@ -217,7 +220,8 @@ class TwoBackendsTests {
 
         @Bean
         Unqualified byBeanName(
-                @Qualifier("lockTemplate") LockTemplate template, @Qualifier("lockManager") LockManager manager) {
+                @Qualifier("syncGuardLockTemplate") LockTemplate template,
+                @Qualifier("syncGuardLockManager") LockManager manager) {
             return new Unqualified(template, manager);
         }
     }

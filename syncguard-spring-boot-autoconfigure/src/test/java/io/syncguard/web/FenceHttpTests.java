@@ -218,7 +218,7 @@ class FenceHttpTests {
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(SyncGuardWebAutoConfiguration.class))
                 .withClassLoader(new FilteredClassLoader("org.springframework.web", "org.springframework.http"))
-                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("fenceHeaderInterceptor"));
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("syncGuardFenceHeaderInterceptor"));
     }
 
     @Test

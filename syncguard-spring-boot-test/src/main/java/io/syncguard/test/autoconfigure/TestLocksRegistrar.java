@@ -22,7 +22,7 @@ import org.springframework.core.type.AnnotationMetadata;
  */
 final class TestLocksRegistrar implements ImportBeanDefinitionRegistrar {
 
-    private static final String CONTROL = "lockTestControl";
+    private static final String CONTROL = "syncGuardTestControl";
 
     private final ListableBeanFactory beans;
     private final Environment environment;
@@ -50,7 +50,7 @@ final class TestLocksRegistrar implements ImportBeanDefinitionRegistrar {
         for (String backend : own) {
             AbstractBeanDefinition replaced = (AbstractBeanDefinition) registry.getBeanDefinition(backend);
             registry.removeBeanDefinition(backend);
-            register(own.length == 1 ? CONTROL : backend + "TestControl", backend, replaced, registry);
+            register(own.length == 1 ? CONTROL : CONTROL + ":" + backend, backend, replaced, registry);
         }
     }
 
@@ -60,7 +60,7 @@ final class TestLocksRegistrar implements ImportBeanDefinitionRegistrar {
             RootBeanDefinition like = new RootBeanDefinition();
             like.setDefaultCandidate(backend == named.get(0));
             like.addQualifier(new AutowireCandidateQualifier(Qualifier.class, backend.qualifier()));
-            register(backend.qualifier() + "TestControl", backend.bean(), like, registry);
+            register(CONTROL + ":" + backend.qualifier(), backend.bean(), like, registry);
         }
     }
 
