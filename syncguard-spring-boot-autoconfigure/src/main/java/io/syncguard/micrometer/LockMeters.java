@@ -64,6 +64,16 @@ public final class LockMeters implements LockListener {
         of(event).lost(event);
     }
 
+    /** It may have ended meanwhile: another thread reports that. */
+    @Override
+    public void leaked(LockEvent event) {
+        MeterGroup group = of(event);
+        group.leakReported();
+        if (!holding.atEnd(event, group::leakEnded)) {
+            group.leakEnded();
+        }
+    }
+
     @Override
     public void failed(LockEvent event, LockOperation operation, LockException error) {
         of(event).failed(event, operation, error.code());
