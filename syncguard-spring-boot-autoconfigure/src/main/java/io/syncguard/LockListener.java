@@ -41,6 +41,12 @@ public interface LockListener {
     default void lost(LockEvent event) {}
 
     /**
+     * The lock has been held for longer than {@code syncguard.leak-detection-threshold} while no body ran under it, so
+     * its handle may have been forgotten. Comes once, on the threads of losses; the time is that from the grant.
+     */
+    default void leaked(LockEvent event) {}
+
+    /**
      * The server failed, the caller was interrupted, the application is shutting down, or the ttl was over before the
      * grant arrived. After a failed extension the lock is still held. After a failed release {@link #released} follows:
      * the handle has ended, and the key stays taken until the release gets through in the background or the ttl is

@@ -78,6 +78,11 @@ public final class EventJournal implements LockListener, LeaderListener {
     }
 
     @Override
+    public void leaked(LockEvent event) {
+        add(EventType.LEAKED, event, "");
+    }
+
+    @Override
     public void failed(LockEvent event, LockOperation operation, LockException error) {
         add(EventType.FAILED, event, lowerCase(operation) + ": " + error.getMessage());
     }

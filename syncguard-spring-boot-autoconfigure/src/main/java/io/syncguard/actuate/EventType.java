@@ -18,6 +18,9 @@ public enum EventType {
     /** A lock was lost by its holder. */
     LOST,
 
+    /** The leak detection reported a lock. */
+    LEAKED,
+
     /** An operation failed. */
     FAILED,
 

@@ -38,6 +38,8 @@ import org.springframework.core.Ordered;
  *     (others are refused), or none. A request may set its own.
  * @param shutdownTimeout How long a stopping application waits for running bodies before it releases their locks. At
  *     most 365 days.
+ * @param leakDetectionThreshold How long a lock may be held while no body runs under it, before the log has a warning
+ *     with the place of its acquisition. Zero turns it off; at most 365 days.
  * @param fences Source of the fences: a counter for each key, or such a counter that is never behind the server's
  *     clock. All processes of a store need the same one. If not set, counter in PostgreSQL and clock in Redis.
  * @param fenceRetention How long a fence counter is idle before it is forgotten, with fences by the clock. Longer than
@@ -63,6 +65,7 @@ record SyncGuardProperties(
         @Nullable String owner,
         @DefaultValue("auto") CommitGuard commitGuard,
         @DefaultValue("10s") Duration shutdownTimeout,
+        @DefaultValue("0s") Duration leakDetectionThreshold,
         @Nullable FenceSource fences,
         @DefaultValue("7d") Duration fenceRetention,
         @DefaultValue Retry retry,
@@ -84,7 +87,8 @@ record SyncGuardProperties(
                 waitTime,
                 retry.firstDelay(),
                 retry.maxDelay(),
-                shutdownTimeout);
+                shutdownTimeout,
+                leakDetectionThreshold);
     }
 
     CallLimits callLimits() {

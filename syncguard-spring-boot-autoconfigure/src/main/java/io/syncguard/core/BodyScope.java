@@ -45,6 +45,7 @@ final class BodyScope implements CurrentLocks.Scope {
     }
 
     private void begin(LockHandle view) {
+        handle.bodies().began();
         if (interruptible) {
             handle.bodies().add(body);
         }
@@ -62,6 +63,7 @@ final class BodyScope implements CurrentLocks.Scope {
 
     @Override
     public void close() {
+        handle.bodies().ended();
         if (interruptible) {
             handle.bodies().remove(body);
             if (body.end()) {

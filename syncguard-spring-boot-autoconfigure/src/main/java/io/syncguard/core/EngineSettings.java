@@ -18,6 +18,7 @@ import java.time.Duration;
  *     each poll
  * @param longestRetry the longest of these pauses
  * @param shutdownTimeout how long {@link LockEngine#close} waits for bodies to end before it releases their locks
+ * @param leakDetectionThreshold how long a lock may be held without a body before it is reported; zero never reports one
  */
 public record EngineSettings(
         String owner,
@@ -25,13 +26,17 @@ public record EngineSettings(
         Duration waitTime,
         Duration firstRetry,
         Duration longestRetry,
-        Duration shutdownTimeout) {
+        Duration shutdownTimeout,
+        Duration leakDetectionThreshold) {
 
     public EngineSettings {
         check("syncguard.owner", () -> LockLimits.owner(owner));
         check("syncguard.ttl", () -> LockLimits.ttl(ttl));
         check("syncguard.wait-time", () -> LockLimits.time("wait time", waitTime));
         check("syncguard.shutdown-timeout", () -> LockLimits.time("shutdown timeout", shutdownTimeout));
+        check(
+                "syncguard.leak-detection-threshold",
+                () -> LockLimits.time("leak detection threshold", leakDetectionThreshold));
         check("syncguard.retry.max-delay", () -> LockLimits.time("longest retry delay", longestRetry));
         if (firstRetry.compareTo(Duration.ofMillis(1)) < 0 || longestRetry.compareTo(firstRetry) < 0) {
             throw LockSetupException.invalid(
@@ -39,6 +44,17 @@ public record EngineSettings(
                             + " syncguard.retry.max-delay, which is " + longestRetry,
                     "Correct syncguard.retry.first-delay or syncguard.retry.max-delay");
         }
+    }
+
+    /** Without leak detection. */
+    public EngineSettings(
+            String owner,
+            Duration ttl,
+            Duration waitTime,
+            Duration firstRetry,
+            Duration longestRetry,
+            Duration shutdownTimeout) {
+        this(owner, ttl, waitTime, firstRetry, longestRetry, shutdownTimeout, Duration.ZERO);
     }
 
     private static void check(String property, Runnable limits) {

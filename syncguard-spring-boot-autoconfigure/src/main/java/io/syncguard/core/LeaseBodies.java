@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -24,6 +25,28 @@ final class LeaseBodies {
     private boolean lost;
 
     private volatile boolean committed;
+
+    /** How many bodies run, also those that no loss interrupts. */
+    private final AtomicInteger running = new AtomicInteger();
+
+    /** Whether a body has begun since {@link #wereUsed} was called last, or ran then. */
+    private volatile boolean used;
+
+    void began() {
+        used = true;
+        running.incrementAndGet();
+    }
+
+    void ended() {
+        running.decrementAndGet();
+    }
+
+    /** Whether a body has run since the last call, or since the grant. One thread calls it. */
+    boolean wereUsed() {
+        boolean before = used;
+        used = running.get() > 0;
+        return before || used;
+    }
 
     void add(RunningBody body) {
         bodies.add(body);

@@ -74,7 +74,7 @@ final class LeaseHandles {
                 dispatcher.lost(lost, reason, explanation, callbacks);
             });
             LeaseHandle handle = new LeaseHandle(lease, bodies, renewer, transactionReleaser, dispatcher);
-            start(grant, lease, handle);
+            start(grant, handle);
             return handle;
         } catch (Throwable ex) {
             // Nobody has the handle: the lease would be extended for the life of the process.
@@ -87,14 +87,14 @@ final class LeaseHandles {
         }
     }
 
-    private void start(GrantedLease grant, Lease lease, LeaseHandle handle) {
-        monitor.add(lease, handle);
-        heartbeat.schedule(lease);
-        fenceWarning.check(grant.fence(), lease.key());
+    private void start(GrantedLease grant, LeaseHandle handle) {
+        monitor.add(handle);
+        heartbeat.schedule(handle.lease());
+        fenceWarning.check(grant.fence(), handle.key());
         dispatcher.dispatch(grant.request(), grant.fence(), grant.waited(), LockListener::acquired);
         // Checked after the lease was added: either the engine that stops finds it, or this thread finds that it stops.
         if (!grantsLocks.getAsBoolean()) {
-            throw Acquirer.shuttingDown(lease.key(), null);
+            throw Acquirer.shuttingDown(handle.key(), null);
         }
         handle.bindTransaction(grant.request());
     }

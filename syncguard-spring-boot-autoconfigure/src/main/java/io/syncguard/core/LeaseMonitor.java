@@ -19,23 +19,27 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeaseMonitor implements AutoCloseable {
 
-    private record Held(Lease lease, LockHandle handle) {}
+    private record Held(Lease lease, LeaseHandle handle) {}
 
     private final ConcurrentMap<String, Held> held = new ConcurrentHashMap<>();
     private final Time time;
+    private final LeakDetector leaks;
     private final Alarm alarm;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition noneLeft = lock.newCondition();
 
-    LeaseMonitor(Time time) {
+    LeaseMonitor(Time time, LeakDetector leaks) {
         this.time = time;
+        this.leaks = leaks;
         this.alarm = new Alarm("syncguard-watch", time, this::loseThoseOver);
     }
 
-    /** @param handle the holder's view of the lease */
-    void add(Lease lease, LockHandle handle) {
+    /** On the thread that acquired it. */
+    void add(LeaseHandle handle) {
+        Lease lease = handle.lease();
         held.put(lease.lockId(), new Held(lease, handle));
         watch(lease);
+        leaks.watch(handle);
     }
 
     /** Watches the deadline of a lease, which may be earlier than before. */
@@ -45,6 +49,7 @@ final class LeaseMonitor implements AutoCloseable {
 
     void remove(Lease lease) {
         held.remove(lease.lockId());
+        leaks.ended(lease);
         if (held.isEmpty()) {
             lock.lock();
             try {
@@ -84,6 +89,7 @@ final class LeaseMonitor implements AutoCloseable {
     @Override
     public void close() {
         alarm.close();
+        leaks.close();
     }
 
     private long loseThoseOver() {

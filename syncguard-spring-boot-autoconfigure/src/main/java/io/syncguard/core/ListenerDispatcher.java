@@ -125,6 +125,14 @@ final class ListenerDispatcher implements AutoCloseable {
         dispatch(lease, (listener, event) -> listener.failed(event, operation, error));
     }
 
+    /** On the threads of the losses, which nothing waits for. */
+    void leaked(Lease lease) {
+        execute(lossListenerThreads, () -> {
+            LockEvent event = describe(lease, null);
+            return () -> inform(event, LockListener::leaked);
+        });
+    }
+
     void forceReleased(ForcedRelease release, String reason) {
         inform(listener -> listener.forceReleased(release, reason));
     }

@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  * {@link ListenerDispatcher} informs the listeners. The application has a {@link LeaseHandle}.
  *
  * <p>Threads may share it. Its own are daemons: {@code syncguard-waiters}, {@code syncguard-watch},
- * {@code syncguard-heartbeat}, {@code syncguard-release}, and those of the dispatcher. All are made with the engine.
+ * {@code syncguard-heartbeat}, {@code syncguard-release}, {@code syncguard-leaks}, and those of the dispatcher. All are
+ * made with the engine.
  */
 public final class LockEngine implements LockManager, AutoCloseable {
 
@@ -88,7 +89,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.settings = settings;
         this.transactions = transactions;
         this.dispatcher = new ListenerDispatcher(backend.name(), List.copyOf(listeners), observer);
-        this.monitor = new LeaseMonitor(time);
+        this.monitor = new LeaseMonitor(time, new LeakDetector(settings.leakDetectionThreshold(), dispatcher, time));
         FenceWarning fenceWarning = new FenceWarning(time);
         this.heartbeat = new Heartbeat(backend, monitor, dispatcher, time);
         this.renewer = new LeaseRenewer(backend, monitor, heartbeat, dispatcher, fenceWarning, time);

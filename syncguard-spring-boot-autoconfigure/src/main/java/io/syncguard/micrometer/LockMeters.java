@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentMap;
 /**
  * Counts and times what happens to locks, under {@code syncguard.lock.*}. Threads may share it.
  *
- * <p>Every meter has the tags {@code name} (of the annotation or request, never a key), {@code mode} and
+ * <p>Every meter has the tags {@code name} (of the annotation or request), {@code mode} and
  * {@code backend}. The first 500 names have separate meters. All further names share {@code other}.
  */
 public final class LockMeters implements LockListener {
@@ -62,6 +62,16 @@ public final class LockMeters implements LockListener {
     public void lost(LockEvent event) {
         holding.end(event);
         of(event).lost(event);
+    }
+
+    /** It may have ended meanwhile: another thread reports that. */
+    @Override
+    public void leaked(LockEvent event) {
+        MeterGroup group = of(event);
+        group.leakReported();
+        if (!holding.atEnd(event, group::leakEnded)) {
+            group.leakEnded();
+        }
     }
 
     @Override

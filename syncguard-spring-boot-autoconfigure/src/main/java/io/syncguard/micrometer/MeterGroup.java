@@ -34,6 +34,7 @@ final class MeterGroup {
     private final Counter lost;
     private final AtomicLong active;
     private final AtomicLong waiting;
+    private final AtomicLong leaked;
     private final AtomicLong fence;
 
     MeterGroup(MeterRegistry registry, Id id) {
@@ -57,6 +58,7 @@ final class MeterGroup {
                 .register(registry);
         this.active = gauge("active", "Locks that are held now");
         this.waiting = gauge("waiting", "Callers of this process that wait for a lock now");
+        this.leaked = gauge("leaked", "Locks that are held now and that the leak detection has reported");
         this.fence = gauge("fence", "Largest fence that this process was granted");
     }
 
@@ -76,6 +78,14 @@ final class MeterGroup {
         acquired.record(event.elapsed());
         active.incrementAndGet();
         raiseFence(event);
+    }
+
+    void leakReported() {
+        leaked.incrementAndGet();
+    }
+
+    void leakEnded() {
+        leaked.decrementAndGet();
     }
 
     void refused(LockEvent event) {

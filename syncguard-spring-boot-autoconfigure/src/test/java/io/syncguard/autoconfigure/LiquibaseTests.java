@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockTemplate;
 import io.syncguard.testing.PostgresServer;
+import java.util.List;
 import java.util.Map;
 import liquibase.exception.LiquibaseException;
 import liquibase.integration.spring.SpringLiquibase;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.DefaultResourceLoader;
 
 /** The script as a change of Liquibase, as docs/postgresql.md describes it. */
@@ -44,7 +47,29 @@ class LiquibaseTests {
         locks("clock");
     }
 
+    /** {@code spring.liquibase.drop-first}: Liquibase drops the tables, and leaves the functions. */
+    @ParameterizedTest
+    @ValueSource(strings = {"counter", "clock"})
+    void the_script_runs_again_after_liquibase_has_dropped_the_tables(String fences) throws Exception {
+        migrate(fences);
+        locks(fences);
+        List<String> before = database.relationsAndFunctions();
+
+        SpringLiquibase dropping = liquibase(fences);
+        dropping.setDropFirst(true);
+        dropping.afterPropertiesSet();
+
+        assertThat(database.relationsAndFunctions()).isEqualTo(before);
+        assertThat(database.jdbc().queryForList("SELECT fence_key FROM syncguard_fence_counters"))
+                .isEmpty();
+        locks(fences);
+    }
+
     private void migrate(String fences) throws LiquibaseException {
+        liquibase(fences).afterPropertiesSet();
+    }
+
+    private SpringLiquibase liquibase(String fences) {
         SpringLiquibase liquibase = new SpringLiquibase();
         liquibase.setDataSource(PostgresServer.dataSource(database.url()));
         liquibase.setResourceLoader(new DefaultResourceLoader());
@@ -54,7 +79,7 @@ class LiquibaseTests {
                 "syncguard_fence_counters", "syncguard_fence_counters",
                 "syncguard_fence_source", fences));
         liquibase.setAnalyticsEnabled(false);
-        liquibase.afterPropertiesSet();
+        return liquibase;
     }
 
     private void locks(String fences) {

@@ -28,6 +28,7 @@ class SettingsFailedStartTests {
         "syncguard.ttl=soon, ttl-unreadable",
         "syncguard.wait-time=-1s, wait-time",
         "syncguard.shutdown-timeout=-1s, shutdown-timeout",
+        "syncguard.leak-detection-threshold=-1s, leak-detection-threshold",
         "syncguard.retry.first-delay=0s, first-delay",
         "syncguard.retry.max-delay=366d, max-delay",
         "syncguard.fence-retention=23h, fence-retention",

@@ -47,24 +47,29 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
     }
 
     EngineFixture(TransactionBoundary transactions) {
-        this(null, transactions, List.of(), LockObserver.NONE);
+        this(null, EngineSettings.defaults("test"), transactions, List.of(), LockObserver.NONE);
     }
 
     EngineFixture(LockListener listener) {
-        this(null, TransactionBoundary.NONE, List.of(listener), LockObserver.NONE);
+        this(null, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of(listener), LockObserver.NONE);
     }
 
     public EngineFixture(LockObserver observer, LockListener... listeners) {
-        this(null, TransactionBoundary.NONE, List.of(listeners), observer);
+        this(null, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of(listeners), observer);
+    }
+
+    EngineFixture(EngineSettings settings, TransactionBoundary transactions) {
+        this(null, settings, transactions, List.of(), LockObserver.NONE);
     }
 
     /** On a real server, which uses its own clock. {@link #store} stays empty. */
     public EngineFixture(LockBackend server) {
-        this(server, TransactionBoundary.NONE, List.of(), LockObserver.NONE);
+        this(server, EngineSettings.defaults("test"), TransactionBoundary.NONE, List.of(), LockObserver.NONE);
     }
 
     private EngineFixture(
             @Nullable LockBackend server,
+            EngineSettings settings,
             TransactionBoundary transactions,
             List<LockListener> listeners,
             LockObserver observer) {
@@ -72,7 +77,7 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         this.backend = new InterceptedBackend(this.server);
         this.engine = new LockEngine(
                 backend,
-                EngineSettings.defaults("test"),
+                settings,
                 transactions,
                 Stream.concat(listeners.stream(), Stream.of(new Recorder())).toList(),
                 observer,
@@ -230,6 +235,11 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         @Override
         public void lost(LockEvent event) {
             events.add("lost");
+        }
+
+        @Override
+        public void leaked(LockEvent event) {
+            events.add("leaked");
         }
 
         @Override

@@ -159,6 +159,26 @@ class LockMetersTests {
                 .isEqualTo(1);
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void a_reported_lock_counts_until_it_ends_also_if_the_report_comes_late(LockMode mode) {
+        LockEvent first = event(mode, new Fence(1));
+        LockEvent second = event(mode, new Fence(2));
+        meters.acquired(first);
+        meters.acquired(second);
+
+        meters.leaked(first);
+        assertThat(gauge("leaked").value()).isEqualTo(1);
+        meters.released(second);
+        if (mode == LockMode.SHARED) {
+            meters.leaked(second);
+        }
+        assertThat(gauge("leaked").value()).isEqualTo(1);
+        meters.lost(first);
+        meters.leaked(first);
+        assertThat(gauge("leaked").value()).isZero();
+    }
+
     @Test
     void the_largest_fence_is_shown() {
         meters.acquired(event("orders", new Fence(4)));
@@ -262,5 +282,9 @@ class LockMetersTests {
 
     private static LockEvent event(String name, String backend, Duration elapsed) {
         return new LockEvent(name, "order:4711", LockMode.EXCLUSIVE, backend, new Fence(1), null, elapsed);
+    }
+
+    private static LockEvent event(LockMode mode, Fence fence) {
+        return new LockEvent("orders", "order:4711", mode, "postgres", fence, null, Duration.ZERO);
     }
 }

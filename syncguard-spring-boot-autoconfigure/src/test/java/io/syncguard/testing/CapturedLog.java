@@ -3,6 +3,7 @@ package io.syncguard.testing;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import ch.qos.logback.core.AppenderBase;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -14,10 +15,14 @@ public final class CapturedLog implements AutoCloseable {
     private final Logger logger = (Logger) LoggerFactory.getLogger("io.syncguard");
     private final Level before = logger.getLevel();
     private final List<String> messages = new CopyOnWriteArrayList<>();
+    private final List<String> stackTraces = new CopyOnWriteArrayList<>();
     private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
         @Override
         protected void append(ILoggingEvent event) {
             messages.add(event.getFormattedMessage());
+            if (event.getThrowableProxy() != null) {
+                stackTraces.add(ThrowableProxyUtil.asString(event.getThrowableProxy()));
+            }
         }
     };
 
@@ -37,6 +42,11 @@ public final class CapturedLog implements AutoCloseable {
     /** The messages so far. */
     public List<String> messages() {
         return messages;
+    }
+
+    /** The stack traces so far. */
+    public List<String> stackTraces() {
+        return stackTraces;
     }
 
     @Override

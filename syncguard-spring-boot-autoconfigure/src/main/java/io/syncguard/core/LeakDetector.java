@@ -1,0 +1,119 @@
+package io.syncguard.core;
+
+import io.syncguard.OneLine;
+import io.syncguard.concurrent.Alarm;
+import io.syncguard.concurrent.Shielded;
+import io.syncguard.concurrent.Time;
+import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reports handles that were probably forgotten: held for longer than a threshold, while no body ran under them. Each is
+ * reported once, by the thread {@code syncguard-leaks}, which runs only if there is a threshold. Thread-safe.
+ *
+ * <p>Elections hold their locks for as long as possible, so these are no leaks.
+ */
+final class LeakDetector implements AutoCloseable {
+
+    private static final Log log = LogFactory.getLog(LeakDetector.class);
+
+    /** How the names of the locks of leaders begin. */
+    private static final String LEADER = "leader:";
+
+    private final long thresholdNanos;
+    private final ListenerDispatcher dispatcher;
+    private final Time time;
+    private final ConcurrentMap<Lease, Watch> watches = new ConcurrentHashMap<>();
+
+    /** {@code null} without a threshold. */
+    private final @Nullable Alarm alarm;
+
+    /** @param threshold zero turns it off */
+    LeakDetector(Duration threshold, ListenerDispatcher dispatcher, Time time) {
+        this.thresholdNanos = threshold.toNanos();
+        this.dispatcher = dispatcher;
+        this.time = time;
+        this.alarm = threshold.isZero() ? null : new Alarm("syncguard-leaks", time, this::check);
+    }
+
+    /** Watches a handle from its grant on. The running thread acquired it. */
+    void watch(LeaseHandle handle) {
+        if (alarm != null && !handle.request().name().startsWith(LEADER)) {
+            long dueAt = time.nanoTime() + thresholdNanos;
+            watches.put(handle.lease(), new Watch(handle, dueAt));
+            alarm.ringAt(dueAt);
+        }
+    }
+
+    /** The lease has ended. */
+    void ended(Lease lease) {
+        Watch watch = watches.remove(lease);
+        if (watch != null && watch.reported && lease.phase() == Lease.Phase.RELEASED) {
+            Shielded.log(() -> log.info("Lock '" + OneLine.of(lease.key()) + "', which was reported as forgotten, was"
+                    + " released after " + lease.holdTime().passed().toMillis() + " ms"));
+        }
+    }
+
+    @Override
+    public void close() {
+        if (alarm != null) {
+            alarm.close();
+        }
+    }
+
+    private long check() {
+        long now = time.nanoTime();
+        long next = Time.NEVER;
+        for (Watch watch : watches.values()) {
+            next = Math.min(next, watch.check(now));
+        }
+        return next;
+    }
+
+    private final class Watch {
+
+        private final LeaseHandle handle;
+        private final Exception acquired =
+                new Exception("Acquired on the thread " + Thread.currentThread().getName());
+
+        /** Used by the thread of the alarm alone, once the handle is watched. */
+        private long dueAt;
+
+        /** Written by the thread of the alarm, read by the one that releases. */
+        private volatile boolean reported;
+
+        Watch(LeaseHandle handle, long dueAt) {
+            this.handle = handle;
+            this.dueAt = dueAt;
+        }
+
+        /** Returns when to check again. */
+        private long check(long now) {
+            if (reported || now < dueAt) {
+                return reported ? Time.NEVER : dueAt;
+            }
+            if (handle.bodies().wereUsed() || handle.deferredRelease().isReleased()) {
+                dueAt = now + thresholdNanos;
+                return dueAt;
+            }
+            if (handle.isHeld()) {
+                reported = true;
+                report();
+            }
+            return Time.NEVER;
+        }
+
+        private void report() {
+            Shielded.log(() -> log.warn(
+                    "Lock '" + OneLine.of(handle.key()) + "' has been held for "
+                            + handle.lease().holdTime().passed().toMillis() + " ms, and no body runs under it: its"
+                            + " handle may have been forgotten. The stack trace shows where it was acquired",
+                    acquired));
+            dispatcher.leaked(handle.lease());
+        }
+    }
+}
