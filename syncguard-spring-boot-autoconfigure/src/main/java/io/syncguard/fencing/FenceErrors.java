@@ -2,6 +2,7 @@ package io.syncguard.fencing;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
@@ -29,12 +30,29 @@ final class FenceErrors {
     /** H2: the user lacks a right. */
     private static final int H2_NO_RIGHT = 90096;
 
+    /** PostgreSQL: an earlier statement of the transaction failed, and nobody rolled it back. */
+    private static final String FAILED_TRANSACTION = "25P02";
+
     private FenceErrors() {}
 
     /** @param doing what was being done, such as {@code checking fence 000000000000007 of resource 'order:42'} */
     static LockBackendException translate(String doing, SQLException error) {
         LockErrorCode code = codeOf(error);
         return new LockBackendException(code, "Failed while " + doing + ": " + nextStep(code), error);
+    }
+
+    /** Whether the transaction, or its connection, had ended in an error of the application before the statement. */
+    static boolean failedBefore(Connection connection, SQLException error) {
+        String state = withState(error).getSQLState();
+        return FAILED_TRANSACTION.equals(state) || state == null && isClosed(connection);
+    }
+
+    private static boolean isClosed(Connection connection) {
+        try {
+            return connection.isClosed();
+        } catch (SQLException ex) {
+            return false;
+        }
     }
 
     static LockErrorCode codeOf(SQLException error) {

@@ -10,7 +10,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -67,6 +69,8 @@ public final class FenceGuard {
      *
      * @param resource what the fence protects: a text with the limits of a key
      * @throws StaleFenceException when the resource has seen a larger fence
+     * @throws DataAccessException when the transaction failed before, by a statement of the application: as any other
+     *     statement in it
      * @throws LockBackendException when the statement fails. With {@link LockErrorCode#SERVICE_UNAVAILABLE} another
      *     transaction was at work on the resource, and the whole transaction can be run again
      * @throws LockException with {@link LockErrorCode#INVALID_ARGUMENT} when no transaction of this {@code DataSource}
@@ -82,7 +86,7 @@ public final class FenceGuard {
             if (largest.compareTo(fence) > 0) {
                 throw new StaleFenceException(name, fence, largest);
             }
-        } catch (LockException ex) {
+        } catch (LockException | DataAccessException ex) {
             RefusedTransaction.register(ex);
             throw ex;
         }
@@ -123,7 +127,9 @@ public final class FenceGuard {
             }
             return largest;
         } catch (SQLException ex) {
-            throw FenceErrors.translate(doing, ex);
+            throw FenceErrors.failedBefore(connection, ex)
+                    ? new UncategorizedSQLException(doing, null, ex)
+                    : FenceErrors.translate(doing, ex);
         } finally {
             DataSourceUtils.releaseConnection(connection, dataSource);
         }

@@ -1,6 +1,5 @@
 package io.syncguard.fencing;
 
-import io.syncguard.LockException;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
@@ -13,16 +12,16 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class RefusedTransaction implements TransactionSynchronization {
 
-    private final LockException failure;
+    private final RuntimeException failure;
     private final Set<Object> laterSavepoints = Collections.newSetFromMap(new IdentityHashMap<>());
     private boolean undone;
 
-    private RefusedTransaction(LockException failure) {
+    private RefusedTransaction(RuntimeException failure) {
         this.failure = failure;
     }
 
     /** Throws the failure again before the commit of the running transaction. */
-    static void register(LockException failure) {
+    static void register(RuntimeException failure) {
         TransactionSynchronizationManager.registerSynchronization(new RefusedTransaction(failure));
     }
 

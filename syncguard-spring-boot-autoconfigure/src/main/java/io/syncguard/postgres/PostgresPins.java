@@ -70,6 +70,9 @@ public final class PostgresPins {
     /** The source file of PostgreSQL that detects dangerous structures of SERIALIZABLE transactions. */
     private static final String SERIALIZABLE = "predicate.c";
 
+    /** How SQLSTATEs begin: the connection, the state of its transaction, its user, conflicts, resources, its end. */
+    private static final Set<String> OF_THE_APPLICATION = Set.of("08", "25", "28", "40", "53", "57P");
+
     private final RecognisedDatabases databases;
     private final Duration timeout;
 
@@ -192,6 +195,18 @@ public final class PostgresPins {
     public static boolean isUnserializable(SQLException error) {
         ServerErrorMessage message = error instanceof PSQLException server ? server.getServerErrorMessage() : null;
         return message != null && SERIALIZABLE.equals(message.getFile());
+    }
+
+    /**
+     * Whether the error, on a connection of the application, is one of its transaction, its connection or its pool. Not
+     * what our statement alone meets: missing rights or tables, and a wait for a locked row.
+     */
+    public static boolean isOfTheApplication(SQLException error) {
+        if (PostgresErrors.codeOf(error) == LockErrorCode.ABORTED) {
+            return false;
+        }
+        String state = PostgresErrors.stateOf(error);
+        return state == null || OF_THE_APPLICATION.stream().anyMatch(state::startsWith);
     }
 
     /** @param doing what was being done, such as {@code guarding a commit under lock 'order:42'} */

@@ -1,7 +1,6 @@
 package io.syncguard.transaction;
 
 import io.syncguard.CommitGuard;
-import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLostException;
@@ -22,7 +21,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
-import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -40,6 +38,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  *   <li>Each has to be held still: the statement may have waited, or the process may have been paused. So a lease that
  *       has lapsed is lost even if nobody else has taken the key.
  * </ol>
+ *
+ * <p>An error of the application's own, such as a transaction in which a statement failed before, is thrown as Spring
+ * throws it, and as no error of the lock.
  *
  * <p>What it throws is no {@code TransactionException}: Spring would not roll back.
  */
@@ -279,14 +280,10 @@ final class GuardedTransaction implements TransactionSynchronization {
             if (PostgresPins.isUnserializable(ex)) {
                 throw new CannotAcquireLockException("The transaction cannot be serialized with others", ex);
             }
-            throw PostgresPins.isTakenOver(ex)
-                    ? new LockLostException(key, "Lock '" + key + "' was lost before the commit under it", ex)
-                    : PostgresPins.translate("guarding a commit under lock '" + key + "'", ex);
-        } catch (DataAccessException ex) {
-            throw new LockBackendException(
-                    LockErrorCode.INTERNAL,
-                    "Failed while guarding a commit under lock '" + key + "': see the cause",
-                    ex);
+            if (PostgresPins.isTakenOver(ex)) {
+                throw new LockLostException(key, "Lock '" + key + "' was lost before the commit under it", ex);
+            }
+            throw TransactionConnection.translate("guarding a transaction under lock '" + key + "'", ex);
         }
     }
 

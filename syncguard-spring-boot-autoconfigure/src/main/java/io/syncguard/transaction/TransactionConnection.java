@@ -1,12 +1,16 @@
 package io.syncguard.transaction;
 
+import io.syncguard.postgres.PostgresPins;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** The connection on which the running thread's transaction takes place. */
@@ -37,6 +41,20 @@ final class TransactionConnection implements AutoCloseable {
             found = connection == null ? found : connection;
         }
         return found;
+    }
+
+    /**
+     * What to throw for an error on a connection of the application: what Spring would throw, if the application would
+     * meet it without locks, too.
+     *
+     * @param doing what was being done, such as {@code guarding a commit under lock 'order:42'}
+     */
+    static RuntimeException translate(String doing, SQLException error) {
+        if (!PostgresPins.isOfTheApplication(error)) {
+            return PostgresPins.translate(doing, error);
+        }
+        DataAccessException known = new SQLExceptionSubclassTranslator().translate(doing, null, error);
+        return known == null ? new UncategorizedSQLException(doing, null, error) : known;
     }
 
     Connection connection() {

@@ -2,7 +2,6 @@ package io.syncguard.transaction;
 
 import io.syncguard.CommitGuard;
 import io.syncguard.core.GuardedLease;
-import io.syncguard.postgres.PostgresPins;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Set;
@@ -107,7 +106,7 @@ final class TransactionListener implements TransactionExecutionListener {
         try (Connection connection = source.getConnection()) {
             return transactions.whyNotGuarded(connection);
         } catch (SQLException ex) {
-            throw PostgresPins.translate("recognising the database of a transaction", ex);
+            throw TransactionConnection.translate("recognising the database of a transaction", ex);
         }
     }
 
