@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.pool.HikariPool;
+import io.syncguard.concurrent.Shielded;
 import io.syncguard.postgres.PooledDataSource;
 import io.syncguard.spi.PoolStatus;
 import java.sql.Connection;
@@ -107,11 +108,14 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
         shutDown(pool);
     }
 
+    /** On an interrupted thread, HikariCP would leave its threads and connections. */
     private static void shutDown(HikariPool pool) {
-        try {
-            pool.shutdown();
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-        }
+        Shielded.uninterrupted(() -> {
+            try {
+                pool.shutdown();
+            } catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+            }
+        });
     }
 }

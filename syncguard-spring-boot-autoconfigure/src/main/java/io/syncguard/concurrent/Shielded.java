@@ -41,6 +41,18 @@ public final class Shielded {
         }
     }
 
+    /** Runs work that has to be done whatever interrupts its thread. A flag that was set before is set afterwards. */
+    public static void uninterrupted(Runnable work) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            work.run();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
     /** Closes all of them, also those after one that fails. */
     public static void closeAll(AutoCloseable... parts) {
         for (AutoCloseable part : parts) {

@@ -92,12 +92,12 @@ final class BackgroundReleaser implements AutoCloseable {
     /**
      * Sends all remaining releases once more, on the caller's thread: first together, then one by one those that
      * failed. No statement begins after the in-doubt period, because each takes a network timeout while the server is
-     * away.
+     * away. A body that stops its own engine is interrupted by its loss.
      */
     void flush() {
         long deadline = time.nanoTime() + backend.inDoubtPeriod().toNanos();
-        send(List.copyOf(pending.values()), deadline);
-        pending.values().forEach(each -> send(List.of(each), deadline));
+        Shielded.uninterrupted(() -> send(List.copyOf(pending.values()), deadline));
+        pending.values().forEach(each -> Shielded.uninterrupted(() -> send(List.of(each), deadline)));
     }
 
     @Override

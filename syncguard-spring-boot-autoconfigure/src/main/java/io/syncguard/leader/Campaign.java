@@ -53,6 +53,9 @@ final class Campaign {
     /** Whether the thread acquires the lock, and may be interrupted. Guarded by the lock. */
     private boolean acquiring;
 
+    /** Whether the attempt was interrupted, because the membership had changed. Guarded by the lock. */
+    private boolean givenUp;
+
     /** Guarded by the lock. */
     private @Nullable Thread thread;
 
@@ -108,6 +111,7 @@ final class Campaign {
             if (thread == null && membership.takesPart()) {
                 thread = startThread();
             } else if (thread != null && acquiring && !membership.isCampaigning()) {
+                givenUp = true;
                 thread.interrupt();
             }
             changed.signalAll();
@@ -147,6 +151,7 @@ final class Campaign {
             }
             // Decided under the lock: a member that joins after this starts another thread.
             acquiring = membership.takesPart();
+            givenUp = false;
             // Clears a flag that a listener or a body has left. Interrupts are sent under the lock, to one that
             // acquires.
             Thread.interrupted();
@@ -196,8 +201,7 @@ final class Campaign {
     }
 
     private void failed(Throwable failure) {
-        if (!membership.isCampaigning()) {
-            // The membership has changed and has interrupted the attempt.
+        if (!membership.isCampaigning() || wasGivenUp()) {
             return;
         }
         if (failures++ == 0) {
@@ -206,6 +210,16 @@ final class Campaign {
                     failure));
         } else {
             Shielded.log(() -> log.debug("The campaign for '" + OneLine.of(election) + "' failed again", failure));
+        }
+    }
+
+    /** The member may campaign again since then. */
+    private boolean wasGivenUp() {
+        lock.lock();
+        try {
+            return givenUp;
+        } finally {
+            lock.unlock();
         }
     }
 

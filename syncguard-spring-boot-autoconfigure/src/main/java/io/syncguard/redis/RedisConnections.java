@@ -7,6 +7,7 @@ import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.syncguard.concurrent.DaemonThreadFactory;
+import io.syncguard.concurrent.Shielded;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -109,7 +110,8 @@ final class RedisConnections implements AutoCloseable {
         awaitConnecting();
         // The driver does not end the wait of a thread that is still connecting.
         connecting.keySet().forEach(Thread::interrupt);
-        driver.close();
+        // On an interrupted thread, the driver would leave its threads.
+        Shielded.uninterrupted(driver::close);
     }
 
     private void connect(CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> mine) {

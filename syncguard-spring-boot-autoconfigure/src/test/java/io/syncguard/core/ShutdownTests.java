@@ -9,11 +9,14 @@ import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
+import io.syncguard.LockLostException;
 import io.syncguard.LockRequest;
+import io.syncguard.LockTemplate;
 import io.syncguard.testing.BugOf;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -80,6 +83,31 @@ class ShutdownTests {
         eventually().until(closing::isDone);
         assertThat(lock.state()).isEqualTo(LockHandle.State.LOST);
         assertThat(fixture.backend.lookup("order:42")).isEmpty();
+    }
+
+    /** Its loss interrupts the thread that stops the engine. A pool gives no connection to an interrupted thread. */
+    @Test
+    void a_body_that_closes_the_locks_leaves_its_key_free_although_its_loss_interrupts_it() throws Exception {
+        fixture.backend.beforeRelease = () -> {
+            if (Thread.currentThread().isInterrupted()
+                    || Thread.currentThread().getName().equals("syncguard-release")) {
+                throw InterceptedBackend.failure(LockErrorCode.ABORTED);
+            }
+        };
+        FutureTask<Boolean> flag =
+                inAnotherThread(() -> new LockTemplate(locks).execute(LockRequest.of("order:42"), lock -> {
+                    locks.close();
+                    return Thread.interrupted();
+                }));
+        eventually().until(() -> !locks.grantsLocks());
+
+        fixture.advanceSlowly(Duration.ofSeconds(10), Duration.ofSeconds(1));
+
+        eventually().until(flag::isDone);
+        assertThat(fixture.backend.lookup("order:42")).isEmpty();
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(flag::get)
+                .withCauseInstanceOf(LockLostException.class);
     }
 
     @Test

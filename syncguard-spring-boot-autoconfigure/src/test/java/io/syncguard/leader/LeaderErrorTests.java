@@ -117,6 +117,55 @@ class LeaderErrorTests {
         afterAPause(member::isLeader);
     }
 
+    /** The attempt that the first change interrupts ends after the second one. */
+    @ParameterizedTest
+    @ValueSource(strings = {"pause", "leave", "stop"})
+    void an_attempt_that_the_member_gave_up_is_no_failure_even_if_it_campaigns_again_when_the_attempt_ends(
+            String change) {
+        CountDownLatch again = new CountDownLatch(1);
+        LeaderMember member = fixture.election.define(NAME, STEADY, locksWithSlowFailures(again));
+        fixture.electedElsewhere();
+        fixture.queued(member);
+        fixture.awaitSleepingCampaign();
+        int acquires = fixture.process.backend.acquires.get();
+
+        try (CapturedLog log = new CapturedLog()) {
+            switch (change) {
+                case "pause" -> {
+                    member.pause();
+                    member.resume();
+                }
+                case "leave" -> {
+                    member.leave();
+                    member.join();
+                }
+                default -> {
+                    member.membership().close();
+                    member.membership().open();
+                }
+            }
+            again.countDown();
+
+            // The clock stands still, so a pause would not end.
+            eventually().until(() -> fixture.process.backend.acquires.get() > acquires);
+            assertThat(log.messages()).isEmpty();
+        }
+    }
+
+    /** Those of the fixture, whose failures reach the campaign when the test wants it. */
+    private LockManager locksWithSlowFailures(CountDownLatch again) {
+        LockManager locks = fixture.process.engine;
+        return (LockManager) Proxy.newProxyInstance(
+                LockManager.class.getClassLoader(), new Class<?>[] {LockManager.class}, (self, method, arguments) -> {
+                    try {
+                        return method.getName().equals("current") ? self : method.invoke(locks, arguments);
+                    } catch (InvocationTargetException ex) {
+                        LeaderFixture.hangUntil(again);
+                        throw ex.getCause();
+                    }
+                });
+    }
+
     @Test
     void an_error_in_a_rotation_is_a_failed_rotation() {
         LeaderMember member = fixture.elected(LeaderSettings.of(TTL).fenceRotation(Duration.ofSeconds(4)));
