@@ -125,7 +125,8 @@ final class PostgresErrors {
         if (!(error instanceof PSQLException original) || original.getServerErrorMessage() == null) {
             return error;
         }
-        SQLException copy = new PSQLException(original.getServerErrorMessage(), false);
+        SQLException copy =
+                new PSQLException(PostgresMessage.withoutArguments(original.getServerErrorMessage()), false);
         copy.setStackTrace(original.getStackTrace());
         for (Throwable suppressed : original.getSuppressed()) {
             copy.addSuppressed(suppressed);

@@ -27,8 +27,13 @@ final class RedisErrors {
                     + "|NOAUTH|WRONGPASS|NOPERM|DENIED|OOM|BUSY|WRONGTYPE|CROSSSLOT)\\b"
                     + "|ACL failure in script|user executing the script can't|max number of clients");
 
-    /** A lock id in a key: the server quotes keys that a user may not access. */
-    private static final Pattern LOCK_ID = Pattern.compile("id:[A-Za-z0-9_-]{22}");
+    /**
+     * What the server quotes of a request, and what may have a lock id or the beginning of one: the arguments of a
+     * command that it does not know, and a key that a user may not access.
+     */
+    private static final Pattern QUOTED = Pattern.compile(
+            "(with args beginning with:).*|(id:)[\\w-]+|(?<![\\w-])[\\w-]{22}(?![\\w-])",
+            Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
     private RedisErrors() {}
 
@@ -112,12 +117,12 @@ final class RedisErrors {
 
     private static Throwable withoutLockId(Throwable error) {
         RedisCommandExecutionException answer = answerOf(error);
-        if (answer == null
-                || !LOCK_ID.matcher(String.valueOf(answer.getMessage())).find()) {
+        String message = answer == null ? "" : String.valueOf(answer.getMessage());
+        if (answer == null || !QUOTED.matcher(message).find()) {
             return error;
         }
-        Throwable copy = new RedisCommandExecutionException(
-                LOCK_ID.matcher(String.valueOf(answer.getMessage())).replaceAll("id:..."));
+        Throwable copy =
+                new RedisCommandExecutionException(QUOTED.matcher(message).replaceAll("$1$2..."));
         copy.setStackTrace(answer.getStackTrace());
         return copy;
     }

@@ -21,6 +21,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
@@ -59,6 +61,15 @@ class LockIdSecrecyTests {
                 RETURN NEW;
             END $$;
             CREATE TRIGGER twice BEFORE INSERT ON syncguard_locks FOR EACH ROW EXECUTE FUNCTION twice()
+            """;
+
+    /** As an audit of the application may do. */
+    private static final String AUDIT = """
+            CREATE FUNCTION audit() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+            BEGIN
+                RAISE EXCEPTION 'no audit of %', NEW USING DETAIL = NEW.lock_id, HINT = 'see "' || NEW.lock_id || '"';
+            END $$;
+            CREATE TRIGGER audit BEFORE INSERT ON syncguard_locks FOR EACH ROW EXECUTE FUNCTION audit()
             """;
 
     private final TestDatabase database = TestDatabase.withSchema();
@@ -207,6 +218,9 @@ class LockIdSecrecyTests {
         database.jdbc().execute(UNIQUE);
         assertThat(addFailure(() -> locks.acquire(ORDER))).hasStackTraceContaining("duplicate key");
         database.jdbc().execute("DROP FUNCTION twice CASCADE");
+        database.jdbc().execute(AUDIT);
+        assertThat(addFailure(() -> locks.acquire(ORDER))).hasStackTraceContaining("no audit of");
+        database.jdbc().execute("DROP FUNCTION audit CASCADE");
         database.jdbc().execute("ALTER TABLE syncguard_locks RENAME TO away");
         addFailure(() -> locks.acquire(ORDER));
         addFailure(() -> locks.lookupById(lock.lockId()));
@@ -260,6 +274,12 @@ class LockIdSecrecyTests {
         Throwable failure = catchThrowable(operation);
         assertThat(failure).isInstanceOf(LockException.class);
         visible.add(failure);
+        // A reporter of errors may read more of an exception than its text.
+        if (failure.getCause() instanceof PSQLException ex && ex.getServerErrorMessage() != null) {
+            ServerErrorMessage message = ex.getServerErrorMessage();
+            visible.add(Arrays.asList(
+                    message.getDetail(), message.getWhere(), message.getHint(), message.getInternalQuery()));
+        }
         return failure;
     }
 

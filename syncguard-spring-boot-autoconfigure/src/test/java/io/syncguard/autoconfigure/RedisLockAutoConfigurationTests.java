@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.entry;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
+import io.syncguard.LockQuery;
 import io.syncguard.LockRequest;
+import io.syncguard.LockStatus;
 import io.syncguard.LockTemplate;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.postgres.PostgresLockBackend;
@@ -15,13 +18,18 @@ import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
 import io.syncguard.testing.RedisServer;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /** An application whose locks are in Redis: when Redis is chosen, which server it is, and the messages at the start. */
@@ -42,6 +50,36 @@ class RedisLockAutoConfigurationTests {
                                 .isEqualTo(String.valueOf(lock.fence().value()));
                     });
                 });
+    }
+
+    /** Also one that would be a pattern. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", ":", "::", "*", "shop*[a-z]?\\\\:", "{}:", "läden", "a b"})
+    void any_prefix_works_on_one_server(String prefix) {
+        try (OwnRedis redis = new OwnRedis()) {
+            redis.commands().set("other", "1");
+            on(redis.url())
+                    .withInitializer(application -> application
+                            .getEnvironment()
+                            .getPropertySources()
+                            .addFirst(new MapPropertySource("prefix", Map.of("syncguard.redis.key-prefix", prefix))))
+                    .run(application -> {
+                        assertThat(application).hasNotFailed();
+                        LockManager locks = application.getBean(LockManager.class);
+                        LockHandle held = locks.acquire(LockRequest.of("order:42"));
+                        assertThat(locks.list(LockQuery.all()).locks())
+                                .extracting(LockStatus::key)
+                                .containsExactly("order:42");
+                        CompletableFuture<LockHandle> waiter = CompletableFuture.supplyAsync(
+                                () -> locks.acquire(LockRequest.of("order:42").waitTime(Duration.ofSeconds(30))));
+                        Awaitility.await()
+                                .until(() ->
+                                        locks.status("order:42").orElseThrow().waiters() == 1);
+                        held.release();
+                        assertThat(waiter.join().release()).isTrue();
+                        assertThat(locks.isLocked("order:42")).isFalse();
+                    });
+        }
     }
 
     @Test

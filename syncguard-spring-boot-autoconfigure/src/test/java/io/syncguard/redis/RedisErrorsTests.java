@@ -114,8 +114,7 @@ class RedisErrorsTests {
     void no_beginning_of_a_lock_id_is_passed_on(String message) {
         String lockId = "Ab3dEf6hIj9lMn2pQr5tUv";
         for (int length = message.contains("near") ? 22 : 4; length <= 22; length++) {
-            Throwable error =
-                    new RedisCommandExecutionException(String.format(message, lockId.substring(0, length)));
+            Throwable error = new RedisCommandExecutionException(String.format(message, lockId.substring(0, length)));
 
             assertThat(RedisErrors.translate("acquiring lock 'order:42'", error).getCause())
                     .asString()
@@ -131,7 +130,7 @@ class RedisErrorsTests {
         String lockId = "Ab3dEf6hIj9lMn2pQr5tUv";
         RedisSettings settings = new RedisSettings(
                 RedisSettings.KEY_PREFIX,
-                Duration.ofSeconds(2),
+                Duration.ofSeconds(10),
                 RedisSettings.WAITER_TTL,
                 1,
                 batching,
@@ -139,8 +138,8 @@ class RedisErrorsTests {
         try (OwnRedis redis = new OwnRedis("rename-command EVALSHA \"\"");
                 RedisLockBackend backend = new RedisLockBackend(RedisServer.connections(redis.url()), settings)) {
             Stream.<ThrowingCallable>of(
-                            () -> backend.acquire(AcquireRequests.exclusive(
-                                    "order:42", lockId, Duration.ofMinutes(1), "test")),
+                            () -> backend.acquire(
+                                    AcquireRequests.exclusive("order:42", lockId, Duration.ofMinutes(1), "test")),
                             () -> backend.release(lockId),
                             () -> backend.extend(List.of(new ExtendRequest(lockId, Duration.ofMinutes(1)))))
                     .forEach(operation -> assertThatExceptionOfType(LockBackendException.class)
