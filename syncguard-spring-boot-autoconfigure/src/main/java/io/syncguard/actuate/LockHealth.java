@@ -16,10 +16,7 @@ public final class LockHealth {
     public static final String DEGRADED = "DEGRADED";
 
     /** The message if a store fails. */
-    public static final String FAILED = "The store of the locks does not answer";
-
-    /** Nobody locks it. */
-    private static final String PROBE = "syncguard:health";
+    public static final String FAILED = "The store of the locks grants none";
 
     private final Map<String, LockEngine> managers;
 
@@ -29,9 +26,9 @@ public final class LockHealth {
     }
 
     /**
-     * Asks each store, with one round trip. Throws what a store throws that does not answer.
+     * Probes each store. Throws what the next lock would fail with.
      *
-     * @param details receives what there is to show, before each store is asked and after it
+     * @param details receives what there is to show, before each store is probed and after it
      * @return whether heartbeats fail or wake-ups do not arrive
      */
     public boolean isDegraded(BiConsumer<String, Object> details) {
@@ -40,7 +37,7 @@ public final class LockHealth {
             LockEngine engine = manager.getValue();
             ProcessStatus process = engine.diagnostics().process();
             details.accept(manager.getKey(), process);
-            engine.isLocked(PROBE);
+            engine.diagnostics().checkStore();
             List<String> problems = problems(process);
             if (!problems.isEmpty()) {
                 degraded = true;

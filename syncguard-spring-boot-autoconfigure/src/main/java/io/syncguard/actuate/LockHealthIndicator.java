@@ -5,8 +5,8 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 
 /**
- * The health of the locks in Spring Boot 4: {@code DOWN} if a store does not answer, {@link #DEGRADED} if it answers
- * and heartbeats fail or wake-ups do not arrive, {@code UP} otherwise.
+ * The health of the locks in Spring Boot 4: {@code DOWN} if a store grants no locks, {@link #DEGRADED} if it grants
+ * them and heartbeats fail or wake-ups do not arrive, {@code UP} otherwise.
  */
 public final class LockHealthIndicator extends AbstractHealthIndicator {
 

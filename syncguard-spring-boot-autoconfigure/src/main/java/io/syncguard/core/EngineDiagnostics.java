@@ -14,6 +14,7 @@ public final class EngineDiagnostics {
     private final LeaseMonitor monitor;
     private final WaiterRegistry waiters;
     private final Heartbeat heartbeat;
+    private final StoreHealth health;
 
     EngineDiagnostics(
             LockEngine engine,
@@ -21,13 +22,24 @@ public final class EngineDiagnostics {
             EngineSettings settings,
             LeaseMonitor monitor,
             WaiterRegistry waiters,
-            Heartbeat heartbeat) {
+            Heartbeat heartbeat,
+            StoreHealth health) {
         this.engine = engine;
         this.backend = backend;
         this.settings = settings;
         this.monitor = monitor;
         this.waiters = waiters;
         this.heartbeat = heartbeat;
+        this.health = health;
+    }
+
+    /**
+     * Acquires and releases a reserved key, at most once a second.
+     *
+     * @throws io.syncguard.LockBackendException while the store grants no locks
+     */
+    public void checkStore() {
+        health.check();
     }
 
     /** What this process holds and waits for. No I/O. */

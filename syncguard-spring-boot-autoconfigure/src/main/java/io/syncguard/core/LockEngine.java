@@ -112,7 +112,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
                 dispatcher,
                 fenceWarning,
                 this::grantsLocks);
-        this.diagnostics = new EngineDiagnostics(this, backend, settings, monitor, waiters, heartbeat);
+        this.diagnostics = new EngineDiagnostics(
+                this, backend, settings, monitor, waiters, heartbeat, new StoreHealth(backend, time));
     }
 
     @Override

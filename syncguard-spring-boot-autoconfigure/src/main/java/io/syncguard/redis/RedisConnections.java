@@ -96,6 +96,11 @@ final class RedisConnections implements AutoCloseable {
         });
     }
 
+    /** The error of a request, or the reason for which it had no connection. */
+    Throwable reasonOf(Throwable error) {
+        return driver.reconnects().reasonOf(error);
+    }
+
     /** A connection for a single question. */
     RedisConnection connection() {
         return driver.factory().getConnection();

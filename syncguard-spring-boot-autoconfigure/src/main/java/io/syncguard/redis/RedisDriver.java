@@ -32,6 +32,7 @@ final class RedisDriver implements AutoCloseable {
     private final RedisEventLoops eventLoops = new RedisEventLoops(THREADS);
     private final ClientResources resources;
     private final LettuceConnectionFactory factory;
+    private final RedisReconnects reconnects = new RedisReconnects();
 
     /**
      * @param application has the connection details
@@ -53,6 +54,7 @@ final class RedisDriver implements AutoCloseable {
                 })
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(1), LONGEST_PAUSE, 10, TimeUnit.MILLISECONDS))
                 .build();
+        resources.eventBus().get().subscribe(reconnects::accept);
         RedisEventLoops.startThreads(resources.eventExecutorGroup());
         // The timer starts its thread with its first task.
         resources.timer().newTimeout(nothing -> {}, 1, TimeUnit.MILLISECONDS);
@@ -64,6 +66,10 @@ final class RedisDriver implements AutoCloseable {
 
     LettuceConnectionFactory factory() {
         return factory;
+    }
+
+    RedisReconnects reconnects() {
+        return reconnects;
     }
 
     @Override
@@ -103,7 +109,7 @@ final class RedisDriver implements AutoCloseable {
             }
         }
         builder.redisCredentialsProviderFactory(
-                application.getRedisCredentialsProviderFactory().orElseGet(RedisStaticCredentials::new));
+                application.getRedisCredentialsProviderFactory().orElseGet(RedisConfiguredCredentials::new));
         return builder.clientName(application.getClientName().orElse("syncguard"))
                 .clientResources(resources)
                 .clientOptions(

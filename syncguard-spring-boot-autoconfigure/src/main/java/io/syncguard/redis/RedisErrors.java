@@ -23,9 +23,9 @@ final class RedisErrors {
      * Finds it also behind other words: before Redis 7, a text about the script precedes the error of a command in it.
      */
     private static final Pattern WORD =
-            Pattern.compile("\\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF"
-                    + "|NOAUTH|WRONGPASS|NOPERM|DENIED|OOM|BUSY|WRONGTYPE|CROSSSLOT)\\b"
-                    + "|ACL failure in script|user executing the script can't|max number of clients");
+            Pattern.compile("\\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF"
+                    + "|NOAUTH|WRONGPASS|NOPERM|DENIED|OOM|BUSY|UNKILLABLE|WRONGTYPE|CROSSSLOT)\\b"
+                    + "|ACL failure in script|user executing the script can't|max number of clients|DB index");
 
     /**
      * What the server quotes of a request, and what may have a lock id or the beginning of one: the arguments of a
@@ -42,7 +42,8 @@ final class RedisErrors {
      */
     static LockBackendException translate(String doing, Throwable error) {
         LockErrorCode code = codeOf(error);
-        return new LockBackendException(code, "Failed while " + doing + ": " + nextStep(code), withoutLockId(error));
+        return new LockBackendException(
+                code, "Failed while " + doing + ": " + nextStep(code, error), withoutLockId(error));
     }
 
     /** A script that was not sent, because there was no connection. */
@@ -88,25 +89,50 @@ final class RedisErrors {
         return !matcher.find()
                 ? LockErrorCode.INTERNAL
                 : switch (matcher.group()) {
-                    case "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MISCONF" ->
-                        LockErrorCode.SERVICE_UNAVAILABLE;
-                    case "OOM", "BUSY", "max number of clients" -> LockErrorCode.RATE_LIMITED;
-                    case "WRONGTYPE", "CROSSSLOT" -> LockErrorCode.INVALID_ARGUMENT;
+                    case "LOADING",
+                            "READONLY",
+                            "MASTERDOWN",
+                            "CLUSTERDOWN",
+                            "TRYAGAIN",
+                            "MOVED",
+                            "ASK",
+                            "NOREPLICAS",
+                            "MISCONF" -> LockErrorCode.SERVICE_UNAVAILABLE;
+                    case "OOM", "BUSY", "UNKILLABLE", "max number of clients" -> LockErrorCode.RATE_LIMITED;
+                    case "WRONGTYPE", "CROSSSLOT", "DB index" -> LockErrorCode.INVALID_ARGUMENT;
                     default -> LockErrorCode.AUTH_FAILED;
                 };
     }
 
-    /** The message of the server, which may be the cause of a failed connection attempt. */
-    private static @Nullable RedisCommandExecutionException answerOf(Throwable error) {
+    /** Whether a person has to change something before a request can succeed. */
+    static boolean isPermanent(LockBackendException failure) {
+        return switch (failure.code()) {
+            case AUTH_FAILED, INVALID_ARGUMENT -> true;
+            case INTERNAL -> answerOf(failure) != null;
+            default -> false;
+        };
+    }
+
+    /**
+     * The message of the server, which may be the cause of a failed connection attempt. Of several sentinels or nodes,
+     * each has its own.
+     */
+    static @Nullable RedisCommandExecutionException answerOf(Throwable error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             if (cause instanceof RedisCommandExecutionException answer) {
                 return answer;
+            }
+            for (Throwable other : cause.getSuppressed()) {
+                RedisCommandExecutionException answer = answerOf(other);
+                if (answer != null) {
+                    return answer;
+                }
             }
         }
         return null;
     }
 
-    private static boolean hasCause(Class<? extends Throwable> type, Throwable error) {
+    static boolean hasCause(Class<? extends Throwable> type, Throwable error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             if (type.isInstance(cause)) {
                 return true;
@@ -127,12 +153,25 @@ final class RedisErrors {
         return copy;
     }
 
+    private static String nextStep(LockErrorCode code, Throwable error) {
+        RedisCommandExecutionException answer = answerOf(error);
+        RedisRefusal refusal =
+                answer == null ? RedisRefusal.OTHER : RedisRefusal.of(String.valueOf(answer.getMessage()));
+        return switch (refusal) {
+            case PASSWORD ->
+                "the server refused the password. Correct spring.data.redis.username and spring.data.redis.password";
+            case RIGHT ->
+                "the server refused the user. Check its access to the commands, and to the keys and channels of"
+                        + " syncguard.redis.key-prefix";
+            case DATABASE -> "the server does not have spring.data.redis.database";
+            case COMMAND -> "the server does not know a command that locks need";
+            default -> nextStep(code);
+        };
+    }
+
     private static String nextStep(LockErrorCode code) {
         return switch (code) {
             case SERVICE_UNAVAILABLE -> "the server cannot be reached or does not serve writes now. Try again later";
-            case AUTH_FAILED ->
-                "the server refused the user. Check its password, and its access to the keys and channels of"
-                        + " syncguard.redis.key-prefix";
             case INVALID_ARGUMENT ->
                 "the server refused a key. Look for other users of the keys of syncguard.redis.key-prefix, and for a"
                         + " cluster in which that prefix has no hash tag";

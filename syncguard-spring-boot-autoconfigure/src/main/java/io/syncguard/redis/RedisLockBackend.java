@@ -2,7 +2,6 @@ package io.syncguard.redis;
 
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
-import io.syncguard.LockErrorCode;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
 import io.syncguard.LockStatus;
@@ -15,6 +14,7 @@ import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.ExtendResult;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
+import io.syncguard.spi.StoreProbe;
 import io.syncguard.spi.WakeUpListener;
 import io.syncguard.spi.WakeUpSubscriber;
 import java.time.Duration;
@@ -91,24 +91,23 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     /**
-     * Checks the number of shards and the version of the server, and warns if it deletes locks or fence counters when
-     * its memory is full. If the server cannot be asked now, the first lock operation checks the number of shards. Two
-     * round trips.
+     * Checks the number of shards, the version of the server and the rights of its user, and warns if it deletes locks
+     * or fence counters when its memory is full. If the server cannot be asked now, the first lock operation checks the
+     * number of shards. A few round trips.
      *
-     * @throws io.syncguard.LockException with {@code INVALID_ARGUMENT} if the keys are spread over another number of
-     *     shards, or the server is too old
+     * @throws io.syncguard.LockException if no retry mends what the server refuses
      */
     public void checkServer() {
         try {
             scripts.connect("checking the number of shards", scripts.limit());
+            RedisServerCheck.check(connections);
+            StoreProbe.run(this);
         } catch (LockBackendException ex) {
-            if (ex.code() == LockErrorCode.INVALID_ARGUMENT) {
-                throw RedisServerCheck.refused(keys.prefix(), ex);
+            if (RedisErrors.isPermanent(ex)) {
+                throw RedisStartFailure.of(keys.prefix(), ex);
             }
             log.debug("Redis cannot be asked now", ex);
-            return;
         }
-        RedisServerCheck.check(connections);
     }
 
     @Override
@@ -133,6 +132,11 @@ public final class RedisLockBackend implements LockBackend {
             fences.granted(request.key(), grant.fence(), lastFence);
         }
         return result;
+    }
+
+    @Override
+    public List<String> probeKeys(String key) {
+        return shards.namesOfAll(key);
     }
 
     @Override

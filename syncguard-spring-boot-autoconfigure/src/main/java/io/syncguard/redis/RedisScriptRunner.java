@@ -141,16 +141,16 @@ final class RedisScriptRunner {
         return () -> new RedisReply(call(step, translator));
     }
 
-    private static <T> T call(Callable<T> step, Function<Throwable, LockBackendException> translator) {
+    private <T> T call(Callable<T> step, Function<Throwable, LockBackendException> translator) {
         try {
             return step.call();
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
             throw translator.apply(ex);
         } catch (ExecutionException ex) {
-            throw translator.apply(ex.getCause() == null ? ex : ex.getCause());
+            throw translator.apply(connections.reasonOf(ex.getCause() == null ? ex : ex.getCause()));
         } catch (Exception ex) {
-            throw translator.apply(ex);
+            throw translator.apply(connections.reasonOf(ex));
         }
     }
 

@@ -1,8 +1,6 @@
 package io.syncguard.redis;
 
-import io.syncguard.LockBackendException;
 import io.syncguard.LockSetupException;
-import java.util.List;
 import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -35,31 +33,6 @@ final class RedisServerCheck {
             valuesOf(info, "redis_version").forEach(RedisServerCheck::requireVersion);
             valuesOf(info, "maxmemory_policy").forEach(RedisServerCheck::warnOf);
         }
-    }
-
-    /** The failure of a start: with the reason if there is one, else with a next step for an error of the server. */
-    static RuntimeException refused(String prefix, LockBackendException failure) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof LockSetupException) {
-                return failure;
-            }
-        }
-        return new LockSetupException(
-                failure.code(),
-                "Redis refuses the keys under '" + prefix + "': "
-                        + String.valueOf(rootOf(failure).getMessage()).replaceFirst("^.*(?=WRONGTYPE|CROSSSLOT)", ""),
-                List.of(
-                        "Look for other users of these keys, and delete those that are not of SyncGuard",
-                        "Set another syncguard.redis.key-prefix"),
-                failure);
-    }
-
-    private static Throwable rootOf(Throwable failure) {
-        Throwable root = failure;
-        while (root.getCause() != null) {
-            root = root.getCause();
-        }
-        return root;
     }
 
     private static @Nullable Properties info(RedisConnections connections) {

@@ -3,7 +3,9 @@ package io.syncguard.redis;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +47,16 @@ final class RedisShards {
         CRC32 hash = new CRC32();
         hash.update(name.getBytes(StandardCharsets.UTF_8));
         return shards.get((int) (hash.getValue() % shards.size()));
+    }
+
+    /** For each shard one of the names that begin with this one. */
+    List<String> namesOfAll(String name) {
+        Map<RedisShard, String> names = new LinkedHashMap<>();
+        names.put(ofName(name), name);
+        for (int i = 1; names.size() < shards.size(); i++) {
+            names.putIfAbsent(ofName(name + ":" + i), name + ":" + i);
+        }
+        return List.copyOf(names.values());
     }
 
     /** The shard of the lease or queue entry with this lock id; {@code null} if there is no such shard. */

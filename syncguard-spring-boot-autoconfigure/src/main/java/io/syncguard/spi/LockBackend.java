@@ -63,6 +63,11 @@ public interface LockBackend extends AutoCloseable {
      */
     AcquireResult acquire(AcquireRequest request);
 
+    /** Keys for {@link StoreProbe}: this one, or others that begin with it, so that each server has one. No I/O. */
+    default List<String> probeKeys(String key) {
+        return List.of(key);
+    }
+
     /** How many keys {@link #acquireTogether} and {@link #releaseTogether} take in one round trip; 1 for one by one. */
     default int keysTogether() {
         return 1;

@@ -8,6 +8,8 @@ import io.syncguard.LockRequest;
 import io.syncguard.core.EngineFixture;
 import io.syncguard.core.InterceptedBackend;
 import io.syncguard.core.LockEngine;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.StoreProbe;
 import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
@@ -37,10 +39,51 @@ class LockHealthIndicatorTests {
     }
 
     @Test
-    void it_is_down_while_the_store_does_not_answer() {
-        fixture.backend.beforeLookup = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+    void it_is_down_while_the_store_grants_no_locks() {
+        fixture.backend.beforeAcquire = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
         assertThat(health().getStatus()).isEqualTo(Status.DOWN);
         assertThat(health().getDetails()).containsKeys("lockManager", "error");
+
+        fixture.backend.beforeAcquire = () -> {};
+        fixture.time.advance(Duration.ofSeconds(1));
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+    }
+
+    @Test
+    void it_is_down_while_the_store_releases_none() {
+        fixture.backend.beforeRelease = InterceptedBackend.failing(LockErrorCode.AUTH_FAILED);
+        assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+    }
+
+    /** Another process probes at the same moment, or the release of an earlier probe failed. */
+    @Test
+    void a_probe_finds_another_key_if_one_is_taken() {
+        fixture.holdElsewhere(StoreProbe.KEY, EngineFixture.TTL);
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+
+        fixture.backend.beforeRelease = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        fixture.time.advance(Duration.ofSeconds(1));
+        assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+    }
+
+    @Test
+    void many_questions_of_a_second_are_one_probe_which_no_listener_and_no_waiter_sees() throws Exception {
+        AcquireRequest holder = fixture.holdElsewhere("order:42", EngineFixture.TTL);
+        FutureTask<LockHandle> waiter = fixture.startWaiting(LockRequest.of("order:42"));
+        int before = fixture.backend.acquires.get();
+
+        for (int i = 0; i < 100; i++) {
+            assertThat(health().getStatus()).isEqualTo(Status.UP);
+        }
+        assertThat(fixture.backend.acquires).hasValue(before + 1);
+        fixture.time.advance(Duration.ofSeconds(1));
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+
+        assertThat(fixture.backend.acquires).hasValue(before + 2);
+        assertThat(fixture.engine.isLocked(StoreProbe.KEY)).isFalse();
+        assertThat(fixture.events).containsExactly("waitStarted");
+        fixture.releaseElsewhere(holder);
+        assertThat(EngineFixture.got(waiter).fence().value()).isEqualTo(2);
     }
 
     @Test

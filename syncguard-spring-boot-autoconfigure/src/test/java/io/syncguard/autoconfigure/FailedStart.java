@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -37,9 +39,9 @@ final class FailedStart {
 
     private final CapturedOutput output;
     private final List<Class<?>> sources = new ArrayList<>(List.of(Application.class));
-    private final Map<String, String> placeholders = new LinkedHashMap<>();
+    private final Map<Pattern, String> placeholders = new LinkedHashMap<>();
     private final Map<String, String> properties = new LinkedHashMap<>();
-    private boolean poolWarns;
+    private boolean warns;
     private ClassLoader classLoader = getClass().getClassLoader();
 
     FailedStart(CapturedOutput output) {
@@ -69,15 +71,20 @@ final class FailedStart {
         return this;
     }
 
-    /** HikariCP logs a warning with a stack trace before. */
-    FailedStart afterAWarningOfThePool() {
-        poolWarns = true;
+    /** The pool or the driver logs a warning with a stack trace before. */
+    FailedStart afterAWarning() {
+        warns = true;
         return this;
     }
 
     /** Stands in the file for a value that differs from run to run. */
     FailedStart whereas(String value, String placeholder) {
-        placeholders.put(value, placeholder);
+        return whereasMatches(Pattern.quote(value), placeholder);
+    }
+
+    /** The same for what matches, such as the words of several versions of a server. */
+    FailedStart whereasMatches(String pattern, String placeholder) {
+        placeholders.put(Pattern.compile(pattern), placeholder);
         return this;
     }
 
@@ -90,9 +97,9 @@ final class FailedStart {
         assertThat(failure).isNotNull();
         assertThat(said).contains(TITLE);
         String report = said.substring(said.indexOf(TITLE)).strip();
-        assertThat(poolWarns ? report : said).doesNotContain("\tat ");
-        for (Map.Entry<String, String> each : placeholders.entrySet()) {
-            report = report.replace(each.getKey(), each.getValue());
+        assertThat(warns ? report : said).doesNotContain("\tat ");
+        for (Map.Entry<Pattern, String> each : placeholders.entrySet()) {
+            report = each.getKey().matcher(report).replaceAll(Matcher.quoteReplacement(each.getValue()));
         }
         String actual = report.substring(report.indexOf("Description:"));
         write(file, actual);

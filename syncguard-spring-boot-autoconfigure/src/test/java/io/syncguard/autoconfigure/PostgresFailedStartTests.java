@@ -150,7 +150,7 @@ class PostgresFailedStartTests {
         String url = PostgresServer.newDatabaseUrl();
         try (PgBouncer pooler = PgBouncer.poolingStatements(url)) {
             start.with("spring.datasource.url=" + pooler.url(url))
-                    .afterAWarningOfThePool()
+                    .afterAWarning()
                     .reads("statement-pooling");
         }
     }

@@ -1,15 +1,23 @@
 package io.syncguard.autoconfigure;
 
+import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.protocol.CommandType;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.testing.PostgresServer;
 import io.syncguard.testing.RedisProxy;
 import io.syncguard.testing.RedisServer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.Mockito;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -28,12 +36,18 @@ class RedisFailedStartTests {
 
     private final String prefix = RedisServer.newPrefix();
     private final FailedStart start;
+    private final List<OwnRedis> opened = new ArrayList<>();
 
     RedisFailedStartTests(CapturedOutput output) {
         this.start = new FailedStart(output)
                 .with(FailedStart.NO_DATA_SOURCE)
                 .with("syncguard.redis.key-prefix=" + prefix + ":")
                 .whereas(prefix, "{shop}");
+    }
+
+    @AfterEach
+    void stop() {
+        opened.forEach(OwnRedis::close);
     }
 
     @Test
@@ -119,6 +133,84 @@ class RedisFailedStartTests {
             redis.stringCommands().set(bytes(prefix + ":layout"), bytes("other"));
         }
         start.with("spring.data.redis.url=" + RedisServer.url()).reads("keys-in-use");
+    }
+
+    @Test
+    void with_a_wrong_password() {
+        on(redis -> redis.url("shop", "wrong"), AclSetuserArgs.Builder.on().addPassword("right"))
+                .reads("redis-wrong-password");
+    }
+
+    @Test
+    void without_the_password() {
+        try (OwnRedis redis = new OwnRedis("requirepass secret")) {
+            start.with("spring.data.redis.url=" + redis.url())
+                    .whereasMatches("NOAUTH .*", "NOAUTH <words>")
+                    .reads("redis-no-password");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"EVAL", "EVALSHA", "ZADD"})
+    void without_the_right_to_a_command(String command) {
+        AclSetuserArgs rights = AclSetuserArgs.Builder.on()
+                .addPassword("right")
+                .allKeys()
+                .allChannels()
+                .allCommands()
+                .removeCommand(CommandType.valueOf(command));
+        on(redis -> redis.url("shop", "right"), rights)
+                .whereasMatches("Redis may not do what locks need: .*", "Redis may not do what locks need: <words>")
+                .reads("redis-no-right");
+    }
+
+    @Test
+    void without_the_right_to_the_keys() {
+        AclSetuserArgs rights = AclSetuserArgs.Builder.on()
+                .addPassword("right")
+                .keyPattern("other:*")
+                .allChannels()
+                .allCommands();
+        on(redis -> redis.url("shop", "right"), rights)
+                .whereasMatches("Redis may not do what locks need: .*", "Redis may not do what locks need: <words>")
+                .reads("redis-no-right");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"EVAL", "EVALSHA"})
+    void on_a_server_without_a_command(String command) {
+        try (OwnRedis redis = new OwnRedis("rename-command " + command + " \"\"")) {
+            start.with("spring.data.redis.url=" + redis.url())
+                    .whereasMatches("[`'](eval|evalsha|EVAL|EVALSHA)[`']", "'EVAL'")
+                    .reads("redis-no-command");
+        }
+    }
+
+    @Test
+    void with_a_database_that_does_not_exist() {
+        try (OwnRedis redis = new OwnRedis()) {
+            start.with("spring.data.redis.url=" + redis.url() + "/99").reads("redis-no-database");
+        }
+    }
+
+    @Test
+    void with_a_wrong_password_for_a_cluster() {
+        try (OwnRedis redis = new OwnRedis("cluster-enabled yes")) {
+            redis.commands().aclSetuser("shop", AclSetuserArgs.Builder.on().addPassword("right"));
+            start.with(
+                            "spring.data.redis.cluster.nodes=127.0.0.1:" + redis.port(),
+                            "spring.data.redis.username=shop",
+                            "spring.data.redis.password=wrong")
+                    .afterAWarning()
+                    .reads("redis-wrong-password");
+        }
+    }
+
+    private FailedStart on(Function<OwnRedis, String> url, AclSetuserArgs rights) {
+        OwnRedis redis = new OwnRedis();
+        opened.add(redis);
+        redis.commands().aclSetuser("shop", rights);
+        return start.with("spring.data.redis.url=" + url.apply(redis));
     }
 
     @Test

@@ -1,0 +1,60 @@
+package io.syncguard.redis;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockSetupException;
+import java.util.List;
+
+/** Explains why a server refuses locks for good, to a person who starts an application. */
+final class RedisStartFailure {
+
+    private RedisStartFailure() {}
+
+    /** With the reason if there is one, else with a next step for an error of the server. */
+    static RuntimeException of(String prefix, LockBackendException failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof LockSetupException) {
+                return failure;
+            }
+        }
+        RedisCommandExecutionException answer = RedisErrors.answerOf(failure);
+        String words = answer == null ? String.valueOf(failure.getMessage()) : words(answer);
+        RedisRefusal refusal = RedisRefusal.of(words);
+        return new LockSetupException(
+                failure.code(),
+                switch (refusal) {
+                            case PASSWORD -> "Redis refuses the user or its password: ";
+                            case RIGHT -> "The user of Redis may not do what locks need: ";
+                            case DATABASE -> "Redis does not have the database: ";
+                            case COMMAND -> "Redis lacks a command that locks need: ";
+                            case KEY -> "Redis refuses the keys under '" + prefix + "': ";
+                            case OTHER -> "Redis refuses a lock: ";
+                        }
+                        + words,
+                switch (refusal) {
+                    case PASSWORD -> List.of("Correct spring.data.redis.username and spring.data.redis.password");
+                    case RIGHT ->
+                        List.of("Have an administrator give the user the rights under \"Rights\" in docs/redis.md");
+                    case DATABASE -> List.of("Correct spring.data.redis.database", "Raise databases of the server");
+                    case COMMAND ->
+                        List.of(
+                                "Have an administrator allow the command: look for rename-command and for a proxy",
+                                "Set spring.data.redis.url to a Redis or Valkey that runs scripts");
+                    case KEY ->
+                        List.of(
+                                "Look for other users of these keys, and delete those that are not of SyncGuard",
+                                "Set another syncguard.redis.key-prefix");
+                    case OTHER -> List.of("Correct what Redis names");
+                },
+                failure);
+    }
+
+    /** Without what older servers put before an error in a script, and without the arguments of a command. */
+    private static String words(RedisCommandExecutionException answer) {
+        return String.valueOf(answer.getMessage())
+                .replaceFirst("^.*(?=WRONGTYPE|CROSSSLOT)", "")
+                .replaceFirst(",? with args beginning with.*$", "")
+                .replaceFirst(" script: \\w+, on @.*$", "")
+                .replaceFirst("[ .]+$", "");
+    }
+}

@@ -1,0 +1,104 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.lettuce.core.AclSetuserArgs;
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.embedded.OwnRedis;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.ReleaseResult;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+import reactor.core.publisher.Mono;
+
+/** A password that changes while the application runs. */
+class RedisPasswordTests {
+
+    private final AcquireRequest request =
+            AcquireRequests.exclusive("order:42", "A".repeat(22), Duration.ofMinutes(1), "test");
+
+    @ParameterizedTest
+    @ValueSource(strings = {"configuration", "factory", "provider"})
+    void the_new_one_is_read_for_the_next_connection_and_until_then_the_old_one_is_named(String from) {
+        try (OwnRedis redis = new OwnRedis()) {
+            allow("old", redis);
+            RedisStandaloneConfiguration details = new RedisStandaloneConfiguration("127.0.0.1", redis.port());
+            details.setUsername("locker");
+            details.setPassword("old");
+            AtomicReference<String> provided = new AtomicReference<>("old");
+            LettuceConnectionFactory application = from.equals("provider")
+                    ? new LettuceConnectionFactory(details, providing(provided))
+                    : new LettuceConnectionFactory(details);
+            Consumer<String> change = switch (from) {
+                case "provider" -> provided::set;
+                case "factory" -> application.getStandaloneConfiguration()::setPassword;
+                default -> details::setPassword;
+            };
+            try (LockBackend backend = new RedisLockBackend(
+                    application,
+                    new RedisSettings(RedisSettings.KEY_PREFIX, Duration.ofSeconds(2), RedisSettings.WAITER_TTL))) {
+                backend.acquire(request);
+                backend.release(request.lockId());
+
+                allow("new", redis);
+                redis.commands().clientKill(KillArgs.Builder.typeNormal().skipme());
+                eventually()
+                        .untilAsserted(() -> assertThatExceptionOfType(LockBackendException.class)
+                                .isThrownBy(() -> backend.acquire(request))
+                                .withMessageContaining("the server refused the password")
+                                .withStackTraceContaining("WRONGPASS")
+                                .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED)));
+
+                change.accept("new");
+                eventually().ignoreExceptions().until(() -> {
+                    backend.acquire(request);
+                    return backend.release(request.lockId()) == ReleaseResult.RELEASED;
+                });
+            }
+        }
+    }
+
+    private static void allow(String password, OwnRedis redis) {
+        redis.commands()
+                .aclSetuser(
+                        "locker",
+                        AclSetuserArgs.Builder.on()
+                                .resetpass()
+                                .addPassword(password)
+                                .allKeys()
+                                .allChannels()
+                                .allCommands());
+    }
+
+    private static LettuceClientConfiguration providing(AtomicReference<String> password) {
+        return LettuceClientConfiguration.builder()
+                .redisCredentialsProviderFactory(new RedisCredentialsProviderFactory() {
+                    @Override
+                    public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration details) {
+                        return () -> Mono.fromSupplier(() -> RedisCredentials.just("locker", password.get()));
+                    }
+                })
+                .build();
+    }
+
+    private static ConditionFactory eventually() {
+        return Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(20));
+    }
+}
