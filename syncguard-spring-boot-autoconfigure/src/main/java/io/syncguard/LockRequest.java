@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * LockRequest.of("order", "42").ttl(Duration.ofSeconds(10)).waitTime(Duration.ZERO)
  * }</pre>
  *
- * @param name the bounded name under which meters count it, {@value #UNNAMED} unless given; never a key
+ * @param name the bounded name under which meters count it, {@value #UNNAMED} unless given; the key only
+ *     if there are few keys
  * @param key what is protected: see {@link LockLimits#key}; without the text of an object that has no
  *     {@code toString()}, such as {@code shop.Order@49cb5030}
  * @param mode whether the lock excludes all others of the key

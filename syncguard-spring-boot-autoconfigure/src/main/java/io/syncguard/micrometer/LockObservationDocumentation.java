@@ -60,7 +60,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
     /** Keys with few values. Every observation has all of them. */
     public enum LowCardinalityKeys implements KeyName {
 
-        /** The name of the annotation or the request; never a key. */
+        /** The name of the annotation or the request. */
         NAME("name"),
 
         /** The mode: {@code exclusive} or {@code shared}. */

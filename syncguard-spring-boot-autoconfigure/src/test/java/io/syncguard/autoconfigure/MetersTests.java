@@ -71,6 +71,7 @@ class MetersTests {
                             "syncguard.lock.held timer backend=postgres mode=exclusive name=orders",
                             "syncguard.lock.holding long_task_timer backend=postgres mode=exclusive name=orders",
                             "syncguard.lock.active gauge backend=postgres mode=exclusive name=orders",
+                            "syncguard.lock.leaked gauge backend=postgres mode=exclusive name=orders",
                             "syncguard.lock.waiting gauge backend=postgres mode=exclusive name=orders",
                             "syncguard.lock.fence gauge backend=postgres mode=exclusive name=orders",
                             "syncguard.lock.lost counter backend=postgres mode=exclusive name=orders",
@@ -93,6 +94,17 @@ class MetersTests {
 
             Set<String> names = names(application);
             assertThat(names).allSatisfy(name -> assertThat(names).noneMatch(other -> other.startsWith(name + ".")));
+        });
+    }
+
+    @Test
+    void a_lock_is_reported_as_forgotten_after_the_threshold_and_until_its_release() {
+        runner().withPropertyValues("syncguard.leak-detection-threshold=10ms").run(application -> {
+            LockHandle forgotten = application.getBean(LockManager.class).acquire(ORDER);
+            await().atMost(Duration.ofSeconds(10)).until(() -> value(application, "leaked") == 1);
+
+            forgotten.release();
+            assertThat(value(application, "leaked")).isZero();
         });
     }
 

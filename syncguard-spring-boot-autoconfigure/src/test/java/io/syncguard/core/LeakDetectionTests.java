@@ -12,6 +12,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnLost;
 import io.syncguard.integration.SyncGuardLockRegistry;
+import io.syncguard.interception.BodyRunner;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderSettings;
 import io.syncguard.reactive.ReactiveLockTemplate;
@@ -21,6 +22,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -66,6 +69,11 @@ class LeakDetectionTests {
         JOINED_HANDLE_RELEASED(locks ->
                 locks.acquire(ORDER).bind(() -> locks.acquire(ORDER).release()).call()),
         AFTER_ITS_BODY(locks -> locks.acquire(ORDER).bind(() -> "body").call()),
+        FUTURE(locks -> {
+            LockHandle lock = locks.acquire(ORDER);
+            Callable<Object> neverDone = CompletableFuture::new;
+            new BodyRunner("futures").run(lock.bind(neverDone), end -> lock.close(), lock::onLost);
+        }),
         SHEDLOCK(locks -> new SyncGuardLockProvider(locks)
                 .lock(new LockConfiguration(Instant.now(), "order:42", TTL, Duration.ZERO))),
         REGISTRY(locks ->
