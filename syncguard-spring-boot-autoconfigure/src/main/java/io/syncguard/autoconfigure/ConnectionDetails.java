@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
 import io.syncguard.LockSetupException;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
@@ -41,22 +42,30 @@ final class ConnectionDetails {
      *
      * @param dedicated whether the application has this DataSource for locks alone
      * @param connections how many there will be at most
+     * @param timeout how long the server may be silent, at most
      */
-    static HikariConfig of(DataSource application, boolean dedicated, int connections) {
+    static HikariConfig of(DataSource application, boolean dedicated, int connections, Duration timeout) {
         Object inner = withoutSpring(application);
         if (inner instanceof AbstractRoutingDataSource routing) {
-            return of(onlyTarget(routing), dedicated, connections);
+            return of(onlyTarget(routing), dedicated, connections, timeout);
         }
         requireOneTarget(inner);
         HikariDataSource pool =
                 DataSourceUnwrapper.unwrap(application, HikariConfigMXBean.class, HikariDataSource.class);
         if (pool == null) {
-            return withoutPool(application, inner, connections);
+            return withoutPool(application, inner, connections, timeout);
         }
         if (inner == pool && !changesConnections(pool)) {
             return copyOf(pool);
         }
-        return dedicated ? through(application, pool, connections) : past(inner.getClass(), pool);
+        if (dedicated) {
+            return through(application, pool, connections);
+        }
+        HikariConfig details = copyOf(pool);
+        String failure = isByUrl(details) ? TrialConnection.failure(details, application, timeout) : null;
+        return failure == null
+                ? past(inner.getClass(), details)
+                : lent(application, connections, " cannot be used, because " + failure);
     }
 
     /** Wrappers and pools of any class may hide a routing {@code DataSource}. */
@@ -116,11 +125,11 @@ final class ConnectionDetails {
         return ClassUtils.getMethod(pool.getClass(), "getConnection").getDeclaringClass() != HikariDataSource.class;
     }
 
-    private static HikariConfig past(Class<?> wrapper, HikariDataSource pool) {
+    private static HikariConfig past(Class<?> wrapper, HikariConfig details) {
         log.warn("Connections for locks bypass " + wrapper.getName() + ", because they do not come from the pool of the"
                 + " application: what it adds to a connection, such as traces or tokens, is missing for them. To keep"
                 + " it, wrap a second DataSource, and mark that with @SyncGuardDataSource");
-        return copyOf(pool);
+        return details;
     }
 
     private static HikariConfig through(DataSource application, HikariDataSource pool, int connections) {
@@ -136,32 +145,48 @@ final class ConnectionDetails {
         return details;
     }
 
-    private static HikariConfig withoutPool(DataSource application, Object inner, int connections) {
-        boolean hasUser = inner instanceof UserCredentialsDataSourceAdapter;
-        HikariConfig details = hasUser ? new HikariConfig() : copyOf(derivedFrom(application));
+    private static HikariConfig withoutPool(DataSource application, Object inner, int connections, Duration timeout) {
+        HikariConfig details = inner instanceof UserCredentialsDataSourceAdapter
+                ? new HikariConfig()
+                : copyOf(derivedFrom(application, inner));
         if (details.getJdbcUrl() == null) {
-            log.warn(
-                    "The connection details of " + application.getClass().getName() + " cannot be read: SyncGuard takes"
-                            + " its connections, up to " + connections
-                            + ", out of that DataSource for good. If that is a pool, give SyncGuard a DataSource of"
-                            + " its own with @SyncGuardDataSource");
-            details.setDataSource(application);
+            return lent(application, connections, " cannot be read");
         }
+        String problem = TrialConnection.problem(details, application, timeout);
+        return problem == null ? details : lent(application, connections, " cannot be used, because " + problem);
+    }
+
+    private static HikariConfig lent(DataSource application, int connections, String reason) {
+        log.warn("The connection details of " + application.getClass().getName() + reason + ": SyncGuard takes its"
+                + " connections, up to " + connections
+                + ", out of that DataSource for good. If that is a pool, give SyncGuard a DataSource of its own with"
+                + " @SyncGuardDataSource");
+        HikariConfig details = new HikariConfig();
+        details.setDataSource(application);
         return details;
     }
 
-    private static HikariConfig derivedFrom(DataSource application) {
+    private static boolean isByUrl(HikariConfig details) {
+        return details.getJdbcUrl() != null
+                && details.getDataSource() == null
+                && (!HAS_CREDENTIALS_PROVIDERS || details.getCredentialsProvider() == null);
+    }
+
+    private static HikariConfig derivedFrom(DataSource application, Object inner) {
         if (xaDataSourceOf(application) instanceof BaseDataSource driver) {
             return detailsOf(driver);
         }
+        HikariConfig details;
         try {
-            return DataSourceBuilder.derivedFrom(application)
+            details = DataSourceBuilder.derivedFrom(application)
                     .type(HikariDataSource.class)
                     .build();
         } catch (RuntimeException ex) {
-            // It has no URL, or does not reveal it, or not to this thread.
-            return new HikariConfig();
+            // Boot reads no password of DBCP2, and nothing of pools that it does not know.
+            details = PoolProperties.login(inner);
         }
+        PoolProperties.complete(details, inner);
+        return details;
     }
 
     /** A pool for JTA makes the connections that it gives part of the caller's transaction. */

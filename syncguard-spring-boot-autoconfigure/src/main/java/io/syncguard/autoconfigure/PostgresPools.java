@@ -58,7 +58,7 @@ final class PostgresPools implements AutoCloseable {
         }
         this.timeout = networkTimeout.dividedBy(2);
         this.maximumConnections = size + ENGINE_THREADS + (wakeUps ? 1 : 0);
-        HikariConfig details = ConnectionDetails.of(application, dedicated, maximumConnections);
+        HikariConfig details = ConnectionDetails.of(application, dedicated, maximumConnections, timeout);
         if (details.getDataSource() != null) {
             details.setDataSource(new OneStoreDataSource(details.getDataSource(), timeout));
         }

@@ -1,6 +1,7 @@
 package io.syncguard.postgres;
 
 import io.syncguard.LockBackendException;
+import io.syncguard.concurrent.Time;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -30,18 +31,24 @@ final class PostgresConnections {
     private final PostgresSessions sessions;
     private final JdbcTemplate jdbc;
     private final Duration timeout;
+    private final Time time;
+
+    PostgresConnections(DataSource dataSource, Duration timeout, PostgresSearchPath searchPath) {
+        this(dataSource, timeout, searchPath, Time.SYSTEM);
+    }
 
     /**
      * @param dataSource gives connections in autocommit
      * @param timeout how long the server may be silent, at most
      * @param searchPath where the sessions look for names
      */
-    PostgresConnections(DataSource dataSource, Duration timeout, PostgresSearchPath searchPath) {
+    PostgresConnections(DataSource dataSource, Duration timeout, PostgresSearchPath searchPath, Time time) {
         this.sessions = new PostgresSessions(dataSource, timeout, searchPath);
         this.jdbc = new JdbcTemplate(sessions);
         // JdbcTemplate's own translation knows fewer errors.
         jdbc.setExceptionTranslator((task, sql, error) -> new UncategorizedSQLException(task, sql, error));
         this.timeout = timeout;
+        this.time = time;
     }
 
     /** Sets the parameters of a statement. */
@@ -85,7 +92,27 @@ final class PostgresConnections {
 
     private record Forms(String alone, String inTransaction) {}
 
+    /** A statement that conflicted with others, and that the server rolled back for that, is sent once more. */
     private <T> T query(String doing, Forms sql, long timeoutMillis, Binder binder, Reader<T> reader) {
+        long start = time.nanoTime();
+        try {
+            return send(doing, sql, timeoutMillis, binder, reader);
+        } catch (LockBackendException first) {
+            long left =
+                    timeoutMillis - Duration.ofNanos(time.nanoTime() - start).toMillis();
+            if (!PostgresErrors.isConflict(first) || left < timeoutMillis / 2) {
+                throw first;
+            }
+            try {
+                return send(doing, sql, left, binder, reader);
+            } catch (LockBackendException second) {
+                second.addSuppressed(first);
+                throw second;
+            }
+        }
+    }
+
+    private <T> T send(String doing, Forms sql, long timeoutMillis, Binder binder, Reader<T> reader) {
         Duration limit = Duration.ofMillis(timeoutMillis);
         PreparedStatementCreator creator = connection -> prepare(connection, sql, limit);
         PreparedStatementCallback<T> callback = statement -> run(statement, doing, binder, reader);

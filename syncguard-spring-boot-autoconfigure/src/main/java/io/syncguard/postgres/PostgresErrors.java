@@ -7,6 +7,7 @@ import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
 import org.springframework.util.StringUtils;
@@ -17,6 +18,9 @@ import org.springframework.util.StringUtils;
  * <p>Spring's translation does not know some SQLSTATEs, such as 55P03.
  */
 final class PostgresErrors {
+
+    /** The SQLSTATEs {@code serialization_failure} and {@code deadlock_detected}. */
+    private static final Set<String> CONFLICTS = Set.of("40001", "40P01");
 
     private PostgresErrors() {}
 
@@ -54,6 +58,13 @@ final class PostgresErrors {
                 && state != null
                 && !state.startsWith("08")
                 && !state.startsWith("57P");
+    }
+
+    /** Whether the server rolled the statement back because it conflicted with others, so that it may succeed now. */
+    static boolean isConflict(LockBackendException failure) {
+        return failure.getCause() instanceof SQLException error
+                && isRolledBack(error)
+                && CONFLICTS.contains(String.valueOf(stateOf(error)));
     }
 
     static LockErrorCode codeOf(SQLException error) {

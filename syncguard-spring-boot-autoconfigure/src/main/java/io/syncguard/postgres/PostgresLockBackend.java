@@ -84,8 +84,8 @@ public final class PostgresLockBackend implements LockBackend {
         this.time = time;
         this.dataSource = dataSource;
         this.searchPath = new PostgresSearchPath(settings.tables());
-        this.connections = new PostgresConnections(dataSource, settings.timeout(), searchPath);
-        this.engineConnections = new PostgresConnections(engineDataSource, settings.timeout(), searchPath);
+        this.connections = new PostgresConnections(dataSource, settings.timeout(), searchPath, time);
+        this.engineConnections = new PostgresConnections(engineDataSource, settings.timeout(), searchPath, time);
         this.wakeUpDataSource = wakeUpDataSource;
         this.sweeper = new PostgresSweeper(connections, settings, time);
         this.onClose = onClose;
