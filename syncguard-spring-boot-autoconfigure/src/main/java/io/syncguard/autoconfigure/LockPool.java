@@ -3,11 +3,15 @@ package io.syncguard.autoconfigure;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.pool.HikariPool;
 import io.syncguard.concurrent.Shielded;
+import io.syncguard.concurrent.Time;
 import io.syncguard.postgres.PooledDataSource;
 import io.syncguard.spi.PoolStatus;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
+import java.sql.SQLTransientConnectionException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
@@ -54,27 +58,56 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
 
     @Override
     public Connection getConnection() throws SQLException {
+        return getConnection(Duration.ofMillis(config.getConnectionTimeout()));
+    }
+
+    @Override
+    public Connection getConnection(Duration limit) throws SQLException {
         if (closed) {
             throw new SQLException(pool + " has been closed");
         }
-        return works ? pool.getConnection() : firstConnection();
+        long deadline = Time.SYSTEM.nanoTime() + limit.toNanos();
+        return works ? lend(deadline) : firstConnection(deadline, limit.dividedBy(2));
     }
 
     /** Waits in two halves. A pool that is spoiled then is replaced between them. */
-    private Connection firstConnection() throws SQLException {
-        long half = config.getConnectionTimeout() / 2;
+    private Connection firstConnection(long deadline, Duration half) throws SQLException {
         HikariPool current = pool;
         Connection connection;
         try {
-            connection = current.getConnection(half);
+            connection = lend(deadline - half.toNanos());
         } catch (SQLException ex) {
             if (isSpoiled(ex)) {
                 replace(current);
             }
-            connection = pool.getConnection(half);
+            connection = lend(deadline);
         }
         works = true;
         return connection;
+    }
+
+    /**
+     * Lends a connection until then. HikariCP tests an idle one, one after the other while they are dead, and sees
+     * neither an interrupt nor the end of the time meanwhile. So it is asked for one idle connection at a time.
+     */
+    private Connection lend(long deadline) throws SQLException {
+        SQLException reason = null;
+        while (true) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw new SQLException("Interrupted while waiting for a connection", new InterruptedException());
+            }
+            HikariPool current = pool;
+            long left = Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - Time.SYSTEM.nanoTime()));
+            try {
+                return current.getConnection(current.getIdleConnections() > 0 ? 1 : left);
+            } catch (SQLTransientConnectionException ex) {
+                // HikariCP tells only once why it could not connect.
+                reason = reason == null || ex.getCause() != null ? ex : reason;
+                if (left <= 1) {
+                    throw reason;
+                }
+            }
+        }
     }
 
     private static boolean isSpoiled(SQLException error) {

@@ -22,6 +22,9 @@ final class PostgresPools implements AutoCloseable {
     /** The pool accepts no shorter time to wait for a connection, in milliseconds. */
     private static final long SHORTEST_WAIT_MILLIS = 250;
 
+    /** Below half a second, within which an interrupted caller is back. */
+    private static final long LONGEST_TEST_MILLIS = 400;
+
     /**
      * The threads of the engine that send requests: for heartbeats, safety polls and background releases; and the
      * thread that stops the engine.
@@ -128,8 +131,10 @@ final class PostgresPools implements AutoCloseable {
         config.setMaximumPoolSize(size);
         config.setMinimumIdle(1);
         config.setConnectionTimeout(timeout.toMillis());
-        // For the answer of a new or an idle connection. A caller may find a dead one for each thread of the engine.
-        config.setValidationTimeout(Math.max(SHORTEST_WAIT_MILLIS, timeout.toMillis() / (ENGINE_THREADS + 1)));
+        // For the answer of a new or an idle connection. A caller may find a dead one for each thread of the engine,
+        // and an interrupt waits for the answer.
+        config.setValidationTimeout(Math.min(
+                LONGEST_TEST_MILLIS, Math.max(SHORTEST_WAIT_MILLIS, timeout.toMillis() / (ENGINE_THREADS + 1))));
         // The first statement, which sets up the schema, reports an error more clearly than the pool's own start does.
         config.setInitializationFailTimeout(-1);
         if (config.getDataSource() == null) {

@@ -24,8 +24,12 @@ public interface BatchSender<Q, A> {
     @Nullable
     Object groupOf(Q request);
 
-    /** Sends one request. May wait for a lock of the store. */
-    A sendAlone(Q request);
+    /**
+     * Sends one request. May wait for a lock of the store.
+     *
+     * @param deadline when the time of the request is over
+     */
+    A sendAlone(Q request, long deadline);
 
     /**
      * Sends requests in one statement, which never waits for a lock of the store. Two of them have the same key only
@@ -46,6 +50,6 @@ public interface BatchSender<Q, A> {
     /** For a caller that was interrupted. */
     RuntimeException interrupted(Q request, boolean sent);
 
-    /** For a request that was not sent within the wait limit. */
-    RuntimeException timedOut(Q request);
+    /** For a request that was not sent within the wait limit, or not answered within two. */
+    RuntimeException timedOut(Q request, boolean sent);
 }

@@ -81,17 +81,16 @@ final class BatchedCall<Q, A> {
 
     /**
      * Waits until it ends or has to be sent alone. Its caller leaves when it is interrupted, which leaves the flag set,
-     * or when it was not sent in time.
+     * or when it was not sent or not answered in time.
      *
      * @return the last state before the caller left, otherwise {@code ALONE} or {@code ENDED}
      */
-    State await(Time time, long limitNanos) {
-        long sendBy = time.nanoTime() + limitNanos;
+    State await(Time time, long sendBy, long answerBy) {
         lock.lock();
         try {
             while (isPending()) {
-                // The statement of a batch has a limit of its own.
-                long left = state == State.SENT ? Time.NEVER : sendBy - time.nanoTime();
+                // The statement of the batch may have begun late, and has a limit of its own.
+                long left = (state == State.SENT ? answerBy : sendBy) - time.nanoTime();
                 if (left <= 0) {
                     break;
                 }

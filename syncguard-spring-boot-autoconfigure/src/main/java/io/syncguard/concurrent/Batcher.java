@@ -33,7 +33,7 @@ public final class Batcher<Q, A> implements AutoCloseable {
      *
      * @param statements how many statements are under way before requests wait for each other; 1 or more
      * @param batchSize how many requests one statement has at most
-     * @param waitLimit how long a request waits at most until it is sent
+     * @param waitLimit how long a request waits at most until it is sent; twice as long until it is answered
      * @param batchesOnly whether no request is sent alone before a batch has skipped it; for tests
      */
     public record Limits(int statements, int batchSize, Duration waitLimit, boolean batchesOnly) {}
@@ -84,18 +84,24 @@ public final class Batcher<Q, A> implements AutoCloseable {
     /** Sends a request, and returns its answer. */
     public A send(Q request) {
         BatchedCall<Q, A> call = new BatchedCall<>(request, sender);
+        long sendBy = time.nanoTime() + limits.waitLimit().toNanos();
+        long deadline = sendBy + limits.waitLimit().toNanos();
         arrive(call);
-        return switch (call.await(time, limits.waitLimit().toNanos())) {
-            case ALONE -> sendAlone(call);
+        return switch (call.await(time, sendBy, deadline)) {
+            case ALONE -> sendAlone(call, deadline);
             case ENDED -> call.answer();
-            case SENT -> throw sender.interrupted(request, true);
+            case SENT -> throw left(request, true);
             case WAITING, LEFT -> {
                 withdraw(call);
-                throw Thread.currentThread().isInterrupted()
-                        ? sender.interrupted(request, false)
-                        : sender.timedOut(request);
+                throw left(request, false);
             }
         };
+    }
+
+    private RuntimeException left(Q request, boolean sent) {
+        return Thread.currentThread().isInterrupted()
+                ? sender.interrupted(request, sent)
+                : sender.timedOut(request, sent);
     }
 
     /** Ends the threads. Requests that wait are sent alone, and so are those that come later. */
@@ -171,9 +177,9 @@ public final class Batcher<Q, A> implements AutoCloseable {
         return Time.NEVER;
     }
 
-    private A sendAlone(BatchedCall<Q, A> call) {
+    private A sendAlone(BatchedCall<Q, A> call, long deadline) {
         try {
-            return sender.sendAlone(call.request);
+            return sender.sendAlone(call.request, deadline);
         } finally {
             change(() -> {
                 alone.remove(call);

@@ -132,8 +132,10 @@ final class Lease {
     }
 
     /** Begins an extension. Waits while another one is open. */
-    LeaseExtension extend() {
-        extensions.acquireUninterruptibly();
+    LeaseExtension extend() throws InterruptedException {
+        if (!extensions.tryAcquire()) {
+            extensions.acquire();
+        }
         return new LeaseExtension(this);
     }
 

@@ -113,7 +113,7 @@ final class LeaseRenewer {
 
     private boolean extendUntilAnswered(
             Lease lease, @Nullable Duration ttl, Function<ExtendRequest, ExtendResult> server) {
-        try (LeaseExtension extension = lease.extend()) {
+        try (LeaseExtension extension = begin(lease)) {
             for (int tries = 1; lease.isHeld(); tries++) {
                 ExtendRequest request = extension.request(ttl);
                 monitor.watch(lease);
@@ -128,6 +128,14 @@ final class LeaseRenewer {
         } finally {
             monitor.watch(lease);
             heartbeat.schedule(lease);
+        }
+    }
+
+    private static LeaseExtension begin(Lease lease) {
+        try {
+            return lease.extend();
+        } catch (InterruptedException ex) {
+            throw interrupted("lock '" + lease.key() + "'", ex);
         }
     }
 
@@ -159,9 +167,13 @@ final class LeaseRenewer {
         try {
             time.sleep(BUSY_NANOS);
         } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-            throw new LockException(
-                    LockErrorCode.ABORTED, "Interrupted while extending " + what + ", which is held as before", ex);
+            throw interrupted(what, ex);
         }
+    }
+
+    private static LockException interrupted(String what, InterruptedException cause) {
+        Thread.currentThread().interrupt();
+        return new LockException(
+                LockErrorCode.ABORTED, "Interrupted while extending " + what + ", which is held as before", cause);
     }
 }

@@ -45,8 +45,8 @@ final class AcquireSender implements PostgresBatchSender<AcquireRequest, Acquire
     }
 
     @Override
-    public AcquireResult sendAlone(AcquireRequest request) {
-        return statement.run(connections, request, wakeUps.get());
+    public AcquireResult sendAlone(AcquireRequest request, long deadline) {
+        return statement.run(connections.until(deadline), request, wakeUps.get());
     }
 
     @Override

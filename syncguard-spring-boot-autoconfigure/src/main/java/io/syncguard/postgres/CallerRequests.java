@@ -36,13 +36,13 @@ final class CallerRequests implements AutoCloseable {
             Supplier<@Nullable WakeUpSubscriber> wakeUps,
             Time time) {
         this.acquire = new AcquireSender(new AcquireStatement(settings), connections, wakeUps);
-        this.release = new ReleaseSender(release, connections);
+        this.release = new ReleaseSender(release, connections.uninterruptible());
         this.acquireBatches = batcher("syncguard-acquire-batch", this.acquire, settings, time);
         this.releaseBatches = batcher("syncguard-release-batch", this.release, settings, time);
     }
 
     AcquireResult acquire(AcquireRequest request) {
-        return acquireBatches == null ? acquire.sendAlone(request) : acquireBatches.send(request);
+        return acquireBatches == null ? acquire.sendAlone(request, Time.NEVER) : acquireBatches.send(request);
     }
 
     /** One statement, also where callers share none: it waits for no locked row. */
@@ -82,7 +82,7 @@ final class CallerRequests implements AutoCloseable {
     }
 
     ReleaseResult release(String lockId) {
-        return releaseBatches == null ? release.sendAlone(lockId) : releaseBatches.send(lockId);
+        return releaseBatches == null ? release.sendAlone(lockId, Time.NEVER) : releaseBatches.send(lockId);
     }
 
     @Override

@@ -8,8 +8,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /**
  * The transaction synchronizations of the caller's thread. They are set aside for the length of a call, as a
- * transaction manager does when it suspends a transaction. With them, {@code JdbcTemplate} would bind its connection
- * until the caller's transaction ends; without them, it returns the connection at once.
+ * transaction manager does when it suspends a transaction. With them, Spring's code inside the call would bind its
+ * connection until the caller's transaction ends; without them, it returns the connection at once.
  *
  * <p>The caller's transaction itself goes on, and its resources stay bound: no synchronization is called.
  */

@@ -1,10 +1,20 @@
 package io.syncguard.postgres;
 
 import io.syncguard.spi.PoolStatus;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
 import javax.sql.DataSource;
 
 /** A pool that tells how its connections are used. */
 public interface PooledDataSource extends DataSource {
 
     PoolStatus status();
+
+    /**
+     * Lends a connection. An interrupt ends the wait for one.
+     *
+     * @param limit how long the caller waits at most; half a second more if the pool has to test a connection
+     */
+    Connection getConnection(Duration limit) throws SQLException;
 }

@@ -34,11 +34,12 @@ interface PostgresBatchSender<Q, A> extends BatchSender<Q, A> {
     }
 
     @Override
-    default RuntimeException timedOut(Q request) {
-        return new RequestNotSentException(failed(
-                request,
-                LockErrorCode.RATE_LIMITED,
-                "the requests before it took too long. Look for long locks, and at the network"));
+    default RuntimeException timedOut(Q request, boolean sent) {
+        String advice = "Look for long locks, and at the network";
+        return sent
+                ? failed(request, LockErrorCode.NETWORK_TIMEOUT, "the server did not answer in time. " + advice)
+                : new RequestNotSentException(
+                        failed(request, LockErrorCode.RATE_LIMITED, "the requests before it took too long. " + advice));
     }
 
     private LockBackendException failed(Q request, LockErrorCode code, String reason) {

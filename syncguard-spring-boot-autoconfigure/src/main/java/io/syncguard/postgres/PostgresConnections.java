@@ -6,20 +6,16 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.sql.Statement;
 import java.time.Duration;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.CannotGetJdbcConnectionException;
-import org.springframework.jdbc.UncategorizedSQLException;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.core.PreparedStatementCallback;
-import org.springframework.jdbc.core.PreparedStatementCreator;
+import org.springframework.jdbc.support.JdbcUtils;
 
 /**
- * Runs each statement on a connection of the library, under the library's settings and with a limit on the silence of
- * the server. It takes no part in a transaction of the caller.
+ * Runs each statement on a connection of the library, under the library's settings and within one time limit for the
+ * whole request: for the connection, its set-up and the answer. It takes no part in a transaction of the caller.
  */
 final class PostgresConnections {
 
@@ -29,26 +25,48 @@ final class PostgresConnections {
     private static final long SHORTEST_TIMEOUT_MILLIS = 100;
 
     private final PostgresSessions sessions;
-    private final JdbcTemplate jdbc;
     private final Duration timeout;
+    private final RunningRequests requests;
     private final Time time;
 
-    PostgresConnections(DataSource dataSource, Duration timeout, PostgresSearchPath searchPath) {
-        this(dataSource, timeout, searchPath, Time.SYSTEM);
-    }
+    /** When the time of the requests is over, if that is earlier than two timeouts after each begins. */
+    private final long deadline;
+
+    private final boolean interruptible;
 
     /**
      * @param dataSource gives connections in autocommit
-     * @param timeout how long the server may be silent, at most
+     * @param timeout how long a request waits for a connection, and how long the server may be silent, at most
      * @param searchPath where the sessions look for names
+     * @param requests ends the requests whose time is over or whose callers were interrupted
      */
-    PostgresConnections(DataSource dataSource, Duration timeout, PostgresSearchPath searchPath, Time time) {
-        this.sessions = new PostgresSessions(dataSource, timeout, searchPath);
-        this.jdbc = new JdbcTemplate(sessions);
-        // JdbcTemplate's own translation knows fewer errors.
-        jdbc.setExceptionTranslator((task, sql, error) -> new UncategorizedSQLException(task, sql, error));
+    PostgresConnections(
+            DataSource dataSource, Duration timeout, PostgresSearchPath searchPath, RunningRequests requests) {
+        this(new PostgresSessions(dataSource, timeout, searchPath), timeout, requests, Time.NEVER, true);
+    }
+
+    private PostgresConnections(
+            PostgresSessions sessions,
+            Duration timeout,
+            RunningRequests requests,
+            long deadline,
+            boolean interruptible) {
+        this.sessions = sessions;
         this.timeout = timeout;
-        this.time = time;
+        this.requests = requests;
+        this.time = requests.time();
+        this.deadline = deadline;
+        this.interruptible = interruptible;
+    }
+
+    /** The same connections, for requests that end by then. */
+    PostgresConnections until(long deadline) {
+        return new PostgresConnections(sessions, timeout, requests, deadline, interruptible);
+    }
+
+    /** The same connections, for requests that go on when their callers are interrupted. */
+    PostgresConnections uninterruptible() {
+        return new PostgresConnections(sessions, timeout, requests, deadline, false);
     }
 
     /** Sets the parameters of a statement. */
@@ -92,19 +110,24 @@ final class PostgresConnections {
 
     private record Forms(String alone, String inTransaction) {}
 
+    private <T> T query(String doing, Forms sql, long silenceMillis, Binder binder, Reader<T> reader) {
+        return CallerSynchronizations.setAside(() -> queryAlone(doing, sql, silenceMillis, binder, reader));
+    }
+
     /** A statement that conflicted with others, and that the server rolled back for that, is sent once more. */
-    private <T> T query(String doing, Forms sql, long timeoutMillis, Binder binder, Reader<T> reader) {
+    private <T> T queryAlone(String doing, Forms sql, long silenceMillis, Binder binder, Reader<T> reader) {
         long start = time.nanoTime();
+        long end = Math.min(deadline, start + 2 * timeout.toNanos());
         try {
-            return send(doing, sql, timeoutMillis, binder, reader);
+            return attempt(doing, sql, silenceMillis, binder, reader, end);
         } catch (LockBackendException first) {
-            long left =
-                    timeoutMillis - Duration.ofNanos(time.nanoTime() - start).toMillis();
-            if (!PostgresErrors.isConflict(first) || left < timeoutMillis / 2) {
+            long left = Math.min(
+                    silenceMillis - Duration.ofNanos(time.nanoTime() - start).toMillis(), millisUntil(end));
+            if (!PostgresErrors.isConflict(first) || left < silenceMillis / 2) {
                 throw first;
             }
             try {
-                return send(doing, sql, left, binder, reader);
+                return attempt(doing, sql, left, binder, reader, end);
             } catch (LockBackendException second) {
                 second.addSuppressed(first);
                 throw second;
@@ -112,25 +135,60 @@ final class PostgresConnections {
         }
     }
 
-    private <T> T send(String doing, Forms sql, long timeoutMillis, Binder binder, Reader<T> reader) {
-        Duration limit = Duration.ofMillis(timeoutMillis);
-        PreparedStatementCreator creator = connection -> prepare(connection, sql, limit);
-        PreparedStatementCallback<T> callback = statement -> run(statement, doing, binder, reader);
+    private <T> T attempt(String doing, Forms sql, long silenceMillis, Binder binder, Reader<T> reader, long end) {
+        Connection connection = lend(doing, end);
+        try (RunningRequest request = requests.begin(connection, end, interruptible)) {
+            prepare(doing, connection, request, end);
+            try {
+                return send(doing, connection, sql, Math.min(silenceMillis, millisUntil(end)), binder, reader);
+            } catch (UnsuitableConnectionException ex) {
+                throw ex.isSent() ? PostgresErrors.translate(doing, ex) : PostgresErrors.notSent(doing, ex);
+            } catch (SQLException ex) {
+                throw PostgresErrors.translate(doing, request.explained(ex));
+            }
+        } finally {
+            JdbcUtils.closeConnection(connection);
+        }
+    }
+
+    private Connection lend(String doing, long end) {
         try {
-            return CallerSynchronizations.setAside(() -> jdbc.execute(creator, callback));
-        } catch (CannotGetJdbcConnectionException ex) {
-            throw PostgresErrors.notSent(doing, causeOf(ex));
-        } catch (DataAccessException ex) {
-            SQLException cause = causeOf(ex);
-            throw cause instanceof UnsuitableConnectionException refusal && !refusal.isSent()
-                    ? PostgresErrors.notSent(doing, cause)
-                    : PostgresErrors.translate(doing, cause);
+            return sessions.lend(Duration.ofMillis(Math.min(timeout.toMillis(), millisUntil(end))));
+        } catch (SQLException ex) {
+            throw PostgresErrors.notSent(doing, ex);
+        }
+    }
+
+    private void prepare(String doing, Connection connection, RunningRequest request, long end) {
+        try {
+            sessions.prepare(connection, Duration.ofMillis(Math.min(timeout.toMillis(), millisUntil(end))));
+            if (millisUntil(end) < SHORTEST_TIMEOUT_MILLIS) {
+                throw new SQLTimeoutException("The time of the request was over before it could be sent");
+            }
+        } catch (SQLException ex) {
+            throw PostgresErrors.notSent(doing, request.explained(ex));
+        }
+    }
+
+    /** At least one: zero would be no limit. */
+    private long millisUntil(long end) {
+        return Math.max(1, Duration.ofNanos(end - time.nanoTime()).toMillis());
+    }
+
+    private <T> T send(
+            String doing, Connection connection, Forms sql, long silenceMillis, Binder binder, Reader<T> reader)
+            throws SQLException {
+        PostgresSessions.limitSilence(connection, Duration.ofMillis(silenceMillis));
+        PreparedStatement statement = prepare(connection, sql);
+        try {
+            return run(statement, doing, binder, reader);
+        } finally {
+            JdbcUtils.closeStatement(statement);
         }
     }
 
     /** On a pooler's session, the settings travel with the statement: the driver sends both in one round trip. */
-    private PreparedStatement prepare(Connection connection, Forms sql, Duration limit) throws SQLException {
-        PostgresSessions.limitSilence(connection, limit);
+    private PreparedStatement prepare(Connection connection, Forms sql) throws SQLException {
         return connection.prepareStatement(
                 sessions.isOurs(connection)
                         ? sql.alone()
@@ -156,10 +214,6 @@ final class PostgresConnections {
             rollBack(statement.getConnection(), ex);
             throw ex;
         }
-    }
-
-    private static SQLException causeOf(DataAccessException error) {
-        return error.getCause() instanceof SQLException cause ? cause : new SQLException(error);
     }
 
     /** The third result, after those of BEGIN and of the settings. */

@@ -35,6 +35,7 @@ public final class PostgresLockBackend implements LockBackend {
 
     private final DataSource dataSource;
     private final PostgresSearchPath searchPath;
+    private final RunningRequests requests;
     private final PostgresConnections connections;
     private final PostgresConnections engineConnections;
     private final PostgresSweeper sweeper;
@@ -84,8 +85,11 @@ public final class PostgresLockBackend implements LockBackend {
         this.time = time;
         this.dataSource = dataSource;
         this.searchPath = new PostgresSearchPath(settings.tables());
-        this.connections = new PostgresConnections(dataSource, settings.timeout(), searchPath, time);
-        this.engineConnections = new PostgresConnections(engineDataSource, settings.timeout(), searchPath, time);
+        this.requests = new RunningRequests(time);
+        this.connections = new PostgresConnections(dataSource, settings.timeout(), searchPath, requests);
+        // The thread that stops the engine may be interrupted.
+        this.engineConnections =
+                new PostgresConnections(engineDataSource, settings.timeout(), searchPath, requests).uninterruptible();
         this.wakeUpDataSource = wakeUpDataSource;
         this.sweeper = new PostgresSweeper(connections, settings, time);
         this.onClose = onClose;
@@ -187,7 +191,7 @@ public final class PostgresLockBackend implements LockBackend {
 
     @Override
     public ReleaseResult releaseAfter(String lockId, Duration held) {
-        return release.after(connections, lockId, held);
+        return release.after(connections.uninterruptible(), lockId, held);
     }
 
     @Override
@@ -263,6 +267,6 @@ public final class PostgresLockBackend implements LockBackend {
         if (wakeUps != null) {
             Shielded.closeAll(wakeUps);
         }
-        Shielded.closeAll(sweeper, callers, onClose::run);
+        Shielded.closeAll(sweeper, callers, onClose::run, requests);
     }
 }

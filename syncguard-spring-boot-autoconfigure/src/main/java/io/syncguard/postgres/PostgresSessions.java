@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Collections;
@@ -15,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
-import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
  * Gives connections, and knows for each whether it has a session of its own. Such a session gets the library's settings
@@ -24,7 +22,7 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
  *
  * <p>Threads may share it.
  */
-final class PostgresSessions extends AbstractDataSource {
+final class PostgresSessions {
 
     private final DataSource dataSource;
     private final Duration timeout;
@@ -49,13 +47,11 @@ final class PostgresSessions extends AbstractDataSource {
         this.searchPath = searchPath;
     }
 
-    /** A connection whose session is its own or not, as {@link #isOurs} says. */
-    @Override
-    public Connection getConnection() throws SQLException {
-        Connection connection = dataSource.getConnection();
+    /** A connection that is {@linkplain #prepare prepared}. */
+    Connection getConnection() throws SQLException {
+        Connection connection = lend(timeout);
         try {
-            limitSilence(connection, timeout);
-            prepare(connection);
+            prepare(connection, timeout);
             return connection;
         } catch (Throwable ex) {
             close(connection, ex);
@@ -63,9 +59,19 @@ final class PostgresSessions extends AbstractDataSource {
         }
     }
 
-    @Override
-    public Connection getConnection(String username, String password) throws SQLException {
-        throw new SQLFeatureNotSupportedException();
+    /** A connection that is to be prepared. */
+    Connection lend(Duration limit) throws SQLException {
+        return dataSource instanceof PooledDataSource pool ? pool.getConnection(limit) : dataSource.getConnection();
+    }
+
+    /**
+     * Finds out whether the session is its own, as {@link #isOurs} says, and sets it up if it is.
+     *
+     * @param silence how long the server may be silent, at most
+     */
+    void prepare(Connection connection, Duration silence) throws SQLException {
+        limitSilence(connection, silence);
+        prepare(connection);
     }
 
     /**

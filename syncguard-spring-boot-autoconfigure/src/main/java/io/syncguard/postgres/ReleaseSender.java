@@ -33,8 +33,8 @@ final class ReleaseSender implements PostgresBatchSender<String, ReleaseResult> 
     }
 
     @Override
-    public ReleaseResult sendAlone(String lockId) {
-        return statement.run(connections, lockId);
+    public ReleaseResult sendAlone(String lockId, long deadline) {
+        return statement.run(connections.until(deadline), lockId);
     }
 
     @Override

@@ -113,23 +113,32 @@ public final class ApplicationBackend {
             Duration networkTimeout,
             Duration waiterTtl,
             Function<String, @Nullable String> properties) {
+        PostgresPools pools = pools(url, poolSize, networkTimeout);
+        FenceSource fences = value(properties, "syncguard.fences", FenceSource.COUNTER);
+        new PostgresSchema(pools.operations(), PostgresTables.DEFAULT, fences).initialize();
+        return on(pools, waiterTtl, value(properties, "syncguard.postgres.batching", PostgresBatching.AUTO));
+    }
+
+    /** On a database with the schema. It connects with the first request. */
+    static LockBackend onReadyPostgres(
+            String url, int poolSize, Duration networkTimeout, Duration waiterTtl, PostgresBatching batching) {
+        return on(pools(url, poolSize, networkTimeout), waiterTtl, batching);
+    }
+
+    private static PostgresPools pools(String url, int poolSize, Duration networkTimeout) {
         // The library reads its connection details and never opens a connection.
         HikariDataSource application = new HikariDataSource();
         application.setJdbcUrl(url);
-        FenceSource fences = value(properties, "syncguard.fences", FenceSource.COUNTER);
-        PostgresPools pools = new PostgresPools(application, false, poolSize, true, networkTimeout);
-        new PostgresSchema(pools.operations(), PostgresTables.DEFAULT, fences).initialize();
+        return new PostgresPools(application, false, poolSize, true, networkTimeout);
+    }
+
+    private static LockBackend on(PostgresPools pools, Duration waiterTtl, PostgresBatching batching) {
         return new PostgresLockBackend(
                 pools.operations(),
                 pools.engine(),
                 pools.wakeUps(),
                 new PostgresSettings(
-                        PostgresTables.DEFAULT,
-                        pools.timeout(),
-                        waiterTtl,
-                        Duration.ZERO,
-                        false,
-                        value(properties, "syncguard.postgres.batching", PostgresBatching.AUTO)),
+                        PostgresTables.DEFAULT, pools.timeout(), waiterTtl, Duration.ZERO, false, batching),
                 pools::close);
     }
 }

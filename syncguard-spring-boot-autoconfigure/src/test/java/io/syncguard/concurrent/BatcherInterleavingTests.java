@@ -50,7 +50,7 @@ public class BatcherInterleavingTests {
         }
 
         @Override
-        public Integer sendAlone(String request) {
+        public Integer sendAlone(String request, long deadline) {
             return executed.incrementAndGet();
         }
 
@@ -79,7 +79,7 @@ public class BatcherInterleavingTests {
         }
 
         @Override
-        public RuntimeException timedOut(String request) {
+        public RuntimeException timedOut(String request, boolean sent) {
             return new IllegalStateException("timed out");
         }
 

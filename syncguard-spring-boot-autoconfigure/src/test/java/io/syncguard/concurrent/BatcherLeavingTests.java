@@ -2,6 +2,7 @@ package io.syncguard.concurrent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -170,6 +171,37 @@ class BatcherLeavingTests {
         first.answer();
         BatchCaller d = sendOfKey("d");
         assertThat(one.store.nextAlone().thread).isSameAs(d.thread);
+    }
+
+    @Test
+    void a_request_that_gets_its_turn_late_has_only_the_rest_of_its_time() {
+        long arrival = one.time.nanoTime();
+        ManualStatement first = occupyKey("a");
+        BatchCaller b = sendOfKey("b");
+        one.time.advance(BatcherFixture.WAIT_LIMIT.minusNanos(1));
+
+        first.answer();
+
+        ManualStatement late = one.store.nextAlone();
+        assertThat(late.thread).isSameAs(b.thread);
+        assertThat(late.deadline)
+                .isEqualTo(arrival + BatcherFixture.WAIT_LIMIT.multipliedBy(2).toNanos());
+        late.answer();
+        b.getsItsAnswer();
+    }
+
+    @Test
+    void a_request_whose_batch_is_not_answered_in_time_leaves_without_it() {
+        ManualStatement batch = sendInBatch(List.of("b", "c"));
+        one.time.advance(BatcherFixture.WAIT_LIMIT.multipliedBy(2).minusNanos(1));
+        one.stillWait(callerOf("b"), callerOf("c"));
+
+        one.time.advance(Duration.ofNanos(1));
+
+        callerOf("b").fails("b was not answered");
+        callerOf("c").fails("c was not answered");
+        batch.answer();
+        one.hasRoomFor("d");
     }
 
     /** The first of the names has the key. */

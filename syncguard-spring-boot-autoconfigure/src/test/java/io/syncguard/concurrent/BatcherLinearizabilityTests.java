@@ -108,7 +108,7 @@ public class BatcherLinearizabilityTests {
         }
 
         @Override
-        public Integer sendAlone(String request) {
+        public Integer sendAlone(String request, long deadline) {
             alone.incrementAndGet();
             return count(request);
         }
@@ -140,7 +140,7 @@ public class BatcherLinearizabilityTests {
         }
 
         @Override
-        public RuntimeException timedOut(String request) {
+        public RuntimeException timedOut(String request, boolean sent) {
             return new IllegalStateException("timed out");
         }
     }

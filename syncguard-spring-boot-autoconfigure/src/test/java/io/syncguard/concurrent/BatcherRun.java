@@ -142,12 +142,13 @@ final class BatcherRun {
         switch (kind) {
             case FAILED -> failed.incrementAndGet();
             case NOT_SENT -> notSent.add(request);
-            case INTERRUPTED_UNDER_WAY -> sentWithoutCaller.add(request);
+            case INTERRUPTED_UNDER_WAY, TIMED_OUT_UNDER_WAY -> sentWithoutCaller.add(request);
         }
         return switch (kind) {
             case FAILED -> request.timesExecuted.get() == 1;
             case NOT_SENT -> request.timesExecuted.get() == 0;
             case INTERRUPTED_UNDER_WAY -> Thread.currentThread().isInterrupted();
+            case TIMED_OUT_UNDER_WAY -> true;
         };
     }
 

@@ -12,11 +12,15 @@ final class ManualStatement {
     final Thread thread = Thread.currentThread();
     final boolean isBatch;
 
+    /** When the time of a request that was sent alone is over. */
+    final long deadline;
+
     private final List<StoreRequest> requests;
     private final CompletableFuture<List<@Nullable String>> outcome = new CompletableFuture<>();
     private volatile boolean interruptsThread;
 
-    ManualStatement(List<StoreRequest> requests, boolean isBatch) {
+    ManualStatement(List<StoreRequest> requests, boolean isBatch, long deadline) {
+        this.deadline = deadline;
         this.requests = requests;
         this.isBatch = isBatch;
     }

@@ -95,13 +95,13 @@ final class ManualStore implements BatchSender<StoreRequest, String> {
     }
 
     @Override
-    public String sendAlone(StoreRequest request) {
-        return run(new ManualStatement(List.of(request), false)).get(0);
+    public String sendAlone(StoreRequest request, long deadline) {
+        return run(new ManualStatement(List.of(request), false, deadline)).get(0);
     }
 
     @Override
     public List<@Nullable String> sendTogether(List<StoreRequest> requests) {
-        return run(new ManualStatement(requests, true));
+        return run(new ManualStatement(requests, true, Time.NEVER));
     }
 
     @Override
@@ -119,8 +119,8 @@ final class ManualStore implements BatchSender<StoreRequest, String> {
     }
 
     @Override
-    public RuntimeException timedOut(StoreRequest request) {
-        return new Failure(request + " timed out");
+    public RuntimeException timedOut(StoreRequest request, boolean sent) {
+        return new Failure(request + (sent ? " was not answered" : " timed out"));
     }
 
     private List<@Nullable String> run(ManualStatement statement) {

@@ -55,6 +55,7 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
     enum Kind {
         FAILED,
         INTERRUPTED_UNDER_WAY,
+        TIMED_OUT_UNDER_WAY,
         NOT_SENT
     }
 
@@ -106,7 +107,7 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
     }
 
     @Override
-    public String sendAlone(Request request) {
+    public String sendAlone(Request request, long deadline) {
         // A skipped request does not count, nor does one without a group.
         boolean counts = !request.goesAlone;
         begin(List.of(request), counts);
@@ -188,8 +189,8 @@ final class RandomStore implements BatchSender<RandomStore.Request, String> {
     }
 
     @Override
-    public RuntimeException timedOut(Request request) {
-        return new Failure(request.id, Kind.NOT_SENT);
+    public RuntimeException timedOut(Request request, boolean sent) {
+        return new Failure(request.id, sent ? Kind.TIMED_OUT_UNDER_WAY : Kind.NOT_SENT);
     }
 
     private void begin(List<Request> requests, boolean counts) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.syncguard.concurrent.Time;
 import io.syncguard.testing.PostgresServer;
 import java.sql.ResultSet;
 import java.time.Duration;
@@ -28,8 +29,11 @@ class CallerSynchronizationsTests {
 
     private final HikariDataSource ours = pool();
     private final HikariDataSource theirs = pool();
-    private final PostgresConnections connections =
-            new PostgresConnections(ours, Duration.ofSeconds(5), new PostgresSearchPath(PostgresTables.DEFAULT));
+    private final PostgresConnections connections = new PostgresConnections(
+            ours,
+            Duration.ofSeconds(5),
+            new PostgresSearchPath(PostgresTables.DEFAULT),
+            new RunningRequests(Time.SYSTEM));
     private final TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(theirs));
     private final List<String> events = new ArrayList<>();
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.concurrent.Time;
 import io.syncguard.spi.RequestNotSentException;
 import io.syncguard.testing.PostgresServer;
 import java.lang.reflect.InvocationHandler;
@@ -46,7 +47,8 @@ class CallersTransactionTests {
         connections = new PostgresConnections(
                 new SingleConnectionDataSource(watched, true),
                 Duration.ofSeconds(2),
-                new PostgresSearchPath(PostgresTables.DEFAULT));
+                new PostgresSearchPath(PostgresTables.DEFAULT),
+                new RunningRequests(Time.SYSTEM));
         assertThat(ask()).isOne();
     }
 

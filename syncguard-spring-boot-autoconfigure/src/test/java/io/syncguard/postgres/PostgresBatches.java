@@ -2,6 +2,7 @@ package io.syncguard.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.concurrent.Time;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -28,7 +29,10 @@ final class PostgresBatches {
 
     PostgresBatches(DataSource dataSource) {
         this.connections = new PostgresConnections(
-                dataSource, Duration.ofSeconds(60), new PostgresSearchPath(PostgresTables.DEFAULT));
+                dataSource,
+                Duration.ofSeconds(60),
+                new PostgresSearchPath(PostgresTables.DEFAULT),
+                new RunningRequests(Time.SYSTEM));
     }
 
     PostgresBatches(RaceDatabase database) {

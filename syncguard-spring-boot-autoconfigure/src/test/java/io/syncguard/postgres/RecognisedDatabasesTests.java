@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockBackendException;
+import io.syncguard.concurrent.Time;
 import io.syncguard.core.ManualTime;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.PostgresServer;
@@ -33,7 +34,11 @@ class RecognisedDatabasesTests {
         new PostgresSchema(PostgresServer.dataSource(url), PostgresTables.DEFAULT, FenceSource.COUNTER).initialize();
         pool.setJdbcUrl(url);
         databases = new RecognisedDatabases(
-                new PostgresConnections(pool, Duration.ofSeconds(5), new PostgresSearchPath(PostgresTables.DEFAULT)),
+                new PostgresConnections(
+                        pool,
+                        Duration.ofSeconds(5),
+                        new PostgresSearchPath(PostgresTables.DEFAULT),
+                        new RunningRequests(Time.SYSTEM)),
                 PostgresTables.DEFAULT,
                 time);
     }

@@ -1,0 +1,89 @@
+package io.syncguard.postgres;
+
+import java.net.SocketTimeoutException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request on a connection. It is ended by an abort of the connection: a cancel request to the server may arrive
+ * late, and would end the next statement on the connection.
+ */
+final class RunningRequest implements AutoCloseable {
+
+    private static final Log log = LogFactory.getLog(RunningRequest.class);
+
+    private final Thread caller = Thread.currentThread();
+    private final Connection connection;
+    private final long deadline;
+    private final boolean interruptible;
+    private final Consumer<RunningRequest> onClose;
+
+    /** Also lets the caller wait for an abort that has begun: none may come after the end. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** Guarded by the lock. */
+    private boolean closed;
+
+    /** Guarded by the lock: why it was ended. */
+    private @Nullable Exception reason;
+
+    RunningRequest(Connection connection, long deadline, boolean interruptible, Consumer<RunningRequest> onClose) {
+        this.connection = connection;
+        this.deadline = deadline;
+        this.interruptible = interruptible;
+        this.onClose = onClose;
+    }
+
+    void endIfOver(long now) {
+        if (interruptible && caller.isInterrupted()) {
+            end(new InterruptedException());
+        } else if (now >= deadline) {
+            end(new SocketTimeoutException("The time of the request is over"));
+        }
+    }
+
+    /** The error with the reason for which this request was ended, if it was. */
+    SQLException explained(SQLException error) {
+        lock.lock();
+        try {
+            if (reason == null) {
+                return error;
+            }
+            SQLException explained = new SQLException(error.getMessage(), error.getSQLState(), reason);
+            explained.addSuppressed(error);
+            return explained;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        onClose.accept(this);
+        lock.lock();
+        try {
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void end(Exception why) {
+        lock.lock();
+        try {
+            if (!closed && reason == null) {
+                reason = why;
+                connection.abort(Runnable::run);
+            }
+        } catch (Throwable ex) {
+            log.debug("A connection could not be aborted; its request ends by the limit for the answer", ex);
+        } finally {
+            lock.unlock();
+        }
+    }
+}
