@@ -33,9 +33,9 @@ end
 
 local shared, attempt = mode == 'SHARED', ARGV[7]
 
--- The caller may be in its own way: a release has handed the key over, and the message has not arrived; or the driver
--- of a cluster sends a request again that it had sent to a node that has gone. Then the caller's lease is the answer,
--- for a whole ttl. Answers nil if it has none.
+-- The caller may be in its own way: a release has handed the key over, and the message has not arrived; or the caller
+-- asks again because an answer was lost; or the driver of a cluster sends a request again that it had sent to a node
+-- that has gone. Then the caller's lease is the answer, for a whole ttl. Answers nil if it has none.
 local function own_grant()
     local own = find_lease(lock_id)
     if not own then
@@ -116,6 +116,11 @@ end
 blocked_until = math.max(blocked_until, last_in_front)
 
 if blocked_until <= now then
+    -- A reader is not in its own way.
+    local own = shared and not entry and own_grant()
+    if own then
+        return own
+    end
     local fence = next_fence(name)
     if not fence then
         return { 'no_fences' }

@@ -8,6 +8,8 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockUnavailableException;
+import io.syncguard.OneLine;
+import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -17,6 +19,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +28,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>A lock id is made for the acquisition.
- *   <li>The clock is read, then the request is sent. An error ends the acquisition. If the outcome is in doubt, the
- *       lock id is released in the background.
+ *   <li>The clock is read, then the request is sent. An error ends the acquisition, unless the caller has a queue entry
+ *       and the error passes: then it pauses and tries again, until the deadline. If the outcome of a request is in
+ *       doubt, the lock id is released in the background at the end, also at that of the lease.
  *   <li>The deadline of a grant is one ttl after that time.
  *   <li>An attempt that begins at the deadline or later is the last one and does not queue. So the last attempt happens
  *       at the deadline, and a wait time of zero means one attempt.
@@ -35,6 +40,8 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  */
 final class Acquirer {
+
+    private static final Log log = LogFactory.getLog(Acquirer.class);
 
     /** An answer 50 ms after the deadline is late: no further attempt follows. */
     private static final long LATE_ANSWER_NANOS = Duration.ofMillis(50).toNanos();
@@ -132,11 +139,12 @@ final class Acquirer {
     }
 
     private static boolean isBeforeAnyBody(LockBackendException failure) {
-        return CurrentLocks.innermostFirst().isEmpty()
-                && switch (failure.code()) {
-                    case SERVICE_UNAVAILABLE, NETWORK_TIMEOUT, RATE_LIMITED -> true;
-                    default -> false;
-                };
+        return CurrentLocks.innermostFirst().isEmpty() && BackendFailure.passes(failure);
+    }
+
+    @FunctionalInterface
+    private interface Sleep {
+        AcquireResult.@Nullable Granted untilNotified() throws InterruptedException;
     }
 
     /** The state of one call. */
@@ -159,7 +167,11 @@ final class Acquirer {
         /** How long the caller waited until it was refused. */
         private Duration waited = Duration.ZERO;
 
+        /** Whether one of the requests so far may still be executed. */
         private boolean inDoubt;
+
+        /** How many attempts have failed in succession. */
+        private int failures;
 
         Acquisition(LockRequest request, Duration waitTime, @Nullable JointAttempt joint) {
             this.request = request;
@@ -204,14 +216,20 @@ final class Acquirer {
                 return attemptUntilDeadline(waiter);
             } catch (Throwable ex) {
                 // Code that breaks its contract, or a lack of memory, may fail after the grant.
-                if (inDoubt || !(ex instanceof LockException)) {
-                    releaser.releaseInDoubt(oneAttempt.lockId(), oneAttempt.ttl());
-                } else if (queued) {
-                    releaser.leaveQueue(oneAttempt.lockId());
-                }
+                inDoubt |= !(ex instanceof LockException);
+                giveUp(queued);
                 throw ex;
             } finally {
                 report.waitEnded();
+            }
+        }
+
+        /** @param hasEntry whether there may be a queue entry */
+        private void giveUp(boolean hasEntry) {
+            if (inDoubt) {
+                releaser.releaseInDoubt(oneAttempt.lockId(), oneAttempt.ttl());
+            } else if (hasEntry) {
+                releaser.leaveQueue(oneAttempt.lockId());
             }
         }
 
@@ -231,26 +249,51 @@ final class Acquirer {
                 long sentAt = time.nanoTime();
                 AcquireRequest next = sentAt < deadline ? waiter.nextRequest() : oneAttempt;
                 AcquireRequest sent = queued ? next.fromQueue() : next;
-                AcquireResult result = attempt(() -> backend.acquire(sent));
+                AcquireResult result;
+                try {
+                    result = attempt(() -> backend.acquire(sent));
+                    failures = 0;
+                } catch (LockBackendException ex) {
+                    GrantedLease handedOver = pauseAfter(ex, waiter, sentAt);
+                    if (handedOver != null) {
+                        return handedOver;
+                    }
+                    continue;
+                }
                 if (result instanceof AcquireResult.Granted granted) {
                     return granted(granted, Confirmation.of(sentAt, oneAttempt.ttl(), granted.expiresAt()));
                 }
                 if (result instanceof AcquireResult.Refused refused) {
+                    giveUp(false);
                     return refused(refused);
                 }
                 AcquireResult.Queued entry = (AcquireResult.Queued) result;
                 contention = new Contention(request.key(), entry.holder());
                 queued = true;
                 report.waits(contention);
-                if (time.nanoTime() >= deadline + LATE_ANSWER_NANOS) {
-                    releaser.leaveQueue(oneAttempt.lockId());
+                if (isLate()) {
+                    giveUp(true);
                     return null;
                 }
-                GrantedLease handedOver = sleep(waiter, sentAt, entry.nextLook());
+                GrantedLease handedOver = sleep(waiter, () -> waiter.sleep(sentAt, entry.nextLook(), deadline));
                 if (handedOver != null) {
                     return handedOver;
                 }
             }
+        }
+
+        private boolean isLate() {
+            return time.nanoTime() >= deadline + LATE_ANSWER_NANOS;
+        }
+
+        /** Pauses before the next attempt, or throws the error if it is the caller's last. */
+        private @Nullable GrantedLease pauseAfter(LockBackendException error, Waiter waiter, long sentAt) {
+            if (!queued || !BackendFailure.passes(error) || sentAt >= deadline || isLate()) {
+                throw error;
+            }
+            failures++;
+            Shielded.log(() -> log.debug("Waiting for lock '" + OneLine.of(request.key()) + "' goes on", error));
+            return sleep(waiter, () -> waiter.pause(waiters.retryPause(failures - 1), deadline));
         }
 
         private @Nullable GrantedLease refused(AcquireResult.Refused refused) {
@@ -269,7 +312,7 @@ final class Acquirer {
             try {
                 return attempt.get();
             } catch (Throwable ex) {
-                inDoubt = InDoubt.is(ex);
+                inDoubt |= InDoubt.is(ex);
                 // A driver or pool that was interrupted reports a broken connection.
                 if (Thread.currentThread().isInterrupted()) {
                     throw interrupted(ex);
@@ -283,10 +326,10 @@ final class Acquirer {
         }
 
         /** Sleeps until the next attempt is due. Returns the lease if a release handed the key over meanwhile. */
-        private @Nullable GrantedLease sleep(Waiter waiter, long sentAt, Duration nextLook) {
+        private @Nullable GrantedLease sleep(Waiter waiter, Sleep sleep) {
             AcquireResult.Granted granted;
             try {
-                granted = waiter.sleep(sentAt, nextLook, deadline);
+                granted = sleep.untilNotified();
             } catch (InterruptedException ex) {
                 Thread.currentThread().interrupt();
                 throw interrupted(ex);
@@ -309,7 +352,13 @@ final class Acquirer {
                                 + oneAttempt.ttl().toMillis()
                                 + " ms was over before the answer arrived: use a longer ttl");
             }
-            return new GrantedLease(request, oneAttempt.lockId(), granted.fence(), confirmation, report.elapsed());
+            return new GrantedLease(
+                    request,
+                    oneAttempt.lockId(),
+                    granted.fence(),
+                    confirmation,
+                    report.elapsed(),
+                    inDoubt ? time.nanoTime() + backend.inDoubtPeriod().toNanos() : 0);
         }
 
         private LockException interrupted(@Nullable Throwable cause) {

@@ -83,6 +83,13 @@ final class BackgroundReleaser implements AutoCloseable {
         add(new Pending(lockId, null, period, longest.plus(period)));
     }
 
+    /** Releases what the lock id of a lease that has ended may still be granted. */
+    void releaseLate(Lease ended) {
+        if (ended.isInDoubt()) {
+            releaseInDoubt(ended.lockId(), ended.confirmed().ttl());
+        }
+    }
+
     /** Deletes a queue entry. */
     void leaveQueue(String lockId) {
         add(new Pending(lockId, null, Duration.ZERO, backend.waiterTtl()));
@@ -199,6 +206,9 @@ final class BackgroundReleaser implements AutoCloseable {
             Pending release = releases.get(i);
             if (release.isEndedBy(results.get(i), sentAt)) {
                 pending.remove(release.lockId, release);
+                if (release.lease != null) {
+                    releaseLate(release.lease);
+                }
             } else {
                 release.pause(BUSY_PAUSES);
             }

@@ -12,8 +12,15 @@ import java.time.Duration;
  * @param fence the number of the grant
  * @param confirmation until when its holder may act
  * @param waited how long the acquisition took
+ * @param settledAt from when on no earlier request of the acquisition can be executed any more, whose answer was lost
  */
-record GrantedLease(LockRequest request, String lockId, Fence fence, Confirmation confirmation, Duration waited) {
+record GrantedLease(
+        LockRequest request, String lockId, Fence fence, Confirmation confirmation, Duration waited, long settledAt) {
+
+    /** Granted to the only request. */
+    GrantedLease(LockRequest request, String lockId, Fence fence, Confirmation confirmation, Duration waited) {
+        this(request, lockId, fence, confirmation, waited, 0);
+    }
 
     /** Without the lock id. */
     @Override

@@ -95,6 +95,11 @@ final class Lease {
         return fence;
     }
 
+    /** Whether its lock id may be granted the key again after it has ended: an earlier request is still under way. */
+    boolean isInDoubt() {
+        return time.nanoTime() < grant.settledAt();
+    }
+
     /** When the heartbeat extends it next. */
     RenewalSchedule schedule() {
         return schedule;

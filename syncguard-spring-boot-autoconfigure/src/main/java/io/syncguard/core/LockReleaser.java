@@ -214,6 +214,9 @@ final class LockReleaser {
     }
 
     private boolean accept(Lease lease, ReleaseResult result) {
+        if (result != ReleaseResult.BUSY) {
+            background.releaseLate(lease);
+        }
         if (result == ReleaseResult.EXPIRED) {
             lease.loseAtRelease(LockReason.EXPIRED, "its lease had lapsed at the server when it was released");
             return false;

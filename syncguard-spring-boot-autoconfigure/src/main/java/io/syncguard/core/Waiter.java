@@ -45,6 +45,9 @@ final class Waiter implements AutoCloseable {
     /** Guarded by the lock: how many polls it had while wake-ups did not arrive. */
     private int retries;
 
+    /** Guarded by the lock: how many polls have failed in succession. */
+    private int failedPolls;
+
     /** Guarded by the lock: the number of the sleep. A reason for another poll counts as another sleep. */
     private int sleeps;
 
@@ -98,7 +101,7 @@ final class Waiter implements AutoCloseable {
      * @param sentAt the time before the request was sent that got the queue entry, or renewed it
      * @param nextLook when a new request is due, as far as the server knows
      * @return the grant of a hand-over, which is returned once
-     * @throws LockBackendException when the safety poll failed
+     * @throws LockBackendException when the safety poll failed, and no retry mends that
      */
     AcquireResult.@Nullable Granted sleep(long sentAt, Duration nextLook, long deadline) throws InterruptedException {
         lock.lock();
@@ -106,20 +109,37 @@ final class Waiter implements AutoCloseable {
             confirmedAt = sentAt;
             sleeps++;
             pause(nextLook);
-            for (long now = time.nanoTime(); !isNotified() && now < deadline; now = time.nanoTime()) {
-                time.await(changed, deadline - now);
-            }
-            AcquireResult.Granted grant = handedOver;
-            handedOver = null;
-            woken = false;
-            if (grant == null && failure != null) {
-                throw failed(failure);
-            }
-            return grant;
+            return awaitNotice(deadline);
         } finally {
             stopSafetyPoll();
             lock.unlock();
         }
+    }
+
+    /**
+     * Does the same after a request that failed, for this time at most and without safety polls: the next request is
+     * due then.
+     */
+    AcquireResult.@Nullable Granted pause(long nanos, long deadline) throws InterruptedException {
+        lock.lock();
+        try {
+            return awaitNotice(Math.min(time.nanoTime() + nanos, deadline));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private AcquireResult.@Nullable Granted awaitNotice(long until) throws InterruptedException {
+        for (long now = time.nanoTime(); !isNotified() && now < until; now = time.nanoTime()) {
+            time.await(changed, until - now);
+        }
+        AcquireResult.Granted grant = handedOver;
+        handedOver = null;
+        woken = false;
+        if (grant == null && failure != null) {
+            throw failed(failure);
+        }
+        return grant;
     }
 
     @Override
@@ -176,6 +196,7 @@ final class Waiter implements AutoCloseable {
 
     void polled(int sleep, long sentAt, Duration nextLook) {
         change(() -> {
+            failedPolls = 0;
             if (!nextLook.isZero()) {
                 confirmedAt = sentAt;
             }
@@ -190,8 +211,15 @@ final class Waiter implements AutoCloseable {
         });
     }
 
-    void fail(LockBackendException ex) {
-        change(() -> failure = ex);
+    /** The poll failed. It is repeated, unless no retry mends the error. */
+    void pollFailed(int sleep, LockBackendException ex) {
+        change(() -> {
+            if (!BackendFailure.passes(ex)) {
+                failure = ex;
+            } else if (sleep == sleeps && pollAt != Time.NEVER) {
+                pause(Duration.ofNanos(waiters.retryPause(failedPolls++)));
+            }
+        });
     }
 
     private void change(Runnable change) {

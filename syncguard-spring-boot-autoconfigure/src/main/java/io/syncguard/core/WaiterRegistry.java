@@ -24,8 +24,8 @@ import org.apache.commons.logging.LogFactory;
  *
  * <p>The backend wakes those who can be granted their key. The thread {@code syncguard-waiters} detects what no wake-up
  * reports: a lapsed lease, a dead waiter in front, a lost wake-up. This safety poll is one statement for all waiters
- * that are due, or one per {@value #CHUNK}, and renews their queue entries. While wake-ups do not arrive it comes more
- * often.
+ * that are due, or one per {@value #CHUNK}, and renews their queue entries. While wake-ups do not arrive, or after it
+ * has failed, it comes more often.
  */
 final class WaiterRegistry implements WakeUpListener, AutoCloseable {
 
@@ -124,9 +124,9 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         return longest - ThreadLocalRandom.current().nextLong(longest / 4 + 1);
     }
 
-    /** The pause before the next poll while wake-ups do not arrive, after so many of them. */
-    long retryPause(int polls) {
-        return retryPauses.pauseNanos(polls + 1);
+    /** The pause before the next poll while wake-ups do not arrive, or before a failed request is repeated. */
+    long retryPause(int before) {
+        return retryPauses.pauseNanos(before + 1);
     }
 
     private long poll() {
@@ -148,24 +148,14 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
                 polls.stream().map(poll -> poll.waiter().lockId()).toList();
         long sentAt = time.nanoTime();
         try {
-            List<Duration> answers = renewWaiters(lockIds);
+            List<Duration> answers = backend.renewWaiters(lockIds);
             for (int i = 0; i < polls.size(); i++) {
                 polls.get(i).waiter().polled(polls.get(i).sleep(), sentAt, answers.get(i));
             }
         } catch (Throwable ex) {
+            Shielded.log(() -> log.debug("The safety poll for " + polls.size() + " waiter(s) failed", ex));
             LockBackendException failure = BackendFailure.of("The safety poll failed", ex);
-            polls.forEach(poll -> poll.waiter().fail(failure));
-        }
-    }
-
-    /** One broken connection does not end the wait of all: a poll that failed is repeated once. */
-    private List<Duration> renewWaiters(List<String> lockIds) {
-        try {
-            return backend.renewWaiters(lockIds);
-        } catch (Throwable ex) {
-            Shielded.log(() ->
-                    log.debug("The safety poll for " + lockIds.size() + " waiter(s) failed and is repeated once", ex));
-            return backend.renewWaiters(lockIds);
+            polls.forEach(poll -> poll.waiter().pollFailed(poll.sleep(), failure));
         }
     }
 

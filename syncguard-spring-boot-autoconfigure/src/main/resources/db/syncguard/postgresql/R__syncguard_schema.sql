@@ -673,8 +673,8 @@ END
 $function$;
 
 -- One attempt of a waiter, under the serialising row. p_queued says that it has a queue entry, or a lease that a
--- release made of the entry. It returns what _acquire returns, and of a refusal also what the queue needs. A grant
--- deletes the queue entry; a refusal leaves it as it is.
+-- release made of the entry or that an earlier attempt got whose answer was lost. It returns what _acquire returns, and
+-- of a refusal also what the queue needs. A grant deletes the queue entry; a refusal leaves it as it is.
 CREATE OR REPLACE FUNCTION ${syncguard_locks}_attempt(
     p_key TEXT, p_shared BOOLEAN, p_lock_id TEXT, p_ttl_ms BIGINT, p_owner TEXT, p_queued BOOLEAN,
     OUT granted_fence BIGINT, OUT granted_at_ms BIGINT, OUT granted_until_ms BIGINT, OUT time_left_ms BIGINT,
@@ -699,6 +699,21 @@ BEGIN
             IF FOUND THEN
                 RETURN;
             END IF;
+        END IF;
+    END IF;
+    IF p_queued AND p_shared THEN
+        -- An earlier attempt was granted the key, and its answer was lost. Nobody holds that lease.
+        PERFORM 1 FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
+        IF FOUND THEN
+            UPDATE ${syncguard_locks}_shared s SET expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
+            WHERE s.lock_id = p_lock_id
+                AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
+            RETURNING s.fence, s.acquired_at_ms, s.expires_at_ms INTO granted_fence, granted_at_ms, granted_until_ms;
+            IF FOUND THEN
+                RETURN;
+            END IF;
+            DELETE FROM ${syncguard_locks}_shared s WHERE s.lock_id = ANY (ARRAY(
+                SELECT o.lock_id FROM ${syncguard_locks}_shared o WHERE o.lock_id = p_lock_id FOR UPDATE SKIP LOCKED));
         END IF;
     END IF;
 

@@ -133,6 +133,11 @@ public final class EngineFixture implements AfterEachCallback, AutoCloseable {
         backend.engine.wakeUpsMissed();
     }
 
+    /** Lets a request of this process that the engine has given up reach the store now. */
+    void deliver(AcquireRequest request) {
+        server.acquire(request);
+    }
+
     /** Moves the clock in steps that give every thread of the engine its turn. */
     public void advanceSlowly(Duration by, Duration step) {
         for (Duration left = by; left.compareTo(Duration.ZERO) > 0; left = left.minus(step)) {

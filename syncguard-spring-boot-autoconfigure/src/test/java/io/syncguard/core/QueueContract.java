@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * What every backend guarantees for the queue of a key: one for both modes and all processes, in the order of arrival.
@@ -36,6 +38,38 @@ public abstract class QueueContract extends ContractFixture {
 
         assertThat(backend().release(first.lockId())).isEqualTo(ReleaseResult.NOT_FOUND);
         granted(writer());
+    }
+
+    /** The answer to the first request was lost. */
+    @ParameterizedTest
+    @CsvSource({
+        "EXCLUSIVE, false, false",
+        "EXCLUSIVE, true, false",
+        "EXCLUSIVE, false, true",
+        "SHARED, false, false",
+        "SHARED, true, false",
+        "SHARED, false, true"
+    })
+    void a_waiter_who_asks_again_is_answered_with_its_own_grant(LockMode mode, boolean last, boolean lapsed) {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = waiting(request(KEY, mode, TTL));
+        queued(waiter);
+        release(holder);
+        Fence fence = granted(waiter.fromQueue()).fence();
+        if (lapsed) {
+            expireLease(waiter);
+        }
+
+        Fence again =
+                granted((last ? lastTry(waiter) : waiting(waiter)).fromQueue()).fence();
+
+        assertThat(again).is(nth(lapsed ? 3 : 2));
+        assertThat(again.equals(fence)).isNotEqualTo(lapsed);
+        assertThat(backend().lookup(KEY))
+                .singleElement()
+                .satisfies(info -> assertThat(info.fence()).isEqualTo(again));
+        release(waiter);
+        assertThat(backend().isLocked(KEY)).isFalse();
     }
 
     @Test

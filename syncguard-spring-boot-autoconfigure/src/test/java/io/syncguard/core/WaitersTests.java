@@ -206,19 +206,19 @@ class WaitersTests {
     }
 
     @Test
-    void an_error_of_the_server_ends_all_waits_with_that_error_and_the_key_of_each() {
+    void an_error_that_no_retry_mends_ends_all_waits_with_that_error_and_the_key_of_each() {
         fixture.holdElsewhere(KEY, LONG);
         FutureTask<LockHandle> first = waiting();
         FutureTask<LockHandle> second = waitingFor("order:43");
-        fixture.backend.beforeRenewal = InterceptedBackend.failing(LockErrorCode.SERVICE_UNAVAILABLE);
+        fixture.backend.beforeRenewal = InterceptedBackend.failing(LockErrorCode.AUTH_FAILED);
 
         fixture.time.advance(Duration.ofSeconds(2));
 
         assertFailed(first, KEY);
         assertFailed(second, "order:43");
         assertThat(fixture.backend.renewalStatements)
-                .as("one statement for both, repeated once")
-                .hasValue(2);
+                .as("one statement for both")
+                .hasValue(1);
         assertThat(fixture.backend.acquires).as("no further acquire requests").hasValue(2);
         eventually().until(() -> queuedAnywhere().isEmpty());
     }
@@ -333,7 +333,7 @@ class WaitersTests {
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining(key)
                 .hasMessageContaining("as the test wants it")
-                .satisfies(ex -> assertThat(((LockException) ex).code()).isEqualTo(LockErrorCode.SERVICE_UNAVAILABLE));
+                .satisfies(ex -> assertThat(((LockException) ex).code()).isEqualTo(LockErrorCode.AUTH_FAILED));
     }
 
     private static void assertAborted(FutureTask<LockHandle> waiter) {
