@@ -9,10 +9,14 @@ import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -20,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sends releases that no caller waits for, and repeats each until it succeeds or can have no effect any more.
  *
- * <p>The thread {@code syncguard-release} sends those that are due in one statement, or one per {@value #CHUNK}, on a
- * connection for which callers do not compete.
+ * <p>The thread {@code syncguard-release} sends those that are due in one statement for each server, or one per
+ * {@value #CHUNK}, on a connection for which callers do not compete. No server waits for another.
  */
 final class BackgroundReleaser implements AutoCloseable {
 
@@ -40,11 +44,13 @@ final class BackgroundReleaser implements AutoCloseable {
     private final LockBackend backend;
     private final Time time;
     private final Map<String, Pending> pending = new ConcurrentHashMap<>();
+    private final ServerTurns turns;
     private final Alarm alarm;
 
     BackgroundReleaser(LockBackend backend, Time time) {
         this.backend = backend;
         this.time = time;
+        this.turns = new ServerTurns(this::ring);
         this.alarm = new Alarm("syncguard-release", time, this::sendDue);
     }
 
@@ -96,13 +102,18 @@ final class BackgroundReleaser implements AutoCloseable {
      */
     void flush() {
         long deadline = time.nanoTime() + backend.inDoubtPeriod().toNanos();
-        Shielded.uninterrupted(() -> send(List.copyOf(pending.values()), deadline));
-        pending.values().forEach(each -> Shielded.uninterrupted(() -> send(List.of(each), deadline)));
+        Shielded.uninterrupted(() -> sendAll(pending.values(), deadline));
+        pending.values().forEach(each -> Shielded.uninterrupted(() -> sendAll(List.of(each), deadline)));
     }
 
     @Override
     public void close() {
         alarm.close();
+        turns.close();
+    }
+
+    private void ring() {
+        alarm.ringAt(time.nanoTime());
     }
 
     private void add(Pending release) {
@@ -111,51 +122,96 @@ final class BackgroundReleaser implements AutoCloseable {
     }
 
     private long sendDue() {
+        turns.settle();
         long now = time.nanoTime();
-        send(pending.values().stream().filter(each -> now >= each.dueAt).toList(), Time.NEVER);
-        return pending.values().stream().mapToLong(each -> each.dueAt).min().orElse(Time.NEVER);
+        byServer(pending.values().stream().filter(each -> now >= each.dueAt)).forEach(this::sendTo);
+        return pending.values().stream()
+                .filter(each -> turns.isFree(serverOf(each)))
+                .mapToLong(each -> each.dueAt)
+                .min()
+                .orElse(Time.NEVER);
     }
 
-    /** No statement begins after the deadline. */
-    private void send(List<Pending> due, long deadline) {
+    private Map<Integer, List<Pending>> byServer(Stream<Pending> releases) {
+        return releases.collect(Collectors.groupingBy(this::serverOf));
+    }
+
+    private int serverOf(Pending release) {
+        return backend.serverOf(release.lockId);
+    }
+
+    /** The rest follows when the server has answered. */
+    private void sendTo(int server, List<Pending> due) {
+        for (List<Pending> part : parts(due)) {
+            if (turns.isFree(server)) {
+                long sentAt = time.nanoTime();
+                turns.send(server, () -> send(part), (results, failure) -> ended(part, sentAt, results, failure));
+            }
+        }
+    }
+
+    /** Waits for the answers. No statement begins after the deadline. */
+    private void sendAll(Collection<Pending> releases, long deadline) {
+        List<Runnable> answers = new ArrayList<>();
+        for (List<Pending> ofServer : byServer(releases.stream()).values()) {
+            for (List<Pending> part : parts(ofServer)) {
+                long sentAt = time.nanoTime();
+                if (sentAt < deadline) {
+                    CompletableFuture<List<ReleaseResult>> answer = ServerTurns.send(() -> send(part));
+                    answers.add(() ->
+                            ServerTurns.await(answer, (results, failure) -> ended(part, sentAt, results, failure)));
+                }
+            }
+        }
+        answers.forEach(Runnable::run);
+    }
+
+    /** What one statement releases. */
+    private List<List<Pending>> parts(List<Pending> due) {
+        List<List<Pending>> parts = new ArrayList<>();
         List<Pending> together = new ArrayList<>();
         for (Pending each : due) {
             if (each.isOver()) {
                 pending.remove(each.lockId, each);
-            } else if (each.lease == null || !each.lease.holdTime().isEarly()) {
+            } else if (each.isEarly()) {
+                parts.add(List.of(each));
+            } else {
                 together.add(each);
-            } else if (time.nanoTime() < deadline) {
-                Duration hold = each.lease.holdTime().atLeast();
-                send(List.of(each), () -> List.of(backend.releaseAfter(each.lockId, hold)));
             }
         }
-        for (int from = 0; from < together.size() && time.nanoTime() < deadline; from += CHUNK) {
-            List<Pending> chunk = together.subList(from, Math.min(together.size(), from + CHUNK));
-            List<String> lockIds = chunk.stream().map(each -> each.lockId).toList();
-            send(chunk, () -> backend.releaseAll(lockIds));
+        for (int from = 0; from < together.size(); from += CHUNK) {
+            parts.add(together.subList(from, Math.min(together.size(), from + CHUNK)));
         }
+        return parts;
     }
 
-    private void send(List<Pending> releases, Supplier<List<ReleaseResult>> statement) {
-        releases.forEach(each -> each.tries++);
-        long sentAt = time.nanoTime();
-        try {
-            List<ReleaseResult> results = statement.get();
-            for (int i = 0; i < releases.size(); i++) {
-                Pending release = releases.get(i);
-                if (release.isEndedBy(results.get(i), sentAt)) {
-                    pending.remove(release.lockId, release);
-                    if (release.lease != null) {
-                        releaseLate(release.lease);
-                    }
-                } else {
-                    release.pause(BUSY_PAUSES);
-                }
-            }
-        } catch (Throwable ex) {
+    private CompletionStage<List<ReleaseResult>> send(List<Pending> part) {
+        part.forEach(each -> each.tries++);
+        Pending first = part.get(0);
+        return first.lease != null && first.isEarly()
+                ? backend.releaseAfterLater(first.lockId, first.lease.holdTime().atLeast())
+                        .thenApply(List::of)
+                : backend.releaseAllLater(part.stream().map(each -> each.lockId).toList());
+    }
+
+    private void ended(
+            List<Pending> releases, long sentAt, @Nullable List<ReleaseResult> results, @Nullable Throwable failure) {
+        if (results == null) {
             // Also after an Error, such as a lack of memory or threads, these are sent again.
             releases.forEach(Pending::failed);
-            Shielded.log(() -> log.debug(releases.size() + " lock(s) could still not be released", ex));
+            Shielded.log(() -> log.debug(releases.size() + " lock(s) could still not be released", failure));
+            return;
+        }
+        for (int i = 0; i < releases.size(); i++) {
+            Pending release = releases.get(i);
+            if (release.isEndedBy(results.get(i), sentAt)) {
+                pending.remove(release.lockId, release);
+                if (release.lease != null) {
+                    releaseLate(release.lease);
+                }
+            } else {
+                release.pause(BUSY_PAUSES);
+            }
         }
     }
 
@@ -189,6 +245,10 @@ final class BackgroundReleaser implements AutoCloseable {
         /** Each is sent at least once, even if its time ended while it waited. */
         boolean isOver() {
             return tries > 0 && time.nanoTime() >= givesUpAt;
+        }
+
+        boolean isEarly() {
+            return lease != null && lease.holdTime().isEarly();
         }
 
         boolean isEndedBy(ReleaseResult result, long sentAt) {

@@ -12,6 +12,9 @@ import io.syncguard.spi.LockBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Extends all leases that are due, on the thread {@code syncguard-heartbeat}.
  *
- * <p>It sends one statement per tick, or one per {@value #CHUNK} leases. A lease that is due soon is extended along
+ * <p>It sends one statement per tick and server, or one per {@value #CHUNK} leases, and no server waits for another. A lease that is due soon is extended along
  * with the others, so that leases which were acquired at different times share their statements from the first tick on.
  * A tick that failed is repeated sooner. A lease that the server no longer knows is lost. The other leases are not
  * affected.
@@ -36,6 +39,7 @@ final class Heartbeat implements AutoCloseable {
     private final ListenerDispatcher dispatcher;
     private final Time time;
     private final Alarm alarm;
+    private final ServerTurns turns;
 
     /** The number of statements that failed since the last success. Written by the heartbeat's thread alone. */
     private volatile int failures;
@@ -43,14 +47,15 @@ final class Heartbeat implements AutoCloseable {
     /** When the last success was, by the local clock. Written by the heartbeat's thread alone. */
     private volatile @Nullable Long succeededAt;
 
-    /** Whether the log has a warning of these failures. Used by the heartbeat's thread alone. */
-    private boolean warned;
+    /** Whether the log has a warning of these failures. Written by the heartbeat's thread alone. */
+    private volatile boolean warned;
 
     Heartbeat(LockBackend backend, LeaseMonitor monitor, ListenerDispatcher dispatcher, Time time) {
         this.backend = backend;
         this.monitor = monitor;
         this.dispatcher = dispatcher;
         this.time = time;
+        this.turns = new ServerTurns(this::ring);
         this.alarm = new Alarm("syncguard-heartbeat", time, this::tick);
     }
 
@@ -75,28 +80,47 @@ final class Heartbeat implements AutoCloseable {
     @Override
     public void close() {
         alarm.close();
+        turns.close();
+    }
+
+    private void ring() {
+        alarm.ringAt(time.nanoTime());
     }
 
     private long tick() {
+        turns.settle();
         long now = time.nanoTime();
-        List<Lease> due = monitor.leases().stream()
+        Map<Integer, List<Lease>> due = monitor.leases().stream()
                 .filter(lease -> lease.schedule().isDue(now) && lease.isHeld())
-                .toList();
-        for (int from = 0; from < due.size(); from += CHUNK) {
-            extendAll(due.subList(from, Math.min(due.size(), from + CHUNK)));
-        }
+                .collect(Collectors.groupingBy(this::serverOf));
+        due.forEach(this::extendAll);
         return nextTick();
     }
 
-    private void extendAll(List<Lease> due) {
+    private int serverOf(Lease lease) {
+        return backend.serverOf(lease.lockId());
+    }
+
+    /** The rest follows when the server has answered. */
+    private void extendAll(int server, List<Lease> due) {
+        for (int from = 0; from < due.size() && turns.isFree(server); from += CHUNK) {
+            extendTogether(server, due.subList(from, Math.min(due.size(), from + CHUNK)));
+        }
+    }
+
+    private void extendTogether(int server, List<Lease> due) {
         List<LeaseExtension> extensions = new ArrayList<>();
+        boolean sent = false;
         try {
             due.forEach(lease -> begin(lease, extensions));
             if (!extensions.isEmpty()) {
-                send(extensions);
+                send(server, extensions);
             }
+            sent = true;
         } finally {
-            extensions.forEach(LeaseExtension::close);
+            if (!sent) {
+                extensions.forEach(LeaseExtension::close);
+            }
         }
     }
 
@@ -112,15 +136,27 @@ final class Heartbeat implements AutoCloseable {
         }
     }
 
-    private void send(List<LeaseExtension> extensions) {
+    private void send(int server, List<LeaseExtension> extensions) {
         List<ExtendRequest> requests =
                 extensions.stream().map(each -> each.request(null)).toList();
         dispatcher.observeLater(extensions, LeaseExtension::observe);
+        turns.send(
+                server, () -> backend.extendLater(requests), (results, failure) -> ended(extensions, results, failure));
+    }
+
+    private void ended(
+            List<LeaseExtension> extensions, @Nullable List<ExtendResult> results, @Nullable Throwable failure) {
         try {
-            answered(extensions, backend.extend(requests));
+            if (results == null) {
+                failed(extensions, BackendFailure.of("The heartbeat failed", Objects.requireNonNull(failure)));
+            } else {
+                answered(extensions, results);
+            }
         } catch (Throwable ex) {
             // Also after an Error, such as a lack of memory or threads, the heartbeat goes on and repeats these.
             failed(extensions, BackendFailure.of("The heartbeat failed", ex));
+        } finally {
+            extensions.forEach(LeaseExtension::close);
         }
         dispatcher.observeLater(extensions, LeaseExtension::endObservation);
     }
@@ -185,10 +221,11 @@ final class Heartbeat implements AutoCloseable {
         succeededAt = time.nanoTime();
     }
 
+    /** Leases of a server that has to answer first wait for that. */
     private long nextTick() {
         long next = Time.NEVER;
         for (Lease lease : monitor.leases()) {
-            if (lease.schedule().isOn() && lease.isHeld()) {
+            if (lease.schedule().isOn() && lease.isHeld() && turns.isFree(serverOf(lease))) {
                 next = Math.min(next, lease.schedule().dueAt());
             }
         }

@@ -1,13 +1,9 @@
 package io.syncguard.redis;
 
-import io.lettuce.core.RedisFuture;
-import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 
 /** Sends requests to one shard in one script, and does not wait for the answer. Threads share it. */
 final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object> {
@@ -29,19 +25,7 @@ final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object
         RedisScriptingAsyncCommands<byte[], byte[]> commands = scripts.connect(doing, 0);
         byte[][] keys = shard.scriptKeys();
         byte[][] values = scripts.values(batch(doing, shard, requests));
-        CompletableFuture<List<Object>> answers = new CompletableFuture<>();
-        forward(commands.evalsha(BATCH.digest(), ScriptOutputType.MULTI, keys, values), answers, error -> {
-            if (error instanceof RedisNoScriptException) {
-                // The server has not run it since it started.
-                forward(
-                        commands.eval(BATCH.text(), ScriptOutputType.MULTI, keys, values),
-                        answers,
-                        answers::completeExceptionally);
-            } else {
-                answers.completeExceptionally(error);
-            }
-        });
-        return answers;
+        return RedisAsyncRequests.send(commands, BATCH, keys, values);
     }
 
     /** These requests as one. The answers come in their order. */
@@ -57,18 +41,5 @@ final class RedisBatchSender implements AsyncBatcher.Sender<RedisRequest, Object
             arguments.addAll(request.arguments());
         }
         return arguments;
-    }
-
-    private static void forward(
-            RedisFuture<List<Object>> reply, CompletableFuture<List<Object>> answers, Consumer<Throwable> onError) {
-        reply.whenComplete((items, error) -> {
-            if (error == null) {
-                answers.complete(items);
-            } else {
-                onError.accept(error);
-            }
-        });
-        // If nobody waits, the driver does not send a command that it has queued, and the text is not sent either.
-        answers.whenComplete((any, error) -> reply.cancel(false));
     }
 }

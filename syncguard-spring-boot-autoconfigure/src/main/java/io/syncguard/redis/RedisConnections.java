@@ -6,6 +6,7 @@ import io.lettuce.core.RedisException;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.netty.util.Timer;
 import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.Shielded;
 import java.util.Map;
@@ -104,6 +105,11 @@ final class RedisConnections implements AutoCloseable {
     /** A connection for a single question. */
     RedisConnection connection() {
         return driver.factory().getConnection();
+    }
+
+    /** For requests that no thread waits for. */
+    Timer timer() {
+        return driver.timer();
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
+import io.netty.util.Timer;
 import io.syncguard.LockSetupException;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
@@ -70,6 +71,11 @@ final class RedisDriver implements AutoCloseable {
 
     RedisReconnects reconnects() {
         return reconnects;
+    }
+
+    /** Its thread runs already. */
+    Timer timer() {
+        return resources.timer();
     }
 
     @Override

@@ -44,9 +44,11 @@ final class RedisLeaseRequests {
         RedisShard shard = shards.ofLockId(lockId);
         return shard == null
                 ? ReleaseResult.NOT_FOUND
-                : scripts.run(
-                        new RedisRequest("releasing a lock", RELEASE_AFTER, shard, List.of(lockId, millis(held))),
-                        reply -> RedisReplyReader.readRelease(reply, 0));
+                : scripts.run(releaseAfter(shard, lockId, held), reply -> RedisReplyReader.readRelease(reply, 0));
+    }
+
+    static RedisRequest releaseAfter(RedisShard shard, String lockId, Duration held) {
+        return new RedisRequest("releasing a lock", RELEASE_AFTER, shard, List.of(lockId, millis(held)));
     }
 
     ExtendResult rotate(ExtendRequest request) {

@@ -23,6 +23,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +45,7 @@ public final class RedisLockBackend implements LockBackend {
     private final RedisConnections connections;
     private final RedisScriptRunner scripts;
     private final RedisShardedRequests sharded;
+    private final RedisAsyncRequests async;
     private final RedisCallerRequests callerRequests;
     private final RedisAcquireRequests acquireRequests;
     private final RedisAcquisitions acquisitions;
@@ -79,6 +82,7 @@ public final class RedisLockBackend implements LockBackend {
         this.shards = settings.spread();
         this.scripts = new RedisScriptRunner(connections, settings, time);
         this.sharded = new RedisShardedRequests(scripts, shards);
+        this.async = new RedisAsyncRequests(scripts, shards, connections.timer());
         this.callerRequests = new RedisCallerRequests(scripts, shards, settings.batching());
         this.acquireRequests = new RedisAcquireRequests(keys, shards, waiterTtl);
         this.renewals = new RedisRenewals(waiterTtl);
@@ -208,11 +212,45 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public List<ExtendResult> extend(List<ExtendRequest> requests) {
-        Duration shortest = requests.stream()
+        return sharded.run(EXTENSIONS, requests, extensionLimit(requests));
+    }
+
+    @Override
+    public int serverOf(String lockId) {
+        return async.shardOf(lockId);
+    }
+
+    @Override
+    public CompletionStage<List<ExtendResult>> extendLater(List<ExtendRequest> requests) {
+        return async.send(EXTENSIONS, requests, extensionLimit(requests));
+    }
+
+    @Override
+    public CompletionStage<List<ReleaseResult>> releaseAllLater(List<String> lockIds) {
+        return async.send(RELEASES, lockIds, scripts.limit());
+    }
+
+    @Override
+    public CompletionStage<ReleaseResult> releaseAfterLater(String lockId, Duration held) {
+        RedisShard shard = shards.ofLockId(lockId);
+        return shard == null
+                ? CompletableFuture.completedFuture(ReleaseResult.NOT_FOUND)
+                : async.send(
+                        RedisLeaseRequests.releaseAfter(shard, lockId, held),
+                        scripts.limit(),
+                        reply -> RedisReplyReader.readRelease(reply, 0));
+    }
+
+    @Override
+    public CompletionStage<List<Duration>> renewWaitersLater(List<String> lockIds) {
+        return async.send(renewals, lockIds, scripts.limit(waiterTtl));
+    }
+
+    private long extensionLimit(List<ExtendRequest> requests) {
+        return scripts.limit(requests.stream()
                 .map(ExtendRequest::ttl)
                 .min(Comparator.naturalOrder())
-                .orElse(Duration.ZERO);
-        return sharded.run(EXTENSIONS, requests, scripts.limit(shortest));
+                .orElse(Duration.ZERO));
     }
 
     @Override

@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -145,6 +147,35 @@ public interface LockBackend extends AutoCloseable {
      * {@link ExtendResult.Failed}.
      */
     List<ExtendResult> extend(List<ExtendRequest> requests);
+
+    /**
+     * Which of several servers, each with a number, has what this lock id stands for. The engine sends the requests for
+     * many lock ids to each server apart, so that no server waits for the answer of another. No I/O.
+     */
+    default int serverOf(String lockId) {
+        return 0;
+    }
+
+    /**
+     * Does what {@link #extend(List)} does for leases of one {@link #serverOf server}. A store on several servers does
+     * not wait for the answer, which comes within one network timeout. The same applies to the other operations whose
+     * names end in {@code Later}.
+     */
+    default CompletionStage<List<ExtendResult>> extendLater(List<ExtendRequest> requests) {
+        return CompletableFuture.completedFuture(extend(requests));
+    }
+
+    default CompletionStage<List<ReleaseResult>> releaseAllLater(List<String> lockIds) {
+        return CompletableFuture.completedFuture(releaseAll(lockIds));
+    }
+
+    default CompletionStage<ReleaseResult> releaseAfterLater(String lockId, Duration held) {
+        return CompletableFuture.completedFuture(releaseAfter(lockId, held));
+    }
+
+    default CompletionStage<List<Duration>> renewWaitersLater(List<String> lockIds) {
+        return CompletableFuture.completedFuture(renewWaiters(lockIds));
+    }
 
     /** Does the same for one lease, at the request of its holder. */
     ExtendResult extend(ExtendRequest request);
