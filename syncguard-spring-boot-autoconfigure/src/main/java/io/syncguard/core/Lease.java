@@ -132,9 +132,13 @@ final class Lease {
     }
 
     /** Begins an extension. Waits while another one is open. */
-    LeaseExtension extend() throws InterruptedException {
-        if (!extensions.tryAcquire()) {
-            extensions.acquire();
+    LeaseExtension extend() {
+        try {
+            if (!extensions.tryAcquire()) {
+                extensions.acquire();
+            }
+        } catch (InterruptedException ex) {
+            throw LeaseRenewer.interrupted("lock '" + key() + "'", ex);
         }
         return new LeaseExtension(this);
     }

@@ -113,7 +113,7 @@ final class LeaseRenewer {
 
     private boolean extendUntilAnswered(
             Lease lease, @Nullable Duration ttl, Function<ExtendRequest, ExtendResult> server) {
-        try (LeaseExtension extension = begin(lease)) {
+        try (LeaseExtension extension = lease.extend()) {
             for (int tries = 1; lease.isHeld(); tries++) {
                 ExtendRequest request = extension.request(ttl);
                 monitor.watch(lease);
@@ -128,14 +128,6 @@ final class LeaseRenewer {
         } finally {
             monitor.watch(lease);
             heartbeat.schedule(lease);
-        }
-    }
-
-    private static LeaseExtension begin(Lease lease) {
-        try {
-            return lease.extend();
-        } catch (InterruptedException ex) {
-            throw interrupted("lock '" + lease.key() + "'", ex);
         }
     }
 
@@ -171,7 +163,7 @@ final class LeaseRenewer {
         }
     }
 
-    private static LockException interrupted(String what, InterruptedException cause) {
+    static LockException interrupted(String what, InterruptedException cause) {
         Thread.currentThread().interrupt();
         return new LockException(
                 LockErrorCode.ABORTED, "Interrupted while extending " + what + ", which is held as before", cause);

@@ -112,6 +112,7 @@ public final class PostgresPins {
      * @throws LockException with {@code INVALID_ARGUMENT} if the transaction was made read-only after it had written
      */
     public Pinned pin(Connection connection, List<String> lockIds) throws SQLException {
+        SilenceLimit limit = limitSilence(connection);
         try (PreparedStatement statement =
                 connection.prepareStatement(BEGIN + databases.tables().fill(PIN) + END)) {
             statement.setQueryTimeout((int) Math.max(1, timeout.toSeconds()));
@@ -129,6 +130,8 @@ public final class PostgresPins {
             return new Pinned(pinned, null);
         } catch (SQLException ex) {
             return refused(connection, ex);
+        } finally {
+            limit.end();
         }
     }
 
@@ -171,7 +174,20 @@ public final class PostgresPins {
                         .equals(connection
                                 .unwrap(PGConnection.class)
                                 .getParameterStatus("default_transaction_read_only"));
-        return isHinted && asksTrue(connection, WRITES_NOTHING);
+        if (!isHinted) {
+            return false;
+        }
+        SilenceLimit limit = limitSilence(connection);
+        try {
+            return asksTrue(connection, WRITES_NOTHING);
+        } finally {
+            limit.end();
+        }
+    }
+
+    /** Longer than the timeout of the statement, with which the driver cancels it and the connection stays usable. */
+    private SilenceLimit limitSilence(Connection connection) {
+        return new SilenceLimit(connection, timeout.multipliedBy(2));
     }
 
     private static boolean asksTrue(Connection connection, String question) throws SQLException {

@@ -14,12 +14,15 @@ import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.postgres.PostgresBatching;
+import io.syncguard.postgres.PostgresLockBackend;
+import io.syncguard.postgres.PostgresPins;
 import io.syncguard.postgres.PostgresSettings;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.PostgresProxy;
 import io.syncguard.testing.RedisProxy;
 import io.syncguard.testing.ServerProxy;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -35,6 +38,7 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -64,11 +68,19 @@ class HungServerTests {
     private final TestDatabase database = TestDatabase.withSchema();
     private final Map<String, Call> calls = new LinkedHashMap<>();
     private ServerProxy proxy;
+    private LockBackend backend;
     private LockEngine engine;
 
     enum Store {
-        POSTGRES,
-        REDIS
+        POSTGRES(Moment.values()),
+        POSTGRES_IN_BATCHES(Moment.SENT, Moment.POOL_OF_ONE),
+        REDIS(Moment.SENT, Moment.UNCONNECTED, Moment.CUT, Moment.SLOW);
+
+        private final List<Moment> moments;
+
+        Store(Moment... moments) {
+            this.moments = List.of(moments);
+        }
     }
 
     enum Moment {
@@ -86,10 +98,6 @@ class HungServerTests {
         SET_UP,
         /** Each answer takes less than its own limit. */
         SLOW;
-
-        boolean isOfRedis() {
-            return this == SENT || this == UNCONNECTED || this == CUT || this == SLOW;
-        }
 
         boolean isConnected() {
             return this != UNCONNECTED && this != SET_UP;
@@ -118,9 +126,7 @@ class HungServerTests {
 
     static Stream<Arguments> hangs() {
         return Stream.of(Store.values())
-                .flatMap(store -> Stream.of(Moment.values())
-                        .filter(moment -> store == Store.POSTGRES || moment.isOfRedis())
-                        .map(moment -> Arguments.of(store, moment)));
+                .flatMap(store -> store.moments.stream().map(moment -> Arguments.of(store, moment)));
     }
 
     @ParameterizedTest
@@ -164,7 +170,8 @@ class HungServerTests {
             throws Exception {
         prepare(store, Moment.SENT, LONG_TIMEOUT);
         List<Call> releases = RELEASES.stream().map(calls::remove).toList();
-        try (AutoCloseable blocked = block(store)) {
+        AutoCloseable blocked = block(store);
+        try {
             releases.forEach(Call::start);
             calls.values().forEach(Call::start);
             eventually().until(() -> calls.values().stream().allMatch(Call::isBlocked));
@@ -173,6 +180,8 @@ class HungServerTests {
             releases.forEach(Call::interrupt);
             assertBackWhenInterrupted();
             assertThat(releases).as("releases").allMatch(Call::isAlive);
+        } finally {
+            blocked.close();
         }
 
         for (Call release : releases) {
@@ -187,6 +196,35 @@ class HungServerTests {
                 .untilAsserted(
                         () -> assertThat(engine.list(LockQuery.all()).locks()).isEmpty());
         assertThat(engine.acquire(LockRequest.of("afterwards")).release()).isTrue();
+    }
+
+    /** On a connection of the application, which has no limit of its own. The driver waits for its cancel request. */
+    @Test
+    void a_guarded_commit_does_not_wait_for_ever() throws Exception {
+        prepare(Store.POSTGRES, Moment.SENT, TIMEOUT);
+        PostgresPins pins = ((PostgresLockBackend) backend).pins();
+        List<String> lockIds = List.of("A".repeat(22));
+        try (Connection application = DriverManager.getConnection(proxy.url() + "&cancelSignalTimeout=1")) {
+            application.setAutoCommit(false);
+            assertThat(pins.whyNot(application)).isNull();
+            assertThat(pins.pin(application, lockIds).lockIds()).isEmpty();
+            assertThat(application.getNetworkTimeout()).isZero();
+
+            proxy.fallSilent();
+            Call pin = new Call("pin", Duration.ZERO, () -> {
+                try {
+                    pins.pin(application, lockIds);
+                } catch (SQLException ex) {
+                    throw PostgresPins.translate("pinning", ex);
+                }
+            });
+            pin.start();
+
+            assertThat(pin.awaitDuration()).isLessThan(TIMEOUT.plus(LATENESS));
+            assertThat(pin.failure)
+                    .isInstanceOfSatisfying(
+                            LockException.class, ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.NETWORK_TIMEOUT));
+        }
     }
 
     private void assertBackWhenInterrupted() throws Exception {
@@ -218,9 +256,9 @@ class HungServerTests {
         } else if (moment == Moment.SET_UP) {
             System.setProperty(ALIVE_WINDOW, String.valueOf(Duration.ofHours(1).toMillis()));
         }
-        proxy = store == Store.POSTGRES ? new PostgresProxy(database.url()) : new RedisProxy(redis.url());
+        proxy = store == Store.REDIS ? new RedisProxy(redis.url()) : new PostgresProxy(database.url());
         int poolSize = moment == Moment.POOL_OF_ONE ? 1 : 24;
-        LockBackend backend = backend(store, poolSize, timeout);
+        backend = backend(store, poolSize, timeout);
         engine = new LockEngine(
                 backend,
                 new EngineSettings(
@@ -240,6 +278,17 @@ class HungServerTests {
             LockHandle byId = engine.acquire(held.key("released by id"));
             add("extend", () -> extended.extend(Duration.ofMinutes(1)));
             add("extend by id", () -> engine.extend("A".repeat(22), Duration.ofMinutes(1)));
+            Duration waitTime = timeout.equals(TIMEOUT) ? TIMEOUT : Duration.ofMinutes(1);
+            Call waiter = new Call(
+                    "acquire in a queue",
+                    waitTime,
+                    () -> engine.acquire(held.key("extended").waitTime(waitTime)));
+            calls.put(waiter.name, waiter);
+            waiter.start();
+            eventually()
+                    .until(() -> engine.status("extended")
+                            .filter(status -> status.waiters() > 0)
+                            .isPresent());
             add("release", released::release);
             add("release by id", () -> engine.release(byId.lockId()));
         }
@@ -259,7 +308,11 @@ class HungServerTests {
             return ApplicationBackend.on(url, poolSize, timeout, PostgresSettings.WAITER_TTL);
         }
         return ApplicationBackend.onReadyPostgres(
-                url, poolSize, timeout, PostgresSettings.WAITER_TTL, PostgresBatching.AUTO);
+                url,
+                poolSize,
+                timeout,
+                PostgresSettings.WAITER_TTL,
+                store == Store.POSTGRES ? PostgresBatching.AUTO : PostgresBatching.ALWAYS);
     }
 
     /** Opens as many connections as there will be callers, so that each caller meets an open one. */
@@ -368,7 +421,9 @@ class HungServerTests {
         }
 
         void start() {
-            thread.start();
+            if (thread.getState() == Thread.State.NEW) {
+                thread.start();
+            }
         }
 
         void interrupt() {

@@ -248,6 +248,33 @@ class InterruptTests {
         assertHeartbeatsGoOn(lock);
     }
 
+    @Test
+    void one_that_comes_while_an_extension_waits_for_another_ends_it_and_not_the_lock() throws Exception {
+        LockHandle lock = locks.acquire(REQUEST);
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch serverAnswers = new CountDownLatch(1);
+        fixture.backend.beforeExtend = () -> {
+            asked.countDown();
+            awaitUninterruptibly(serverAnswers);
+        };
+        FutureTask<Boolean> first = inAnotherThread(() -> lock.extend(EngineFixture.TTL));
+        eventually().until(() -> asked.getCount() == 0);
+        FutureTask<Boolean> flag = new FutureTask<>(() -> {
+            assertAborted(() -> lock.extend(Duration.ofMinutes(1)));
+            return Thread.currentThread().isInterrupted();
+        });
+        Thread second = new Thread(flag);
+        second.start();
+        eventually().until(() -> second.getState() == Thread.State.WAITING);
+
+        second.interrupt();
+
+        assertThat(EngineFixture.got(flag)).isTrue();
+        serverAnswers.countDown();
+        assertThat(EngineFixture.got(first)).isTrue();
+        assertHeartbeatsGoOn(lock);
+    }
+
     private static void breakByInterrupt() {
         Thread.currentThread().interrupt();
         throw InterceptedBackend.failure(LockErrorCode.ABORTED);
