@@ -41,7 +41,7 @@ public final class PostgresSchema {
      * Runs the script unless the schema is up to date, so that a user without the right to create tables can start an
      * application on a schema that is there.
      *
-     * @throws LockSetupException when the server refuses it
+     * @throws LockSetupException when the server refuses it, or the user may not use what is there
      */
     public void initialize() {
         run((connection, installed) -> {
@@ -54,7 +54,8 @@ public final class PostgresSchema {
     /**
      * Checks that the schema is there and up to date.
      *
-     * @throws LockSetupException with {@link LockErrorCode#SCHEMA_MISSING} when it is not
+     * @throws LockSetupException with {@link LockErrorCode#SCHEMA_MISSING} when it is not, or with {@code AUTH_FAILED}
+     *     when the user may not use it
      */
     public void check() {
         run((connection, installed) -> {
@@ -94,6 +95,7 @@ public final class PostgresSchema {
                 requireSameCounters(installed);
                 requireNoReturnToCounters(installed);
                 work.on(connection, installed);
+                PostgresRights.require(connection, script);
                 StatementLogs.check(connection);
                 statement.execute("COMMIT");
             } catch (Throwable ex) {

@@ -111,6 +111,29 @@ class PostgresFailedStartTests {
                 .reads("no-right-to-create");
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "INSERT ON syncguard_locks",
+                "UPDATE ON syncguard_fence_counters",
+                "DELETE ON syncguard_locks_shared",
+                "SELECT ON syncguard_locks_waiters",
+                "EXECUTE ON FUNCTION syncguard_locks_acquire_queue",
+            })
+    void as_a_user_who_may_not_use_all_of_the_tables(String right) {
+        TestDatabase database = TestDatabase.withSchema();
+        String role = database.newRole();
+        database.jdbc()
+                .execute(("GRANT ALL ON ALL TABLES IN SCHEMA public TO %1$s;"
+                                + "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO %1$s;"
+                                + "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC;"
+                                + "REVOKE %2$s FROM %1$s")
+                        .formatted(role, right));
+        start.with(database.loginOf(role))
+                .whereas(right.replace("FUNCTION ", ""), "INSERT ON syncguard_locks")
+                .reads("no-right-to-use");
+    }
+
     @Test
     void as_a_user_who_does_not_exist() {
         TestDatabase database = TestDatabase.empty();

@@ -37,6 +37,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -201,6 +203,35 @@ class RedisServerErrorsTests {
         redis.commands().scriptFlush();
 
         assertThat(backend.release(request.lockId())).isEqualTo(ReleaseResult.RELEASED);
+    }
+
+    @Test
+    void a_server_that_forgets_scripts_all_the_time_fails_no_operation() {
+        AtomicBoolean ended = new AtomicBoolean();
+        CompletableFuture<Void> forgetting = CompletableFuture.runAsync(() -> {
+            while (!ended.get()) {
+                redis.commands().scriptFlush();
+            }
+        });
+        try {
+            CompletableFuture.allOf(IntStream.range(0, 4)
+                            .mapToObj(caller -> CompletableFuture.runAsync(() -> acquireAndRelease("k" + caller, 50)))
+                            .toArray(CompletableFuture[]::new))
+                    .join();
+        } finally {
+            ended.set(true);
+            forgetting.join();
+        }
+    }
+
+    private void acquireAndRelease(String key, int times) {
+        for (int i = 0; i < times; i++) {
+            String lockId = "%s%020d".formatted(key, i);
+            AcquireRequest each = AcquireRequests.exclusive(key, lockId, TTL, "test");
+            assertThat(backend.acquire(each)).isInstanceOf(AcquireResult.Granted.class);
+            assertThat(backend.extend(new ExtendRequest(lockId, TTL))).isInstanceOf(ExtendResult.Extended.class);
+            assertThat(backend.release(lockId)).isEqualTo(ReleaseResult.RELEASED);
+        }
     }
 
     @Test
