@@ -17,12 +17,14 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Shows that the comparison runs and that every candidate takes part, not how fast any of them is. */
+@Tag("verification")
 class CompareTests {
 
     private static final String ADVISORY = "session-level advisory locks";

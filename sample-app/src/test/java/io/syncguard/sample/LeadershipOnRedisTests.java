@@ -2,6 +2,7 @@ package io.syncguard.sample;
 
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Standalone;
@@ -14,6 +15,7 @@ import org.springframework.test.context.TestPropertySource;
  */
 @ActiveProfiles("redis")
 @TestPropertySource(properties = "sample.redis-port=0")
+@Tag("verification")
 class LeadershipOnRedisTests extends LeadershipTests {
 
     @Autowired

@@ -2,6 +2,7 @@ package io.syncguard.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -15,6 +16,7 @@ import org.springframework.test.context.TestPropertySource;
  */
 @ActiveProfiles("redis")
 @TestPropertySource(properties = "sample.redis-port=0")
+@Tag("verification")
 class SampleOnRedisTests extends SampleApplicationTests {
 
     SampleOnRedisTests(@LocalServerPort int port) {

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.sql.SQLException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataAccessException;
 
@@ -21,6 +22,7 @@ import org.springframework.dao.DataAccessException;
  * The table of the locks on a full disk of one megabyte. Needs a server on this machine and the right to mount; other
  * tests cover the SQLSTATE alone.
  */
+@Tag("verification")
 class FullDiskTests {
 
     private static final LockRequest ORDER = LockRequest.of("order:1");

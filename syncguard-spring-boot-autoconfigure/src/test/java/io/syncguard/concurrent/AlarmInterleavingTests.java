@@ -8,10 +8,12 @@ import io.syncguard.testing.LongInterleavings;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import org.jetbrains.lincheck.datastructures.Operation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** An alarm is set before its thread waits, while it waits, and while its task runs. */
 @LongInterleavings
+@Tag("verification")
 public class AlarmInterleavingTests {
 
     private static final int RUNS = 60;

@@ -12,9 +12,11 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Requests meet batches, answers and interrupts at each point of their way. */
+@Tag("verification")
 public class BatcherInterleavingTests {
 
     private static final int RUNS = 10;

@@ -15,9 +15,11 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Several threads send to a store that counts the requests of each key: some order of them explains their answers. */
+@Tag("verification")
 public class BatcherLinearizabilityTests {
 
     private static final String EXPLAINED = "explained";

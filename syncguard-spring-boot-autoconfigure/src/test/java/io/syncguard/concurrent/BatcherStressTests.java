@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.locks.Condition;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Many threads, random keys and groups, a random store and interrupts: each request has its own answer or failure, is
  * executed once, and nothing is left afterwards. {@code -Dsyncguard.stress.seconds=300} makes it a long run.
  */
+@Tag("verification")
 class BatcherStressTests {
 
     private static final int ROUND_MILLIS = 200;

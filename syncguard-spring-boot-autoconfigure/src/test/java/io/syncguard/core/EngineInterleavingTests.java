@@ -19,10 +19,12 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jetbrains.lincheck.datastructures.Operation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The engine with all its threads on the in-memory backend: callers, interrupts, losses and the shutdown meet. */
 @LongInterleavings
+@Tag("verification")
 public class EngineInterleavingTests {
 
     private static final int RUNS = 5;

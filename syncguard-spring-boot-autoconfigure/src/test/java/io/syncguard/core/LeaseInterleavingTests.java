@@ -17,9 +17,11 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jetbrains.lincheck.datastructures.Operation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A lease ends at each point of an extension, and of another end. */
+@Tag("verification")
 public class LeaseInterleavingTests {
 
     private static final int RUNS = 200;

@@ -15,9 +15,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Several threads use one lease at once: some order of their calls on a lease without threads explains all results. */
+@Tag("verification")
 public class LeaseLinearizabilityTests {
 
     private static final Duration TTL = Duration.ofSeconds(30);

@@ -18,9 +18,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.jetbrains.lincheck.datastructures.Operation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Wake-ups, hand-overs, polls and interrupts meet a waiter at each point of its way into its sleep and out of it. */
+@Tag("verification")
 public class WaiterInterleavingTests {
 
     private static final int RUNS = 60;

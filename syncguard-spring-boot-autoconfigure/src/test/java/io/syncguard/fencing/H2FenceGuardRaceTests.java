@@ -1,8 +1,10 @@
 package io.syncguard.fencing;
 
 import javax.sql.DataSource;
+import org.junit.jupiter.api.Tag;
 
 /** On H2, in memory. */
+@Tag("verification")
 class H2FenceGuardRaceTests extends FenceGuardRaceContract {
 
     @Override

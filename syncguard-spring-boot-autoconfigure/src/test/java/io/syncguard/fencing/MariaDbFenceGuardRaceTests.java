@@ -1,8 +1,10 @@
 package io.syncguard.fencing;
 
 import javax.sql.DataSource;
+import org.junit.jupiter.api.Tag;
 
 /** On MariaDB, with its driver. */
+@Tag("verification")
 class MariaDbFenceGuardRaceTests extends FenceGuardRaceContract {
 
     @Override

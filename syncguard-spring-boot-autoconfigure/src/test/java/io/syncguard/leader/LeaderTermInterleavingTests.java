@@ -10,9 +10,11 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.BiConsumer;
 import org.jetbrains.lincheck.datastructures.Operation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A term ends at each point of what the campaign, its bodies and the membership do. */
+@Tag("verification")
 public class LeaderTermInterleavingTests {
 
     private static final int RUNS = 20;

@@ -18,12 +18,14 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Two processes lock and release a few keys, and each counter is forgotten as soon as it is idle for a millisecond: the
  * keys have one holder, or readers together, and their fences grow.
  */
+@Tag("verification")
 class PostgresForgetStressTests {
 
     private static final int THREADS = 8;

@@ -11,6 +11,7 @@ import io.syncguard.core.QueueEntryContract;
 import io.syncguard.core.SharedLockContract;
 import io.syncguard.testing.HostileObjects;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -64,25 +65,33 @@ final class PostgresHostileStore implements ContractStoreProvider, BeforeAllCall
 }
 
 @ExtendWith(PostgresHostileStore.class)
+@Tag("verification")
 class PostgresHostileLockBackendTests extends LockBackendContract {}
 
 @ExtendWith(PostgresHostileStore.class)
+@Tag("verification")
 class PostgresHostileQueueTests extends QueueContract {}
 
 @ExtendWith(PostgresHostileStore.class)
+@Tag("verification")
 class PostgresHostileQueueEntryTests extends QueueEntryContract {}
 
 @ExtendWith(PostgresHostileStore.class)
+@Tag("verification")
 class PostgresHostileDirectHandOverTests extends DirectHandOverContract {}
 
 @ExtendWith(PostgresHostileStore.class)
+@Tag("verification")
 class PostgresHostileFenceRotationTests extends FenceRotationContract {}
 
 @ExtendWith(PostgresHostileStore.class)
+@Tag("verification")
 class PostgresHostileForcedReleaseTests extends ForcedReleaseContract {}
 
 @ExtendWith(PostgresHostileStore.class)
+@Tag("verification")
 class PostgresHostileLockListTests extends LockListContract {}
 
 @ExtendWith(PostgresHostileStore.class)
+@Tag("verification")
 class PostgresHostileSharedLockTests extends SharedLockContract {}

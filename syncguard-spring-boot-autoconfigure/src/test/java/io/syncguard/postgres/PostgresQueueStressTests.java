@@ -16,12 +16,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Readers and writers send random requests in batches that cross: they acquire, wait, renew, give up, shorten, release
  * and are swept. There is no deadlock, and a writer never has its row beside another lease.
  */
+@Tag("verification")
 class PostgresQueueStressTests {
 
     private static final Duration TTL = Duration.ofMinutes(1);

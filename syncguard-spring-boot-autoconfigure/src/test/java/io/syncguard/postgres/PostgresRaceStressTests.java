@@ -19,12 +19,14 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Many clients send random requests that may meet, on a clock that advances with each reading: leases lapse in the
  * middle of everything. The answers must be possible for one server that keeps the contract.
  */
+@Tag("verification")
 class PostgresRaceStressTests {
 
     private static final Duration TTL = Duration.ofMinutes(1);

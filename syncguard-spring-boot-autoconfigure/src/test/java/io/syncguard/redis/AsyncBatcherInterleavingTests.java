@@ -15,9 +15,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import org.jetbrains.lincheck.datastructures.Operation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Requests meet answers and callers that leave at each point of their way. */
+@Tag("verification")
 public class AsyncBatcherInterleavingTests {
 
     private static final int RUNS = 60;

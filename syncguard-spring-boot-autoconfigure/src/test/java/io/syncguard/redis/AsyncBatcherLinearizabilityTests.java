@@ -16,9 +16,11 @@ import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Several threads send to a store that counts the requests of each key: some order of them explains their answers. */
+@Tag("verification")
 public class AsyncBatcherLinearizabilityTests {
 
     private static final String EXPLAINED = "explained";

@@ -17,9 +17,11 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Many callers, some of whom leave, on a store that answers on other threads, and at times fails or never answers. */
+@Tag("verification")
 class AsyncBatcherStressTests {
 
     private static final int CALLERS = 16;

@@ -13,6 +13,7 @@ import io.syncguard.core.SharedLockContract;
 import io.syncguard.core.WokenWaitersContract;
 import io.syncguard.embedded.OwnRedisCluster;
 import io.syncguard.leader.LeadershipContract;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -51,36 +52,47 @@ class RedisClusterStore implements ContractStoreProvider, BeforeAllCallback {
 }
 
 @ExtendWith(RedisClusterStore.class)
+@Tag("verification")
 class RedisClusterLockBackendTests extends LockBackendContract {}
 
 @ExtendWith(RedisClusterStore.class)
+@Tag("verification")
 class RedisClusterSharedLockTests extends SharedLockContract {}
 
 @ExtendWith(RedisClusterStore.class)
+@Tag("verification")
 class RedisClusterQueueTests extends QueueContract {}
 
 @ExtendWith(RedisClusterStore.class)
+@Tag("verification")
 class RedisClusterQueueEntryTests extends QueueEntryContract {}
 
 @ExtendWith(RedisClusterStore.class)
+@Tag("verification")
 class RedisClusterDirectHandOverTests extends DirectHandOverContract {}
 
 @ExtendWith(RedisClusterStore.class)
+@Tag("verification")
 class RedisClusterFenceRotationTests extends FenceRotationContract {}
 
 @ExtendWith(RedisClusterStore.class)
+@Tag("verification")
 class RedisClusterWokenWaitersTests extends WokenWaitersContract {}
 
 @ExtendWith(RedisClusterStore.class)
+@Tag("verification")
 class RedisClusterLeadershipTests extends LeadershipContract {}
 
 @ExtendWith(RedisClusterStore.class)
+@Tag("verification")
 class RedisClusterForcedReleaseTests extends ForcedReleaseContract {}
 
 @ExtendWith(RedisClusterStore.class)
+@Tag("verification")
 class RedisClusterLockListTests extends LockListContract {}
 
 @ExtendWith(RedisClusterStore.class)
+@Tag("verification")
 class RedisClusterForgedMessagesTests extends RedisForgedMessagesContract {}
 
 /** Each acquire request and each release of callers goes in a batch of its shard. The same again. */
@@ -92,28 +104,37 @@ final class RedisClusterBatchedStore extends RedisClusterStore {
 }
 
 @ExtendWith(RedisClusterBatchedStore.class)
+@Tag("verification")
 class RedisClusterBatchedLockBackendTests extends LockBackendContract {}
 
 @ExtendWith(RedisClusterBatchedStore.class)
+@Tag("verification")
 class RedisClusterBatchedSharedLockTests extends SharedLockContract {}
 
 @ExtendWith(RedisClusterBatchedStore.class)
+@Tag("verification")
 class RedisClusterBatchedQueueTests extends QueueContract {}
 
 @ExtendWith(RedisClusterBatchedStore.class)
+@Tag("verification")
 class RedisClusterBatchedQueueEntryTests extends QueueEntryContract {}
 
 @ExtendWith(RedisClusterBatchedStore.class)
+@Tag("verification")
 class RedisClusterBatchedDirectHandOverTests extends DirectHandOverContract {}
 
 @ExtendWith(RedisClusterBatchedStore.class)
+@Tag("verification")
 class RedisClusterBatchedFenceRotationTests extends FenceRotationContract {}
 
 @ExtendWith(RedisClusterBatchedStore.class)
+@Tag("verification")
 class RedisClusterBatchedWokenWaitersTests extends WokenWaitersContract {}
 
 @ExtendWith(RedisClusterBatchedStore.class)
+@Tag("verification")
 class RedisClusterBatchedLeadershipTests extends LeadershipContract {}
 
 @ExtendWith(RedisClusterBatchedStore.class)
+@Tag("verification")
 class RedisClusterBatchedForgedMessagesTests extends RedisForgedMessagesContract {}

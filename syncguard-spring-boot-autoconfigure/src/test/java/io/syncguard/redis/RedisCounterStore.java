@@ -5,6 +5,7 @@ import io.syncguard.core.FenceRotationContract;
 import io.syncguard.core.LockBackendContract;
 import io.syncguard.core.SharedLockContract;
 import io.syncguard.spi.FenceSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Fences come from counters. The contracts about fences follow, on this store. */
@@ -34,7 +35,9 @@ class RedisCounterFenceRotationTests extends FenceRotationContract {}
 class RedisCounterDirectHandOverTests extends DirectHandOverContract {}
 
 @ExtendWith(RedisBatchedCounterStore.class)
+@Tag("verification")
 class RedisBatchedCounterLockBackendTests extends LockBackendContract {}
 
 @ExtendWith(RedisBatchedCounterStore.class)
+@Tag("verification")
 class RedisBatchedCounterSharedLockTests extends SharedLockContract {}

@@ -20,11 +20,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Lists on a server with many other keys, asked for by many at the same time. */
 @Timeout(120)
+@Tag("verification")
 class RedisListLoadTests {
 
     private static final int OTHER_KEYS = 300_000;

@@ -9,9 +9,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jetbrains.lincheck.datastructures.Operation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Two classes with the bugs for which interleavings are explored, and one without. */
+@Tag("verification")
 public class InterleavingsTests {
 
     private static final int RUNS = 300;

@@ -4,6 +4,7 @@ import io.syncguard.verification.matrix.Fleet.Load;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -115,8 +116,20 @@ final class Plans {
             .<Plan<?>>map(plan -> plan.with(Load.OF_SOAK))
             .toList();
 
-    /** Those of a build: every fault of a single server, and what starts quickly. */
+    /** Those of a usual build: one server of each store, and a fault of each kind. */
     static final List<Plan<?>> OF_BUILD = ALL.stream()
+            .filter(plan -> Set.of("postgres", "redis").contains(plan.name()))
+            .<Plan<?>>map(plan -> plan.only(Pattern.compile("a process is killed"
+                    + "|a process is paused for longer than its leases"
+                    + "|a process is paused after its check, and its commit comes late"
+                    + "|connections reset"
+                    + "|an answer is lost after the server has acted"
+                    + "|the server is killed and started again"
+                    + "|clients are interrupted, wherever they are")))
+            .toList();
+
+    /** Those of the profile "verification": every fault of a single server, and what starts quickly. */
+    static final List<Plan<?>> OF_VERIFICATION = ALL.stream()
             .filter(plan -> Set.of(
                             "postgres",
                             "postgres-role",

@@ -23,8 +23,11 @@ class SimulatedHistoriesTests {
 
     private static final int STEPS = 2500;
 
+    /** In the profile "verification". */
+    private static final boolean LONG = Boolean.getBoolean("syncguard.verification");
+
     static LongStream seeds() {
-        return LongStream.rangeClosed(1, 30);
+        return LongStream.rangeClosed(1, LONG ? 30 : 12);
     }
 
     @ParameterizedTest
@@ -36,7 +39,7 @@ class SimulatedHistoriesTests {
     /** The outcomes of some first grants are unknown, too. */
     @Test
     void what_the_model_does_with_many_new_keys_is_accepted() {
-        assertThat(LongStream.rangeClosed(1, 20_000)
+        assertThat(LongStream.rangeClosed(1, LONG ? 20_000 : 4000)
                         .mapToObj(seed -> check(HistorySimulator.simulate(seed, 40)))
                         .flatMap(List::stream))
                 .isEmpty();

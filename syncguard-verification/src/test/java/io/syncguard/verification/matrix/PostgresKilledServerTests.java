@@ -8,7 +8,9 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
+@Tag("verification")
 class PostgresKilledServerTests extends KilledServerContract {
 
     private static OwnPostgres server;

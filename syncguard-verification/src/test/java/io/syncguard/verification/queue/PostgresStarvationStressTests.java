@@ -29,6 +29,7 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -38,6 +39,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  *
  * <p>{@code -Dsyncguard.stress.seconds} makes each run longer.
  */
+@Tag("verification")
 class PostgresStarvationStressTests {
 
     private static final Duration PATIENCE = Duration.ofMinutes(5);
