@@ -106,9 +106,65 @@ class PostgresFailedStartTests {
     @Test
     void as_a_user_who_may_not_create_the_tables() {
         TestDatabase database = TestDatabase.empty();
-        start.with(database.loginOf(database.newRole()))
+        String role = database.newRole();
+        start.with(database.loginOf(role))
                 .with("syncguard.postgres.locks-table=shop_locks")
+                .whereas(role, "orders")
                 .reads("no-right-to-create");
+    }
+
+    @Test
+    void as_a_user_who_may_not_use_what_the_user_of_the_migrations_has_created() {
+        TestDatabase database = TestDatabase.empty();
+        String orders = database.newRole("orders");
+        String migration = database.newRole("migration");
+        database.jdbc().execute("GRANT CREATE ON SCHEMA public TO " + migration);
+        start.with(database.loginOf(orders))
+                .with(
+                        "spring.flyway.enabled=true",
+                        "spring.flyway.locations=classpath:db/orders",
+                        "spring.flyway.user=" + migration,
+                        "spring.flyway.password=secret")
+                .whereas(orders, "orders")
+                .whereas(migration, "migration")
+                .reads("no-right-to-use");
+    }
+
+    @Test
+    void as_a_user_who_may_not_call_the_functions() {
+        TestDatabase database = TestDatabase.withSchema();
+        String orders = database.newRole("orders");
+        database.jdbc().execute("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO " + orders);
+        database.jdbc().execute("REVOKE EXECUTE ON FUNCTION syncguard_locks_rotate FROM PUBLIC");
+        String owner = database.jdbc().queryForObject("SELECT current_user", String.class);
+        start.with(database.loginOf(orders))
+                .whereas("'" + owner + "'", "'migration'")
+                .whereas(orders, "orders")
+                .reads("no-right-to-call");
+    }
+
+    @Test
+    void with_a_table_of_the_locks_without_its_unique_index() {
+        TestDatabase database = TestDatabase.withSchema();
+        database.jdbc().execute("ALTER TABLE syncguard_locks DROP CONSTRAINT syncguard_locks_lock_id_key");
+        start.with("spring.datasource.url=" + database.url()).reads("no-unique-index");
+    }
+
+    @Test
+    void with_a_table_of_the_fences_without_its_unique_index() {
+        TestDatabase database = TestDatabase.withSchema();
+        database.jdbc().execute("CREATE TABLE syncguard_fences (resource TEXT, fence BIGINT)");
+        start.with("spring.datasource.url=" + database.url(), "syncguard.fencing.enabled=true")
+                .reads("fences-not-unique");
+    }
+
+    @Test
+    void with_the_fences_in_a_table_of_the_locks() {
+        start.with(
+                        "spring.datasource.url=" + PostgresServer.newDatabaseUrl(),
+                        "syncguard.fencing.enabled=true",
+                        "syncguard.fencing.table=syncguard_locks_shared")
+                .reads("fences-in-the-locks");
     }
 
     @Test
@@ -203,6 +259,7 @@ class PostgresFailedStartTests {
         start.with(
                         "spring.datasource.url=" + PostgresServer.newDatabaseUrl(),
                         "spring.flyway.enabled=true",
+                        "syncguard.postgres.schema-management=flyway",
                         "spring.flyway.placeholder-replacement=false")
                 .reads("flyway-placeholders");
     }
