@@ -11,6 +11,7 @@ import liquibase.integration.spring.SpringLiquibase;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.flywaydb.core.Flyway;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.util.ClassUtils;
@@ -31,37 +32,38 @@ final class MigrationDataSources {
 
     /** Those that lead to the same database as another DataSource, with another user. */
     static List<DataSource> beside(DataSource own, ListableBeanFactory beans) {
-        List<DataSource> candidates = Stream.of(
+        Login ours = Login.of(own);
+        return Stream.of(
                         HAS_FLYWAY ? OfFlyway.in(beans) : Stream.<DataSource>empty(),
                         HAS_LIQUIBASE ? OfLiquibase.in(beans) : Stream.<DataSource>empty())
                 .flatMap(found -> found)
+                .filter(candidate -> candidate != own)
                 .distinct()
-                .toList();
-        return candidates.stream()
-                .filter(candidate -> isBeside(own, candidate))
+                .filter(candidate -> ours != null && ours.isBeside(Login.of(candidate)))
                 .<DataSource>map(InAutoCommit::new)
                 .toList();
     }
 
-    private static boolean isBeside(DataSource own, DataSource candidate) {
-        try (Connection ours = own.getConnection();
-                Connection other = candidate.getConnection()) {
-            return databaseOf(ours).equals(databaseOf(other)) && !userOf(ours).equals(userOf(other));
-        } catch (SQLException | RuntimeException ex) {
-            log.debug("A DataSource of the migrations could not be asked for its database", ex);
-            return false;
+    /** Where a DataSource leads. */
+    private record Login(String database, String user) {
+
+        /** {@code null} if it cannot be asked, such as a pool that is closed after the migrations. */
+        static @Nullable Login of(DataSource dataSource) {
+            try (Connection connection = dataSource.getConnection()) {
+                DatabaseMetaData details = connection.getMetaData();
+                String database = details.getDatabaseProductName().equals("PostgreSQL")
+                        ? DatabaseIdentity.of(connection)
+                        : details.getURL().split("[?;]", 2)[0] + " " + connection.getCatalog();
+                return new Login(database, String.valueOf(details.getUserName()));
+            } catch (SQLException | RuntimeException ex) {
+                log.debug("A DataSource could not be asked for its database", ex);
+                return null;
+            }
         }
-    }
 
-    private static String databaseOf(Connection connection) throws SQLException {
-        DatabaseMetaData details = connection.getMetaData();
-        return details.getDatabaseProductName().equals("PostgreSQL")
-                ? DatabaseIdentity.of(connection)
-                : details.getURL().split("[?;]", 2)[0] + " " + connection.getCatalog();
-    }
-
-    private static String userOf(Connection connection) throws SQLException {
-        return String.valueOf(connection.getMetaData().getUserName());
+        boolean isBeside(@Nullable Login other) {
+            return other != null && database.equals(other.database) && !user.equals(other.user);
+        }
     }
 
     private static boolean isPresent(String type) {

@@ -166,8 +166,7 @@ class ChildContextTests {
     @Test
     void the_flyway_of_a_child_runs_no_script_of_its_parent() {
         String url = TestDatabase.empty().url();
-        Applications.withFlyway(parents.withPropertyValues(
-                        "spring.flyway.baseline-on-migrate=true", "syncguard.postgres.schema-management=flyway"))
+        parents.withPropertyValues("syncguard.postgres.schema-management=flyway")
                 .run(parent -> Applications.withFlyway(url)
                         .withParent(parent)
                         .withBean("childDataSource", DataSource.class, () -> pool(url))

@@ -55,6 +55,10 @@ class MigrationHistoryTests {
                         "a strategy that only validates",
                         application -> application.withBean(FlywayMigrationStrategy.class, () -> Flyway::validate)),
                 then(
+                        "a strategy that does nothing",
+                        application -> application.withBean(FlywayMigrationStrategy.class, () -> flyway -> {})),
+                then("baseline", "spring.flyway.baseline-on-migrate=true"),
+                then(
                         "locks of tests",
                         application -> application.withBean(LockBackend.class, InMemoryLockBackend::new)),
                 then("lazily", "spring.main.lazy-initialization=true"));
