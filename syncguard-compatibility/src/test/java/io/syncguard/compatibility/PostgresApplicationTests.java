@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** A whole application with Flyway, transactions, the web and the actuator. */
 class PostgresApplicationTests {
@@ -58,8 +59,29 @@ class PostgresApplicationTests {
     }
 
     @Test
-    void flyway_runs_the_scripts_beside_the_migrations_of_the_application() {
+    void the_tables_are_made_after_the_migrations_and_outside_of_their_history() {
         assertThat(jdbc.queryForList("SELECT script FROM flyway_schema_history", String.class))
+                .containsExactly("V1__orders.sql");
+        assertThat(jdbc.queryForObject("SELECT count(*) FROM syncguard_fence_counters", Long.class))
+                .isNotNull();
+    }
+
+    @Test
+    void flyway_runs_the_scripts_where_it_is_asked_for() {
+        jdbc.execute("CREATE DATABASE by_flyway");
+        String url = postgres.url().replaceFirst("(//[^/]+/)[^?]+", "$1by_flyway");
+        new SpringApplicationBuilder(Application.class)
+                .properties(
+                        "spring.datasource.url=" + url,
+                        "server.port=0",
+                        "syncguard.fencing.enabled=true",
+                        "syncguard.postgres.schema-management=flyway",
+                        "syncguard.fencing.schema-management=flyway")
+                .run()
+                .close();
+
+        assertThat(new JdbcTemplate(new DriverManagerDataSource(url))
+                        .queryForList("SELECT script FROM flyway_schema_history", String.class))
                 .contains("V1__orders.sql", "R__syncguard_schema.sql", "R__syncguard_fences.sql");
     }
 

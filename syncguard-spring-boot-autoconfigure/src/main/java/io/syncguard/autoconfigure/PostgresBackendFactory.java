@@ -8,11 +8,12 @@ import io.syncguard.spi.FenceSource;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 
 /**
  * Makes the stores of an application in PostgreSQL, which differ in their databases alone.
  */
-record PostgresBackendFactory(SyncGuardProperties properties, PostgresScript script) {
+record PostgresBackendFactory(SyncGuardProperties properties, PostgresScript script, ListableBeanFactory beans) {
 
     private static final Log log = LogFactory.getLog(PostgresLockAutoConfiguration.class);
 
@@ -20,9 +21,8 @@ record PostgresBackendFactory(SyncGuardProperties properties, PostgresScript scr
      * The schema exists when the store does.
      *
      * @param dedicated whether the application has this DataSource for locks alone
-     * @param leftToFlyway whether the application's Flyway has created the schema
      */
-    PostgresLockBackend backendOn(DataSource application, boolean dedicated, boolean leftToFlyway) {
+    PostgresLockBackend backendOn(DataSource application, boolean dedicated) {
         properties.check();
         SyncGuardProperties.Postgres postgres = properties.postgres();
         PostgresPools pools = new PostgresPools(
@@ -37,10 +37,10 @@ record PostgresBackendFactory(SyncGuardProperties properties, PostgresScript scr
                     postgres.batching(),
                     properties.fencesOr(FenceSource.COUNTER));
             PostgresSchema schema = new PostgresSchema(pools.operations(), script.tables(), script.fences());
-            if (leftToFlyway || postgres.schemaManagement() == SchemaManagement.NONE) {
-                schema.check();
-            } else {
-                schema.initialize();
+            switch (postgres.schemaManagement()) {
+                case AUTO -> schema.initialize(() -> MigrationDataSources.beside(pools.operations(), beans));
+                case INITIALIZE -> schema.initialize();
+                case FLYWAY, NONE -> schema.check();
             }
             log.info(
                     "SyncGuard keeps its locks in the table '" + script.tables().locks() + "' of PostgreSQL, on up to "

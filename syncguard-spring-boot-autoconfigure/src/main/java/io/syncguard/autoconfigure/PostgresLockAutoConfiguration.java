@@ -56,8 +56,9 @@ public final class PostgresLockAutoConfiguration {
     }
 
     @Bean
-    PostgresBackendFactory syncGuardPostgresBackendFactory(SyncGuardProperties properties, PostgresScript script) {
-        return new PostgresBackendFactory(properties, script);
+    PostgresBackendFactory syncGuardPostgresBackendFactory(
+            SyncGuardProperties properties, PostgresScript script, ListableBeanFactory beans) {
+        return new PostgresBackendFactory(properties, script, beans);
     }
 
     /** Made after the application's migrations, and only for a lock manager that uses it: tenants have their own. */
@@ -65,7 +66,6 @@ public final class PostgresLockAutoConfiguration {
     @Bean(Backend.POSTGRES_BEAN)
     @DependsOnDatabaseInitialization
     PostgresLockBackend syncGuardPostgresLockBackend(
-            SyncGuardProperties properties,
             PostgresBackendFactory stores,
             @SyncGuardDataSource ObjectProvider<DataSource> lockDataSource,
             ObjectProvider<DataSource> dataSource,
@@ -75,18 +75,14 @@ public final class PostgresLockAutoConfiguration {
         LockStores.checkOtherMarks(named, Backend.REDIS, SyncGuardRedisConnectionFactory.class, beans);
         DataSource application = LockStores.choose(
                 lockDataSource, dataSource, SyncGuardDataSource.class, () -> LockStores.noDataSource(named, beans));
-        boolean dedicated = lockDataSource.getIfAvailable() != null;
-        boolean leftToFlyway =
-                properties.postgres().schemaManagement().isLeftToFlyway(FlywayLocations.areUsedIn(beans), dedicated);
-        return stores.backendOn(application, dedicated, leftToFlyway);
+        return stores.backendOn(application, lockDataSource.getIfAvailable() != null);
     }
 
-    /** No Flyway of the library runs in the databases of tenants. */
+    /** Flyway refuses a schema in which somebody has created tables before it. */
     @Bean
-    PostgresLockManagers syncGuardPostgresLockManagers(
-            SyncGuardProperties properties, PostgresBackendFactory stores, LockEngineFactory engines) {
-        boolean leftToFlyway = properties.postgres().schemaManagement() == SchemaManagement.FLYWAY;
-        return new PostgresLockManagers(tenant -> engines.engineOn(stores.backendOn(tenant, false, leftToFlyway)));
+    @DependsOnDatabaseInitialization
+    PostgresLockManagers syncGuardPostgresLockManagers(PostgresBackendFactory stores, LockEngineFactory engines) {
+        return new PostgresLockManagers(tenant -> engines.engineOn(stores.backendOn(tenant, false)));
     }
 
     /** Matches if PostgreSQL is chosen, or if no backend is chosen and no other backend was configured before. */
@@ -104,26 +100,21 @@ public final class PostgresLockAutoConfiguration {
         static class Left {}
     }
 
-    /** Has the application's Flyway run the script. */
+    /** Has the application's Flyway run the script, if that is chosen. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(Flyway.class)
     static class FlywayConfiguration {
 
         @Bean
         FlywayScript syncGuardFlywayScript(
-                SyncGuardProperties properties,
-                PostgresScript script,
-                @SyncGuardDataSource ObjectProvider<DataSource> lockDataSource,
-                ListableBeanFactory beans) {
-            SchemaManagement management = properties.postgres().schemaManagement();
+                SyncGuardProperties properties, PostgresScript script, ListableBeanFactory beans) {
             return configuration -> {
                 // The Flyway of a child context calls it, too.
-                boolean flyway = FlywayLocations.areUsedIn(beans);
-                if (!flyway || !management.isLeftToFlyway(true, lockDataSource.getIfAvailable() != null)) {
-                    return;
+                if (properties.postgres().schemaManagement() == SchemaManagement.FLYWAY
+                        && FlywayLocations.areUsedIn(beans)) {
+                    LockStores.requirePostgres(configuration.getDataSource());
+                    FlywayLocations.add(configuration, PostgresScript.LOCATION, script.placeholders());
                 }
-                LockStores.requirePostgres(configuration.getDataSource());
-                FlywayLocations.add(configuration, PostgresScript.LOCATION, script.placeholders());
             };
         }
     }

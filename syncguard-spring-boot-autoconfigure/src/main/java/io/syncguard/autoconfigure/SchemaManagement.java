@@ -5,24 +5,15 @@ package io.syncguard.autoconfigure;
  */
 enum SchemaManagement {
 
-    /** Flyway, if the application has it and the tables are in the same database; else the library. */
+    /** The library, after the application's migrations, with the rights of their user if that is on the same database. */
     AUTO,
 
-    /** The library, at the start, under a lock; it does nothing if they are up to date. */
+    /** The library, with the rights of the locks' own user. */
     INITIALIZE,
 
     /** The application's Flyway, which gets the script's location and placeholders. */
     FLYWAY,
 
     /** The application's administrator. The start fails if they are missing. */
-    NONE;
-
-    /**
-     * Whether the application's Flyway runs the script.
-     *
-     * @param marked whether the locks have a separate DataSource, which is most likely another database
-     */
-    boolean isLeftToFlyway(boolean hasFlyway, boolean marked) {
-        return this == FLYWAY || this == AUTO && hasFlyway && !marked;
-    }
+    NONE
 }

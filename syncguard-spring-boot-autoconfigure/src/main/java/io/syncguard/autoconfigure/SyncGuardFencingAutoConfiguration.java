@@ -54,13 +54,13 @@ public final class SyncGuardFencingAutoConfiguration {
     FenceGuard syncGuardFenceGuard(
             SyncGuardProperties properties, ObjectProvider<DataSource> dataSource, ListableBeanFactory beans) {
         SyncGuardProperties.Fencing fencing = properties.fencing();
+        properties.postgresScript().tables().requireAnother("syncguard.fencing.table", fencing.table());
         DataSource primary = primary(dataSource);
         FenceSchema schema = new FenceSchema(primary, fencing.table());
-        SchemaManagement management = fencing.schemaManagement();
-        if (management == SchemaManagement.NONE || management.isLeftToFlyway(FlywayLocations.areUsedIn(beans), false)) {
-            schema.check();
-        } else {
-            schema.initialize();
+        switch (fencing.schemaManagement()) {
+            case AUTO -> schema.initialize(() -> MigrationDataSources.beside(primary, beans));
+            case INITIALIZE -> schema.initialize();
+            case FLYWAY, NONE -> schema.check();
         }
         return new FenceGuard(primary, fencing.table());
     }
@@ -81,7 +81,7 @@ public final class SyncGuardFencingAutoConfiguration {
         }
     }
 
-    /** Has the application's Flyway run the script of its database. */
+    /** Has the application's Flyway run the script of its database, if that is chosen. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(Flyway.class)
     @ConditionalOnMissingBean(FenceGuard.class)
@@ -95,8 +95,7 @@ public final class SyncGuardFencingAutoConfiguration {
             SyncGuardProperties.Fencing fencing = properties.fencing();
             return configuration -> {
                 // The Flyway of a child context calls it, too.
-                if (FlywayLocations.areUsedIn(beans)
-                        && fencing.schemaManagement().isLeftToFlyway(true, false)) {
+                if (fencing.schemaManagement() == SchemaManagement.FLYWAY && FlywayLocations.areUsedIn(beans)) {
                     FlywayLocations.add(
                             configuration,
                             FenceSchema.location(productOf(configuration.getDataSource())),

@@ -9,7 +9,9 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -45,32 +47,39 @@ public final class FenceSchema {
         return FenceDatabase.ofProduct(product).location();
     }
 
+    /** As {@link #initialize(Supplier)}, with the rights of the guard's own user. */
+    public void initialize() {
+        initialize(List::of);
+    }
+
     /**
      * Runs the script unless the table is there, so that a user without the right to create tables can start an
      * application on a table that is there.
      *
-     * @throws LockSetupException when the server refuses it
+     * @param owners other DataSources on the same database, which are asked for only if the script has to run. It runs
+     *     as the first of their users who may do that, else as the guard's own user
+     * @throws LockSetupException when the server refuses it, or the table cannot be used
      */
-    public void initialize() {
-        run(connection -> {
-            if (problem(connection) != null) {
-                runScript(connection);
-            }
+    public void initialize(Supplier<List<DataSource>> owners) {
+        String[] schema = new String[1];
+        boolean[] missing = new boolean[1];
+        run(dataSource, connection -> {
+            schema[0] = connection.getSchema();
+            missing[0] = problem(connection) != null;
         });
+        if (missing[0]) {
+            runScript(owners.get(), schema[0]);
+        }
+        check();
     }
 
     /**
-     * Checks that the table is there.
+     * Checks that the table is there and refuses a smaller fence, by a transaction that is rolled back.
      *
-     * @throws LockSetupException with {@link LockErrorCode#SCHEMA_MISSING} when it is not
+     * @throws LockSetupException with {@link LockErrorCode#SCHEMA_MISSING} when it is not there
      */
     public void check() {
-        run(connection -> {
-            SQLException problem = problem(connection);
-            if (problem != null) {
-                throw problem;
-            }
-        });
+        run(dataSource, connection -> new FenceProbe(connection, table).check());
     }
 
     @FunctionalInterface
@@ -79,16 +88,20 @@ public final class FenceSchema {
     }
 
     /** Each statement is a transaction of its own: one that fails aborts no other. */
-    private void run(Work work) {
-        try (Connection connection = dataSource.getConnection()) {
+    private void run(DataSource source, Work work) {
+        try (Connection connection = source.getConnection()) {
             boolean autoCommit = connection.getAutoCommit();
             connection.setAutoCommit(true);
+            FenceDatabase database = FenceDatabase.of(connection);
             try {
                 work.on(connection);
             } catch (SQLException ex) {
-                throw refused(ex, script(FenceDatabase.of(connection)));
+                throw refused(ex, script(database));
             } finally {
-                connection.setAutoCommit(autoCommit);
+                // A pool closes a connection after some errors.
+                if (!connection.isClosed()) {
+                    connection.setAutoCommit(autoCommit);
+                }
             }
         } catch (SQLException ex) {
             throw new LockSetupException(
@@ -112,7 +125,8 @@ public final class FenceSchema {
                 List.of(
                         "Have an administrator grant the user SELECT, INSERT and UPDATE on it, and run: " + statement,
                         "Let the user create it, and set syncguard.fencing.schema-management=initialize",
-                        "Put its schema in front of the name in syncguard.fencing.table"),
+                        "Put its schema in front of the name in syncguard.fencing.table",
+                        "Choose a name there that the database does not reserve"),
                 error);
     }
 
@@ -128,6 +142,39 @@ public final class FenceSchema {
             return null;
         } catch (SQLException ex) {
             return ex;
+        }
+    }
+
+    /** @param schema where the guard looks for a table without a schema in its name, if the database says so */
+    private void runScript(List<DataSource> owners, @Nullable String schema) {
+        List<LockSetupException> refusals = new ArrayList<>();
+        for (DataSource owner : owners) {
+            try {
+                run(owner, connection -> runScriptIn(schema, connection));
+                return;
+            } catch (LockSetupException ex) {
+                refusals.add(ex);
+            }
+        }
+        try {
+            run(dataSource, this::runScript);
+        } catch (LockSetupException ex) {
+            refusals.forEach(ex::addSuppressed);
+            throw ex;
+        }
+    }
+
+    private void runScriptIn(@Nullable String schema, Connection connection) throws SQLException {
+        String own = connection.getSchema();
+        if (schema == null || schema.equals(own)) {
+            runScript(connection);
+            return;
+        }
+        connection.setSchema(schema);
+        try {
+            runScript(connection);
+        } finally {
+            connection.setSchema(own);
         }
     }
 

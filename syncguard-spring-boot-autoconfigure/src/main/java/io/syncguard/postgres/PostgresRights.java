@@ -8,67 +8,93 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
-/** Whether the user may do with the tables and functions what locks need: those that are there, all in one query. */
+/**
+ * Checks at the start that the user may use the tables and functions, which may belong to another one. Without a right,
+ * each lock operation would fail later.
+ */
 final class PostgresRights {
 
-    private static final Pattern FUNCTION = Pattern.compile("^CREATE OR REPLACE FUNCTION (\\S+)\\(", Pattern.MULTILINE);
+    private static final String TABLES = """
+            SELECT t.name FROM (VALUES
+                ('${syncguard_locks}', true), ('${syncguard_locks}_shared', true), ('${syncguard_locks}_waiters', true),
+                ('${syncguard_fence_counters}', ?::BOOLEAN)
+            ) AS t (name, deletes)
+            WHERE NOT (pg_catalog.has_table_privilege(t.name, 'SELECT'::TEXT)
+                AND pg_catalog.has_table_privilege(t.name, 'INSERT'::TEXT)
+                AND pg_catalog.has_table_privilege(t.name, 'UPDATE'::TEXT)
+                AND (NOT t.deletes OR pg_catalog.has_table_privilege(t.name, 'DELETE'::TEXT)))
+            """;
 
-    /** A name that is missing or ambiguous is no answer. */
-    private static final String MISSING = """
-            SELECT m.privilege, m.name
-            FROM ROWS FROM (pg_catalog.unnest(?::TEXT[]), pg_catalog.unnest(?::TEXT[])) AS m(privilege, name)
-            WHERE CASE m.privilege OPERATOR(pg_catalog.=) 'EXECUTE'
-                WHEN true THEN NOT pg_catalog.has_function_privilege(pg_catalog.to_regproc(m.name)::OID, m.privilege)
-                ELSE NOT pg_catalog.has_table_privilege(pg_catalog.to_regclass(m.name)::OID, m.privilege)
-            END
+    /** Somebody else may have a function of the same name, with other parameters. */
+    private static final String FUNCTIONS = """
+            SELECT EXISTS (
+                SELECT FROM pg_catalog.pg_proc p
+                WHERE p.pronamespace OPERATOR(pg_catalog.=) v.pronamespace
+                    AND p.proowner OPERATOR(pg_catalog.=) v.proowner
+                    AND p.proname::TEXT OPERATOR(pg_catalog.=) ANY (?)
+                    AND NOT pg_catalog.has_function_privilege(p.oid, 'EXECUTE'::TEXT)
+            ), pg_catalog.quote_ident(n.nspname::TEXT), r.rolname, pg_catalog.quote_ident(current_user::TEXT)
+            FROM pg_catalog.pg_proc v
+            JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) v.pronamespace
+            JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) v.proowner
+            WHERE v.oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure(?)
             """;
 
     private PostgresRights() {}
 
-    /** @throws LockSetupException with what is missing */
+    /** @throws LockSetupException if one is missing, with the statements that grant it */
     static void require(Connection connection, PostgresScript script) throws SQLException {
-        List<String> privileges = new ArrayList<>();
-        List<String> names = new ArrayList<>();
-        needed(script)
-                .forEach((name, needed) -> needed.forEach(privilege -> {
-                    privileges.add(privilege);
-                    names.add(name);
-                }));
-        List<String> missing = new ArrayList<>();
-        try (PreparedStatement statement = connection.prepareStatement(MISSING)) {
-            statement.setArray(1, connection.createArrayOf("text", privileges.toArray()));
-            statement.setArray(2, connection.createArrayOf("text", names.toArray()));
+        List<String> missing = tablesWithout(connection, script);
+        try (PreparedStatement statement = connection.prepareStatement(FUNCTIONS)) {
+            statement.setArray(
+                    1, connection.createArrayOf("text", script.functions().toArray()));
+            statement.setString(2, script.tables().locks() + "_version()");
             try (ResultSet rows = statement.executeQuery()) {
-                while (rows.next()) {
-                    missing.add(rows.getString(1) + " ON " + rows.getString(2));
+                rows.next();
+                if (rows.getBoolean(1) || !missing.isEmpty()) {
+                    throw refusal(
+                            missing,
+                            rows.getBoolean(1) ? rows.getString(2) : null,
+                            rows.getString(3),
+                            rows.getString(4));
                 }
             }
         }
-        if (!missing.isEmpty()) {
-            throw new LockSetupException(
-                    LockErrorCode.AUTH_FAILED,
-                    "The user of the DataSource lacks rights that locks need: " + String.join(", ", missing),
-                    List.of(
-                            "Have an administrator grant them: see \"Least privilege on PostgreSQL\" in docs/security.md"),
-                    null);
+    }
+
+    private static List<String> tablesWithout(Connection connection, PostgresScript script) throws SQLException {
+        try (PreparedStatement statement =
+                connection.prepareStatement(script.tables().fill(TABLES))) {
+            // Counters are forgotten by the clock only.
+            statement.setBoolean(1, script.fences() == FenceSource.CLOCK);
+            try (ResultSet rows = statement.executeQuery()) {
+                List<String> names = new ArrayList<>();
+                while (rows.next()) {
+                    names.add(rows.getString(1));
+                }
+                return names;
+            }
         }
     }
 
-    private static Map<String, List<String>> needed(PostgresScript script) {
-        PostgresTables tables = script.tables();
-        List<String> all = List.of("SELECT", "INSERT", "UPDATE", "DELETE");
-        Map<String, List<String>> needed = new LinkedHashMap<>();
-        needed.put(tables.locks(), all);
-        needed.put(tables.shared(), all);
-        needed.put(tables.waiters(), all);
-        // Counters are forgotten by the clock only.
-        needed.put(tables.fenceCounters(), script.fences() == FenceSource.CLOCK ? all : all.subList(0, 3));
-        FUNCTION.matcher(script.text()).results().forEach(found -> needed.put(found.group(1), List.of("EXECUTE")));
-        return needed;
+    /** @param schema of the functions, if one may not be called */
+    private static LockSetupException refusal(List<String> names, @Nullable String schema, String owner, String user) {
+        String to = " TO " + user;
+        List<String> grants = new ArrayList<>();
+        if (!names.isEmpty()) {
+            grants.add("GRANT SELECT, INSERT, UPDATE, DELETE ON " + String.join(", ", names) + to);
+        }
+        if (schema != null) {
+            grants.add("GRANT EXECUTE ON ALL ROUTINES IN SCHEMA " + schema + to);
+        }
+        return new LockSetupException(
+                LockErrorCode.AUTH_FAILED,
+                "The user '" + user + "' may not use all tables and functions of SyncGuard, which belong to '" + owner
+                        + "'",
+                List.of("Run as '" + owner + "': " + String.join("; ", grants)),
+                null);
     }
 }

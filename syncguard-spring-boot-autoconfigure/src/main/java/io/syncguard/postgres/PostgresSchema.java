@@ -7,7 +7,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Provides the tables and functions: runs the script, or checks that it was run.
@@ -37,28 +40,41 @@ public final class PostgresSchema {
         this.script = new PostgresScript(tables, fences);
     }
 
+    /** As {@link #initialize(Supplier)}, with the rights of the locks' own user. */
+    public void initialize() {
+        initialize(List::of);
+    }
+
     /**
      * Runs the script unless the schema is up to date, so that a user without the right to create tables can start an
      * application on a schema that is there.
      *
-     * @throws LockSetupException when the server refuses it, or the user may not use what is there
+     * @param owners other DataSources on the same database, which are asked for only if the script has to run. It runs
+     *     as the first of their users who may do that, else as the locks' own user
+     * @throws LockSetupException when the server refuses it
      */
-    public void initialize() {
-        run((connection, installed) -> {
-            if (!isUpToDate(installed)) {
-                runScript(connection, installed);
+    public void initialize(Supplier<List<DataSource>> owners) {
+        Look look = run(dataSource, null, (connection, installed, path) -> {
+            boolean upToDate = isUpToDate(installed);
+            if (upToDate) {
+                requireUsable(connection);
             }
+            return new Look(upToDate, path);
         });
+        if (!look.upToDate()) {
+            runScript(look.path() == null ? List.of() : owners.get(), look.path());
+            check();
+        }
     }
 
     /**
-     * Checks that the schema is there and up to date.
+     * Checks that the schema is there and up to date, and that the user may use it.
      *
      * @throws LockSetupException with {@link LockErrorCode#SCHEMA_MISSING} when it is not, or with {@code AUTH_FAILED}
      *     when the user may not use it
      */
     public void check() {
-        run((connection, installed) -> {
+        run(dataSource, null, (connection, installed, path) -> {
             if (!installed.isComplete()) {
                 throw PostgresSchemaErrors.missing(tables);
             }
@@ -69,41 +85,48 @@ public final class PostgresSchema {
                         "Run " + PostgresScript.PATH + " again, with the placeholder syncguard_fence_source="
                                 + script.fenceSource());
             }
+            requireUsable(connection);
+            return true;
         });
     }
 
+    /** @param path where the locks look for the tables, and where new ones are created; {@code null} if nowhere */
+    private record Look(boolean upToDate, @Nullable String path) {}
+
     @FunctionalInterface
-    private interface Work {
-        void on(Connection connection, InstalledSchema installed) throws SQLException;
+    private interface Work<T> {
+        T on(Connection connection, InstalledSchema installed, @Nullable String path) throws SQLException;
     }
 
-    private void run(Work work) {
-        try (Connection connection = dataSource.getConnection();
+    /** @param givenPath the search path; {@code null} for that of the connection's user */
+    private <T> T run(DataSource source, @Nullable String givenPath, Work<T> work) {
+        String user = null;
+        try (Connection connection = source.getConnection();
                 Statement statement = connection.createStatement()) {
             PostgresServerCheck.requirePostgres(connection);
             PostgresSessions.requireNoTransaction(connection, false);
+            user = connection.getMetaData().getUserName();
             PostgresServerCheck.requirePrimary(connection);
             // BEGIN is sent as text. It binds a pooler's session to this transaction; the driver would prepare its own
             // BEGIN.
             statement.execute(SETTINGS.ofTransaction(connection.getMetaData().getDatabaseMajorVersion(), null));
             try {
-                String path = new PostgresSearchPath(tables).forScript(connection);
+                String path = givenPath == null ? new PostgresSearchPath(tables).forScript(connection) : givenPath;
                 if (path != null) {
                     statement.execute(SETTINGS.ofPath(path));
                 }
                 InstalledSchema installed = new InstalledSchema(connection, tables);
                 requireSameCounters(installed);
                 requireNoReturnToCounters(installed);
-                work.on(connection, installed);
-                PostgresRights.require(connection, script);
-                StatementLogs.check(connection);
+                T result = work.on(connection, installed, path);
                 statement.execute("COMMIT");
+                return result;
             } catch (Throwable ex) {
                 undo(statement, ex);
                 throw ex;
             }
         } catch (SQLException ex) {
-            throw PostgresSchemaErrors.translate(ex);
+            throw PostgresSchemaErrors.translate(ex, user);
         }
     }
 
@@ -146,14 +169,51 @@ public final class PostgresSchema {
         return installed.isComplete() && script.fenceSource().equals(installed.fenceSource());
     }
 
-    private void runScript(Connection connection, InstalledSchema installed) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            connection.setNetworkTimeout(Runnable::run, Math.toIntExact(PATIENCE.toMillis()));
-            statement.execute("SELECT pg_catalog.pg_advisory_xact_lock(" + ADVISORY_LOCK + ")");
-            // Checked again: another instance, perhaps of a newer version, may have run the script meanwhile.
-            if (!isUpToDate(installed)) {
-                statement.execute(script.text());
+    private void requireUsable(Connection connection) throws SQLException {
+        PostgresRights.require(connection, script);
+        PostgresIndexes.check(connection, tables);
+        StatementLogs.check(connection);
+    }
+
+    private void runScript(List<DataSource> owners, @Nullable String path) {
+        LockSetupException refused = null;
+        for (DataSource owner : owners) {
+            try {
+                runScript(owner, path);
+                return;
+            } catch (LockSetupException ex) {
+                if (ex.code() != LockErrorCode.AUTH_FAILED) {
+                    throw ex;
+                }
+                refused = refused == null ? ex : refused;
             }
         }
+        try {
+            runScript(dataSource, path);
+        } catch (LockSetupException ex) {
+            if (refused == null) {
+                throw ex;
+            }
+            refused.addSuppressed(ex);
+            throw refused;
+        }
+    }
+
+    private void runScript(DataSource owner, @Nullable String path) {
+        run(owner, path, (connection, installed, same) -> {
+            int silence = connection.getNetworkTimeout();
+            PostgresSessions.limitSilence(connection, PATIENCE);
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("SELECT pg_catalog.pg_advisory_xact_lock(" + ADVISORY_LOCK + ")");
+                // Looked at after the wait: another instance, perhaps of a newer version, may have run the script.
+                boolean upToDate = isUpToDate(installed);
+                if (!upToDate) {
+                    statement.execute(script.text());
+                }
+                return upToDate;
+            } finally {
+                connection.setNetworkTimeout(Runnable::run, silence);
+            }
+        });
     }
 }

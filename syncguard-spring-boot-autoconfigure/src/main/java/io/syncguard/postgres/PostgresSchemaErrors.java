@@ -5,6 +5,7 @@ import io.syncguard.LockSetupException;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Explains why the tables and functions cannot be set up, to a person who starts an application.
@@ -34,31 +35,32 @@ final class PostgresSchemaErrors {
                 null);
     }
 
-    static LockSetupException translate(SQLException error) {
+    /** @param user of the connection; {@code null} if there is none */
+    static LockSetupException translate(SQLException error, @Nullable String user) {
         LockErrorCode code = PostgresErrors.codeOf(error);
         ConnectionRefusal refusal = ConnectionRefusal.of(error);
         return new LockSetupException(
                 code,
-                (refusal == null ? problem(code, error) : refusal.problem()) + ": " + words(error),
-                refusal == null ? nextSteps(code, error) : refusal.nextSteps(),
+                (refusal == null ? problem(code, error, user) : refusal.problem()) + ": " + words(error),
+                refusal == null ? nextSteps(code, error, user) : refusal.nextSteps(),
                 PostgresErrors.withoutDetail(error));
     }
 
-    private static String problem(LockErrorCode code, SQLException error) {
+    private static String problem(LockErrorCode code, SQLException error, @Nullable String user) {
         return switch (code) {
             case SERVICE_UNAVAILABLE -> "PostgreSQL cannot be reached, or does not serve writes now";
             case NETWORK_TIMEOUT -> "PostgreSQL does not answer in time";
             case RATE_LIMITED -> "PostgreSQL has no resources left";
             case AUTH_FAILED ->
                 isMissingPrivilege(error)
-                        ? "The user of the DataSource may not create or use the tables and functions of SyncGuard"
+                        ? "The user '" + user + "' may not create or use the tables and functions of SyncGuard"
                         : "PostgreSQL refuses the user of the DataSource";
             case ABORTED -> "The start was interrupted";
             default -> "PostgreSQL cannot set up the tables and functions of SyncGuard";
         };
     }
 
-    private static List<String> nextSteps(LockErrorCode code, SQLException error) {
+    private static List<String> nextSteps(LockErrorCode code, SQLException error, @Nullable String user) {
         return switch (code) {
             case SERVICE_UNAVAILABLE -> List.of("Start the server", "Correct spring.datasource.url");
             case NETWORK_TIMEOUT ->
@@ -72,7 +74,7 @@ final class PostgresSchemaErrors {
                         ? List.of(
                                 "Have an administrator run the script once, and grant the rights in its head: "
                                         + WRITE_SCRIPT,
-                                "Grant the user CREATE on the schema of the tables")
+                                "Grant CREATE on the schema of the tables to '" + user + "'")
                         : List.of("Correct spring.datasource.username and spring.datasource.password");
             case SCHEMA_MISSING ->
                 List.of(

@@ -9,8 +9,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * The script that creates the tables and functions, which is a repeatable migration of Flyway.
@@ -25,6 +27,9 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
 
     /** The path of the script. */
     static final String PATH = LOCATION + "/R__syncguard_schema.sql";
+
+    private static final Pattern ROUTINE =
+            Pattern.compile("CREATE OR REPLACE (?:FUNCTION|PROCEDURE) (?:\\w+\\.)?(\\w+)\\(");
 
     /** The placeholders of the script, without the <code>${}</code>. */
     public Map<String, String> placeholders() {
@@ -44,6 +49,14 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
         } catch (IOException ex) {
             throw LockSetupException.at("syncguard.postgres.schema-script", new UncheckedIOException(ex));
         }
+    }
+
+    /** The names of all functions and procedures that it creates, without the schema. */
+    List<String> functions() {
+        return ROUTINE.matcher(text())
+                .results()
+                .map(routine -> routine.group(1).toLowerCase(Locale.ROOT))
+                .toList();
     }
 
     String fenceSource() {

@@ -53,6 +53,25 @@ public record PostgresTables(String locks, String fenceCounters) {
         }
     }
 
+    /**
+     * Checks the name of a table that is none of these.
+     *
+     * @param property that has the name
+     * @throws LockSetupException if it may be one of these, or cannot be the name of a table
+     */
+    public void requireAnother(String property, String name) {
+        check(property, name);
+        for (String table : List.of(locks, shared(), waiters(), fenceCounters)) {
+            if (mayBeTheSame(folded(table), folded(name))) {
+                throw LockSetupException.invalid(
+                        property + " is '" + name + "', which is or may be the same table as '" + table
+                                + "' of the locks (PostgreSQL ignores case, and looks for a name without a schema in"
+                                + " several)",
+                        "Choose another name in " + property);
+            }
+        }
+    }
+
     /** The table with one row per shared lease. */
     public String shared() {
         return sharedOf(locks);

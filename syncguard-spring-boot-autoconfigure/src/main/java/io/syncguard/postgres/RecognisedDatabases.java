@@ -15,24 +15,19 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recognises connections to the database of the locks, by an answer of the server. URLs prove nothing: two of them may
- * lead to one database, through a pooler, and one to two. Threads may share it.
+ * Recognises connections to the database of the locks, by an answer of the server. Threads may share it.
  */
 final class RecognisedDatabases {
 
     /** How long a refusal counts: the server may have been restarted between two questions. */
     private static final long REFUSAL_NANOS = Duration.ofMinutes(1).toNanos();
 
-    /** The start of the server distinguishes it from its standbys and copies, which have the same identifier. */
-    private static final String IDENTITY = "extract(epoch FROM pg_catalog.pg_postmaster_start_time())::NUMERIC"
-            + "::pg_catalog.text OPERATOR(pg_catalog.||) ' ' OPERATOR(pg_catalog.||) d.oid::pg_catalog.text";
-
     private static final String OWN = """
             SELECT %s, n.oid::BIGINT, l.oid::BIGINT, s.oid::BIGINT, n.nspname, l.relname, s.relname
             FROM pg_database d, pg_class l, pg_class s, pg_namespace n
             WHERE d.datname = current_database() AND l.oid = '${syncguard_locks}'::REGCLASS::OID
                 AND s.oid = '${syncguard_locks}_shared'::REGCLASS::OID AND n.oid = l.relnamespace
-            """.formatted(IDENTITY);
+            """.formatted(DatabaseIdentity.EXPRESSION);
 
     /**
      * It names no object of ours, so that it works in any database, and the schema of each other one: the session may
@@ -52,7 +47,7 @@ final class RecognisedDatabases {
                 FROM pg_catalog.pg_database d
                 WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
             ) i
-            """.formatted(IDENTITY);
+            """.formatted(DatabaseIdentity.EXPRESSION);
 
     private record Own(String identity, long schema, long locksOid, long sharedOid, LeaseTables tables) {}
 

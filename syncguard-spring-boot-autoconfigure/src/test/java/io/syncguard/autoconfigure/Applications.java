@@ -28,7 +28,13 @@ final class Applications {
 
     /** One with this database and Flyway. */
     static ApplicationContextRunner withFlyway(String url) {
-        return on(url).withConfiguration(AutoConfigurations.of(FlywayAutoConfiguration.class))
+        return withFlyway(on(url));
+    }
+
+    /** The same application with Flyway. */
+    static ApplicationContextRunner withFlyway(ApplicationContextRunner application) {
+        return application
+                .withConfiguration(AutoConfigurations.of(FlywayAutoConfiguration.class))
                 .withPropertyValues("spring.flyway.locations=classpath:db/orders");
     }
 

@@ -166,18 +166,19 @@ class ChildContextTests {
     @Test
     void the_flyway_of_a_child_runs_no_script_of_its_parent() {
         String url = TestDatabase.empty().url();
-        parents.run(parent -> Applications.withFlyway(url)
-                .withParent(parent)
-                .withBean("childDataSource", DataSource.class, () -> pool(url))
-                .withPropertyValues("spring.flyway.url=" + url)
-                .run(child -> {
-                    assertThat(child).hasNotFailed();
-                    List<Map<String, Object>> scripts = new JdbcTemplate(
-                                    child.getBean("childDataSource", DataSource.class))
-                            .queryForList("SELECT script FROM flyway_schema_history");
-                    assertThat(scripts).isNotEmpty();
-                    assertThat(scripts.toString()).doesNotContain("syncguard");
-                }));
+        parents.withPropertyValues("syncguard.postgres.schema-management=flyway")
+                .run(parent -> Applications.withFlyway(url)
+                        .withParent(parent)
+                        .withBean("childDataSource", DataSource.class, () -> pool(url))
+                        .withPropertyValues("spring.flyway.url=" + url)
+                        .run(child -> {
+                            assertThat(child).hasNotFailed();
+                            List<Map<String, Object>> scripts = new JdbcTemplate(
+                                            child.getBean("childDataSource", DataSource.class))
+                                    .queryForList("SELECT script FROM flyway_schema_history");
+                            assertThat(scripts).isNotEmpty();
+                            assertThat(scripts.toString()).doesNotContain("syncguard");
+                        }));
     }
 
     private void endLease() {

@@ -47,7 +47,8 @@ final class FailedStart {
     FailedStart(CapturedOutput output) {
         this.output = output;
         // Boot would make a database of its own, with the H2 of the tests.
-        with("spring.datasource.embedded-database-connection=none", "spring.flyway.enabled=false");
+        with("spring.datasource.embedded-database-connection=none");
+        with("spring.flyway.enabled=false", "spring.liquibase.enabled=false");
         with("spring.main.banner-mode=off", "syncguard.postgres.network-timeout=500ms");
     }
 

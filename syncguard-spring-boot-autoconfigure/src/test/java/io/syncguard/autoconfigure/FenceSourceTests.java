@@ -115,7 +115,8 @@ class FenceSourceTests {
     }
 
     private ApplicationContextRunner withFlyway() {
-        return Applications.withFlyway(database.url());
+        return Applications.withFlyway(database.url())
+                .withPropertyValues("syncguard.postgres.schema-management=flyway");
     }
 
     private static void assertRefused(ApplicationContextRunner runner, String... messages) {

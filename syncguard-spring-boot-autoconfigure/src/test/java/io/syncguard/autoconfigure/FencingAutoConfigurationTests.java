@@ -18,10 +18,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -34,6 +39,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 class FencingAutoConfigurationTests {
 
     private static final String ENABLED = "syncguard.fencing.enabled=true";
+
+    private static final String FLYWAY = "syncguard.fencing.schema-management=flyway";
 
     private final TestDatabase database = TestDatabase.empty();
 
@@ -75,29 +82,21 @@ class FencingAutoConfigurationTests {
     }
 
     @Test
-    void flyway_makes_the_table_where_the_application_has_one() {
-        Applications.withFlyway(database.url()).withPropertyValues(ENABLED).run(application -> {
-            assertChecks(application);
-            assertThat(migrations()).contains("R__syncguard_fences.sql", "R__syncguard_schema.sql", "V1__orders.sql");
-        });
+    void flyway_makes_the_table_where_it_is_asked_for() {
+        Applications.withFlyway(database.url())
+                .withPropertyValues(ENABLED, FLYWAY)
+                .run(application -> {
+                    assertChecks(application);
+                    assertThat(migrations()).contains("R__syncguard_fences.sql", "V1__orders.sql");
+                });
     }
 
     @Test
     void flyway_does_not_know_the_script_unless_the_guard_is_enabled() {
-        Applications.withFlyway(database.url()).run(application -> {
+        Applications.withFlyway(database.url()).withPropertyValues(FLYWAY).run(application -> {
             assertThat(application).hasNotFailed();
             assertThat(migrations()).doesNotContain("R__syncguard_fences.sql");
         });
-    }
-
-    @Test
-    void initialize_leaves_an_applications_flyway_alone() {
-        Applications.withFlyway(database.url())
-                .withPropertyValues(ENABLED, "syncguard.fencing.schema-management=initialize")
-                .run(application -> {
-                    assertChecks(application);
-                    assertThat(migrations()).doesNotContain("R__syncguard_fences.sql");
-                });
     }
 
     @Test
@@ -134,7 +133,8 @@ class FencingAutoConfigurationTests {
         String url = MariaDbServer.newDatabaseUrl();
 
         Applications.withFlyway(url)
-                .withPropertyValues(ENABLED, "syncguard.enabled=false", "spring.flyway.locations=classpath:db/none")
+                .withPropertyValues(
+                        ENABLED, FLYWAY, "syncguard.enabled=false", "spring.flyway.locations=classpath:db/none")
                 .run(application -> {
                     assertChecks(application);
                     assertThat(application).doesNotHaveBean(LockBackend.class);
@@ -152,12 +152,105 @@ class FencingAutoConfigurationTests {
         String url = "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";
 
         Applications.withFlyway(url)
-                .withPropertyValues(ENABLED, "syncguard.enabled=false", "spring.flyway.locations=classpath:db/none")
+                .withPropertyValues(
+                        ENABLED, FLYWAY, "syncguard.enabled=false", "spring.flyway.locations=classpath:db/none")
                 .run(this::assertChecks);
         Applications.on(url)
                 .withClassLoader(new FilteredClassLoader(Flyway.class))
                 .withPropertyValues(ENABLED, "syncguard.enabled=false")
                 .run(this::assertChecks);
+    }
+
+    static Stream<Arguments> uselessTables() {
+        return Stream.of(
+                Arguments.of("no unique index", "CREATE TABLE syncguard_fences (resource TEXT, fence BIGINT)"),
+                Arguments.of("an index for some rows", """
+                        CREATE TABLE syncguard_fences (resource TEXT, fence BIGINT);
+                        CREATE UNIQUE INDEX ON syncguard_fences (resource) WHERE fence > 0"""),
+                Arguments.of("an index of two columns", """
+                        CREATE TABLE syncguard_fences (resource TEXT, fence BIGINT, UNIQUE (resource, fence))"""),
+                Arguments.of("a constraint that is checked later", """
+                        CREATE TABLE syncguard_fences (resource TEXT UNIQUE DEFERRABLE, fence BIGINT)"""),
+                Arguments.of("an index that is not valid", """
+                        CREATE TABLE syncguard_fences (resource TEXT UNIQUE, fence BIGINT);
+                        UPDATE pg_index SET indisvalid = false WHERE indrelid = 'syncguard_fences'::regclass"""),
+                Arguments.of("a view", """
+                        CREATE TABLE seen (resource TEXT, fence BIGINT);
+                        CREATE VIEW syncguard_fences AS TABLE seen"""),
+                Arguments.of("other columns", "CREATE TABLE syncguard_fences (resource TEXT PRIMARY KEY)"),
+                Arguments.of("a rule that drops what is inserted", """
+                        CREATE TABLE syncguard_fences (resource TEXT PRIMARY KEY, fence BIGINT);
+                        CREATE RULE nothing AS ON INSERT TO syncguard_fences DO INSTEAD NOTHING"""));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("uselessTables")
+    void a_table_that_cannot_refuse_a_smaller_fence_fails_the_start(String name, String statements) {
+        database.jdbc().execute(statements);
+
+        Applications.on(database.url())
+                .withPropertyValues(ENABLED)
+                .run(application -> assertThat(application)
+                        .getFailure()
+                        .hasStackTraceContaining("The table of the fences, 'syncguard_fences', "));
+    }
+
+    @Test
+    void a_view_on_a_proper_table_works() {
+        database.jdbc().execute("""
+                CREATE TABLE seen (resource TEXT PRIMARY KEY, fence BIGINT NOT NULL);
+                CREATE VIEW syncguard_fences AS TABLE seen""");
+
+        Applications.on(database.url()).withPropertyValues(ENABLED).run(this::assertChecks);
+    }
+
+    @Test
+    void a_table_without_a_unique_index_fails_the_start_on_other_databases_too() {
+        for (String url : List.of(
+                MariaDbServer.newDatabaseUrl(),
+                "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;USER=sa;PASSWORD=")) {
+            new JdbcTemplate(new DriverManagerDataSource(url))
+                    .execute("CREATE TABLE syncguard_fences (resource VARBINARY(512), fence BIGINT)"
+                            .replace("VARBINARY", url.contains("h2") ? "VARCHAR" : "VARBINARY"));
+
+            Applications.on(url)
+                    .withPropertyValues(ENABLED, "syncguard.enabled=false")
+                    .run(application -> assertThat(application)
+                            .getFailure()
+                            .rootCause()
+                            .hasMessageContaining("has no unique index on its column resource"));
+        }
+    }
+
+    @Test
+    void the_check_at_the_start_leaves_nothing() {
+        Applications.on(database.url())
+                .withPropertyValues(ENABLED)
+                .run(application -> assertThat(
+                                database.jdbc().queryForObject("SELECT count(*) FROM syncguard_fences", Long.class))
+                        .isZero());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "syncguard_locks",
+                "SyncGuard_Locks",
+                "public.syncguard_locks",
+                "syncguard_locks_shared",
+                "syncguard_locks_waiters",
+                "syncguard_fence_counters",
+                "order",
+                "Public.User",
+                "pg_fences"
+            })
+    void a_table_of_the_locks_or_a_reserved_word_fails_the_start(String table) {
+        Applications.on(database.url())
+                .withPropertyValues(ENABLED, "syncguard.fencing.table=" + table)
+                .run(application -> assertThat(application)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("syncguard.fencing.table is '" + table + "', "));
     }
 
     @Test

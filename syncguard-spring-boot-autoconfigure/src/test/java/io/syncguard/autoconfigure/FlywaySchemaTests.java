@@ -19,9 +19,12 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
+/** With {@code schema-management=flyway}. {@link MigrationHistoryTests} has the default. */
 class FlywaySchemaTests {
 
     private static final String SCRIPT = "R__syncguard_schema.sql";
+
+    private static final String FLYWAY = "syncguard.postgres.schema-management=flyway";
 
     private final TestDatabase database = TestDatabase.empty();
 
@@ -156,19 +159,9 @@ class FlywaySchemaTests {
     @Test
     void flyway_is_required_where_it_is_asked_for() {
         Applications.on(database.url())
-                .withPropertyValues("syncguard.postgres.schema-management=flyway")
+                .withPropertyValues(FLYWAY)
                 .run(application -> assertSchemaMissing(application.getStartupFailure()));
         assertThat(database.relationsAndFunctions()).isEmpty();
-    }
-
-    @Test
-    void flyway_runs_the_script_where_it_is_asked_for() {
-        onDatabase()
-                .withPropertyValues("syncguard.postgres.schema-management=flyway")
-                .run(application -> {
-                    assertThat(application).hasNotFailed();
-                    assertThat(migrations()).contains(SCRIPT);
-                });
     }
 
     @Test
@@ -196,16 +189,24 @@ class FlywaySchemaTests {
 
     /** As in Spring Boot 3.5 without the module that supports it. */
     @Test
-    void where_nothing_adds_the_script_to_flyway_the_library_runs_it() {
+    void where_nothing_adds_the_script_to_flyway_the_start_fails_with_advice() {
         onDatabase()
                 .withInitializer(context -> context.addBeanFactoryPostProcessor(
                         beans -> ((BeanDefinitionRegistry) beans).removeBeanDefinition(FlywayScript.CUSTOMIZER_BEAN)))
-                .run(application -> {
-                    assertThat(application).hasNotFailed();
-                    assertThat(migrations()).containsExactly("V1__orders.sql");
-                    assertThat(locksAnything(application.getBean(LockTemplate.class)))
-                            .isTrue();
-                });
+                .run(application -> assertSchemaMissing(application.getStartupFailure()));
+    }
+
+    /** What docs/configuration.md says of that choice. */
+    @Test
+    void whoever_leaves_out_the_script_later_has_to_ignore_its_entry() {
+        onDatabase().run(first -> assertThat(first).hasNotFailed());
+        ApplicationContextRunner without =
+                Applications.withFlyway(database.url()).withPropertyValues("syncguard.enabled=false");
+
+        without.run(
+                refused -> assertThat(refused).getFailure().rootCause().hasMessageContaining("not resolved locally"));
+        without.withPropertyValues("spring.flyway.ignore-migration-patterns=repeatable:missing")
+                .run(ignoring -> assertThat(ignoring).hasNotFailed());
     }
 
     @Test
@@ -231,7 +232,7 @@ class FlywaySchemaTests {
     }
 
     private ApplicationContextRunner onDatabase() {
-        return Applications.withFlyway(database.url());
+        return Applications.withFlyway(database.url()).withPropertyValues(FLYWAY);
     }
 
     private static boolean locksAnything(LockTemplate locks) {

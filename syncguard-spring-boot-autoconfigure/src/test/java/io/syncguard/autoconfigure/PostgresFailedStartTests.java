@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.Driver;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -106,32 +107,87 @@ class PostgresFailedStartTests {
     @Test
     void as_a_user_who_may_not_create_the_tables() {
         TestDatabase database = TestDatabase.empty();
-        start.with(database.loginOf(database.newRole()))
+        String role = database.newRole();
+        start.with(database.loginOf(role))
                 .with("syncguard.postgres.locks-table=shop_locks")
+                .whereas(role, "orders")
                 .reads("no-right-to-create");
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "INSERT ON syncguard_locks",
-                "UPDATE ON syncguard_fence_counters",
-                "DELETE ON syncguard_locks_shared",
-                "SELECT ON syncguard_locks_waiters",
-                "EXECUTE ON FUNCTION syncguard_locks_acquire_queue",
-            })
-    void as_a_user_who_may_not_use_all_of_the_tables(String right) {
+    @CsvSource({
+        "INSERT, syncguard_locks",
+        "UPDATE, syncguard_fence_counters",
+        "DELETE, syncguard_locks_shared",
+        "SELECT, syncguard_locks_waiters",
+    })
+    void as_a_user_who_may_not_use_all_of_the_tables(String right, String table) {
         TestDatabase database = TestDatabase.withSchema();
-        String role = database.newRole();
-        database.jdbc()
-                .execute(("GRANT ALL ON ALL TABLES IN SCHEMA public TO %1$s;"
-                                + "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO %1$s;"
-                                + "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC;"
-                                + "REVOKE %2$s FROM %1$s")
-                        .formatted(role, right));
-        start.with(database.loginOf(role))
-                .whereas(right.replace("FUNCTION ", ""), "INSERT ON syncguard_locks")
+        String orders = database.newRole("orders");
+        database.jdbc().execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO " + orders);
+        database.jdbc().execute("REVOKE " + right + " ON " + table + " FROM " + orders);
+        String owner = database.jdbc().queryForObject("SELECT current_user", String.class);
+        start.with(database.loginOf(orders))
+                .whereas("'" + owner + "'", "'migration'")
+                .whereas(orders, "orders")
+                .whereas(
+                        " ON " + table + " TO ",
+                        " ON syncguard_locks, syncguard_locks_shared, syncguard_locks_waiters, syncguard_fence_counters TO ")
                 .reads("no-right-to-use");
+    }
+
+    @Test
+    void as_a_user_who_may_not_use_what_the_user_of_the_migrations_has_created() {
+        TestDatabase database = TestDatabase.empty();
+        String orders = database.newRole("orders");
+        String migration = database.newRole("migration");
+        database.jdbc().execute("GRANT CREATE ON SCHEMA public TO " + migration);
+        start.with(database.loginOf(orders))
+                .with(
+                        "spring.flyway.enabled=true",
+                        "spring.flyway.locations=classpath:db/orders",
+                        "spring.flyway.user=" + migration,
+                        "spring.flyway.password=secret")
+                .whereas(orders, "orders")
+                .whereas(migration, "migration")
+                .reads("no-right-to-use");
+    }
+
+    @Test
+    void as_a_user_who_may_not_call_the_functions() {
+        TestDatabase database = TestDatabase.withSchema();
+        String orders = database.newRole("orders");
+        database.jdbc().execute("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO " + orders);
+        database.jdbc().execute("REVOKE EXECUTE ON FUNCTION syncguard_locks_rotate FROM PUBLIC");
+        String owner = database.jdbc().queryForObject("SELECT current_user", String.class);
+        start.with(database.loginOf(orders))
+                .whereas("'" + owner + "'", "'migration'")
+                .whereas(orders, "orders")
+                .reads("no-right-to-call");
+    }
+
+    @Test
+    void with_a_table_of_the_locks_without_its_unique_index() {
+        TestDatabase database = TestDatabase.withSchema();
+        database.jdbc().execute("ALTER TABLE syncguard_locks DROP CONSTRAINT syncguard_locks_lock_id_key");
+        start.with("spring.datasource.url=" + database.url()).reads("no-unique-index");
+    }
+
+    @Test
+    void with_a_table_of_the_fences_without_its_unique_index() {
+        TestDatabase database = TestDatabase.withSchema();
+        database.jdbc().execute("CREATE TABLE syncguard_fences (resource TEXT, fence BIGINT)");
+        start.with("spring.datasource.url=" + database.url(), "syncguard.fencing.enabled=true")
+                .reads("fences-not-unique");
+    }
+
+    @Test
+    void with_the_fences_in_a_table_of_the_locks() {
+        start.with(
+                        "spring.datasource.url=" + PostgresServer.newDatabaseUrl(),
+                        "syncguard.fencing.enabled=true",
+                        "syncguard.fencing.table=syncguard_locks_shared")
+                .reads("fences-in-the-locks");
     }
 
     @Test
@@ -226,6 +282,7 @@ class PostgresFailedStartTests {
         start.with(
                         "spring.datasource.url=" + PostgresServer.newDatabaseUrl(),
                         "spring.flyway.enabled=true",
+                        "syncguard.postgres.schema-management=flyway",
                         "spring.flyway.placeholder-replacement=false")
                 .reads("flyway-placeholders");
     }

@@ -116,18 +116,6 @@ class SchemaInitializationTests {
     }
 
     @Test
-    void initialize_makes_them_and_leaves_an_applications_flyway_alone() {
-        Applications.withFlyway(database.url())
-                .withPropertyValues("syncguard.postgres.schema-management=initialize")
-                .run(application -> {
-                    assertThat(application).hasNotFailed();
-                    assertThat(database.relationsAndFunctions()).contains(SCHEMA);
-                    assertThat(database.jdbc().queryForList("SELECT script FROM flyway_schema_history", String.class))
-                            .containsExactly("V1__orders.sql");
-                });
-    }
-
-    @Test
     void a_flyway_that_is_switched_off_is_none() {
         Applications.withFlyway(database.url())
                 .withPropertyValues("spring.flyway.enabled=false")

@@ -48,7 +48,12 @@ final class TestDatabase {
 
     /** Creates a role that may log in and has no other rights. */
     String newRole() {
-        String role = "role_of_" + name();
+        return newRole("role");
+    }
+
+    /** @param kind the beginning of its name */
+    String newRole(String kind) {
+        String role = kind + "_of_" + name();
         jdbc.execute("CREATE ROLE " + role + " LOGIN PASSWORD '" + ROLE_PASSWORD + "'");
         return role;
     }

@@ -17,7 +17,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON locking.syncguard_locks TO orders;
 GRANT SELECT, INSERT, UPDATE, DELETE ON locking.syncguard_locks_shared TO orders;
 GRANT SELECT, INSERT, UPDATE, DELETE ON locking.syncguard_locks_waiters TO orders;
 GRANT SELECT, INSERT, UPDATE ON locking.syncguard_fence_counters TO orders;
-GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA locking TO orders;
+GRANT EXECUTE ON ALL ROUTINES IN SCHEMA locking TO orders;
 -- end
 
 -- sample: rights-clock
@@ -38,4 +38,19 @@ GRANT SELECT, INSERT, UPDATE ON locking.syncguard_fences TO billing;
 -- sample: rights-create
 GRANT CONNECT ON DATABASE shop TO orders;
 GRANT USAGE, CREATE ON SCHEMA locking TO orders;
+-- end
+
+-- sample: missing-indexes
+SELECT wanted FROM (VALUES
+    ('syncguard_locks (key)'), ('syncguard_locks (lock_id)'), ('syncguard_locks (expires_at_ms)'),
+    ('syncguard_locks_shared (lock_id)'), ('syncguard_locks_shared (expires_at_ms)'),
+    ('syncguard_locks_shared (key, expires_at_ms)'),
+    ('syncguard_locks_waiters (lock_id)'), ('syncguard_locks_waiters (key, arrival)'),
+    ('syncguard_fence_counters (fence_key)')
+) AS indexes (wanted)
+WHERE NOT EXISTS (
+    SELECT FROM pg_index
+    WHERE indrelid = split_part(wanted, ' ', 1)::regclass AND indisvalid
+        AND pg_get_indexdef(indexrelid) LIKE '%USING btree ' || substr(wanted, strpos(wanted, '('))
+);
 -- end

@@ -1,0 +1,70 @@
+package io.syncguard.fencing;
+
+import io.syncguard.LockSetupException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.UUID;
+
+/**
+ * Tries at the start whether the table refuses a smaller fence, with the statements of a check. A table without a unique
+ * resource would not, nor one whose user lacks a right.
+ */
+record FenceProbe(Connection connection, FenceTable table) {
+
+    private static final String INSERT = "INSERT INTO ${syncguard_fences} (resource, fence) VALUES (?, 1)";
+
+    /** PostgreSQL finds no unique index for its {@code ON CONFLICT}. */
+    private static final String NO_UNIQUE_INDEX = "42P10";
+
+    void check() throws SQLException {
+        connection.setAutoCommit(false);
+        try {
+            if (!refusesSmallerFence(FenceDatabase.of(connection), "syncguard:" + UUID.randomUUID())) {
+                throw notUnique();
+            }
+        } catch (SQLException ex) {
+            if (NO_UNIQUE_INDEX.equals(ex.getSQLState())) {
+                throw notUnique();
+            }
+            throw ex;
+        } finally {
+            // A pool closes a connection after some errors.
+            if (!connection.isClosed()) {
+                connection.rollback();
+                connection.setAutoCommit(true);
+            }
+        }
+    }
+
+    private boolean refusesSmallerFence(FenceDatabase database, String resource) throws SQLException {
+        FenceStatement statement = database.statement(table);
+        statement.record(connection, resource, 2);
+        if (statement.record(connection, resource, 1) != 2) {
+            return false;
+        }
+        // The statements of these two need the unique index; those of others would work without it, one by one.
+        return database == FenceDatabase.POSTGRESQL || database == FenceDatabase.MYSQL || !insertsTwice(resource);
+    }
+
+    private boolean insertsTwice(String resource) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(table.fill(INSERT))) {
+            statement.setString(1, resource);
+            statement.executeUpdate();
+            return true;
+        } catch (SQLException ex) {
+            if (String.valueOf(ex.getSQLState()).startsWith("23")) {
+                return false;
+            }
+            throw ex;
+        }
+    }
+
+    private LockSetupException notUnique() {
+        return LockSetupException.invalid(
+                "The table of the fences, '" + table.name() + "', has no unique index on its column resource, so it"
+                        + " could accept the fences of two holders",
+                "Delete double rows, keep the largest fence, and create that index",
+                "Choose another name in syncguard.fencing.table");
+    }
+}

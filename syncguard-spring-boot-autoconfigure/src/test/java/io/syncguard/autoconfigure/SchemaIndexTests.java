@@ -1,0 +1,112 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.LockErrorCode;
+import io.syncguard.LockException;
+import io.syncguard.testing.CapturedLog;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** An index that is missing fails the start if the protocol needs it, else it is a warning. */
+class SchemaIndexTests {
+
+    private final TestDatabase database = TestDatabase.withSchema();
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "syncguard_locks; expires_at_ms; DROP INDEX %s",
+                "syncguard_locks_shared; expires_at_ms; DROP INDEX %s",
+                "syncguard_locks_shared; key, expires_at_ms; DROP INDEX %s",
+                "syncguard_locks_waiters; key, arrival; DROP INDEX %s",
+                "syncguard_locks_waiters; key, arrival; UPDATE pg_index SET indisvalid = false WHERE indexrelid = '%s'::regclass",
+            })
+    void a_missing_index_is_a_warning_with_the_statement_that_makes_it(String table, String columns, String change)
+            throws IOException {
+        database.jdbc().execute(change.formatted(indexOn(table, columns)));
+
+        assertThat(documentedQuery()).containsExactly(table + " (" + columns + ")");
+        String statement = "CREATE INDEX CONCURRENTLY ON " + table + " (" + columns + ")";
+        assertThat(warnings()).singleElement().asString().contains(table).endsWith("Run: " + statement);
+        database.jdbc().execute(statement);
+        assertThat(warnings()).isEmpty();
+        assertThat(documentedQuery()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ALTER TABLE syncguard_locks DROP CONSTRAINT syncguard_locks_pkey",
+                "ALTER TABLE syncguard_locks DROP CONSTRAINT syncguard_locks_lock_id_key",
+                "ALTER TABLE syncguard_locks_shared DROP CONSTRAINT syncguard_locks_shared_pkey",
+                "ALTER TABLE syncguard_locks_waiters DROP CONSTRAINT syncguard_locks_waiters_pkey",
+                "ALTER TABLE syncguard_fence_counters DROP CONSTRAINT syncguard_fence_counters_pkey",
+                "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'syncguard_fence_counters_pkey'::regclass",
+                "ALTER TABLE syncguard_locks DROP CONSTRAINT syncguard_locks_pkey;"
+                        + " CREATE INDEX ON syncguard_locks (key)",
+                "ALTER TABLE syncguard_locks DROP CONSTRAINT syncguard_locks_pkey;"
+                        + " CREATE UNIQUE INDEX ON syncguard_locks (key) WHERE fence > ''",
+                "ALTER TABLE syncguard_locks DROP CONSTRAINT syncguard_locks_pkey;"
+                        + " CREATE UNIQUE INDEX ON syncguard_locks (key, fence)",
+                "ALTER TABLE syncguard_locks DROP CONSTRAINT syncguard_locks_pkey;"
+                        + " CREATE UNIQUE INDEX ON syncguard_locks (lower(key))",
+                "ALTER TABLE syncguard_locks DROP CONSTRAINT syncguard_locks_pkey;"
+                        + " ALTER TABLE syncguard_locks ADD UNIQUE (key) DEFERRABLE",
+                "ALTER TABLE syncguard_locks RENAME TO others; CREATE VIEW syncguard_locks AS TABLE others",
+                "ALTER TABLE syncguard_fence_counters RENAME TO others;"
+                        + " CREATE VIEW syncguard_fence_counters AS TABLE others"
+            })
+    void a_missing_unique_index_fails_the_start(String change) {
+        database.jdbc().execute(change);
+
+        for (String management : List.of("auto", "none")) {
+            Applications.on(database.url())
+                    .withPropertyValues("syncguard.postgres.schema-management=" + management)
+                    .run(application -> assertThat(application)
+                            .getFailure()
+                            .rootCause()
+                            .isInstanceOfSatisfying(
+                                    LockException.class,
+                                    failure -> assertThat(failure.code()).isEqualTo(LockErrorCode.SCHEMA_MISSING))
+                            .hasMessageContaining("has no valid unique index on "));
+        }
+    }
+
+    private List<String> warnings() {
+        try (CapturedLog log = new CapturedLog()) {
+            Applications.on(database.url())
+                    .run(application -> assertThat(application).hasNotFailed());
+            return List.copyOf(log.messages());
+        }
+    }
+
+    private String indexOn(String table, String columns) {
+        return database.jdbc()
+                .queryForObject(
+                        "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = ?::regclass"
+                                + " AND pg_get_indexdef(indexrelid) LIKE ?",
+                        String.class,
+                        table,
+                        "%(" + columns + ")");
+    }
+
+    /** What docs/operations.md tells operators to ask. */
+    private List<String> documentedQuery() throws IOException {
+        try (InputStream samples = SchemaIndexTests.class.getResourceAsStream("/io/syncguard/docs/rights.sql")) {
+            String all = new String(samples.readAllBytes(), StandardCharsets.UTF_8);
+            Matcher query = Pattern.compile("(?s)-- sample: missing-indexes\\R(.*?);\\R-- end")
+                    .matcher(all);
+            assertThat(query.find()).isTrue();
+            return database.jdbc().queryForList(query.group(1), String.class);
+        }
+    }
+}
