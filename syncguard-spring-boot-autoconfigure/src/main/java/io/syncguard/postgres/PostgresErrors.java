@@ -56,6 +56,11 @@ final class PostgresErrors {
                 && !state.startsWith("57P");
     }
 
+    /** Whether the server is a standby: the next connection may find the primary behind the same address. */
+    static boolean isReadOnly(SQLException error) {
+        return "25006".equals(stateOf(error));
+    }
+
     static LockErrorCode codeOf(SQLException error) {
         if (hasCause(InterruptedException.class, error)) {
             return LockErrorCode.ABORTED;
