@@ -16,15 +16,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The waiters of this process. Each has a queue entry and sleeps until it is woken.
  *
  * <p>The backend wakes those who can be granted their key. The thread {@code syncguard-waiters} detects what no wake-up
  * reports: a lapsed lease, a dead waiter in front, a lost wake-up. This safety poll is one statement for all waiters
- * that are due, or one per {@value #CHUNK}, and renews their queue entries. While wake-ups do not arrive, or after it
+ * of a server that are due, or one per {@value #CHUNK}, and renews their queue entries. While wake-ups do not arrive, or after it
  * has failed, it comes more often.
  */
 final class WaiterRegistry implements WakeUpListener, AutoCloseable {
@@ -39,6 +41,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
     private final Time time;
     private final AtomicLong numbers = new AtomicLong();
     private final ConcurrentMap<Long, Waiter> waiters = new ConcurrentHashMap<>();
+    private final ServerTurns turns;
     private final Alarm alarm;
 
     WaiterRegistry(LockBackend backend, EngineSettings settings, Time time) {
@@ -46,6 +49,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         this.retryPauses =
                 Backoff.doubling(settings.firstRetry(), settings.longestRetry()).withJitter();
         this.time = time;
+        this.turns = new ServerTurns(this::ring);
         this.alarm = new Alarm("syncguard-waiters", time, this::poll);
         backend.connect(this);
     }
@@ -100,6 +104,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
     @Override
     public void close() {
         alarm.close();
+        turns.close();
     }
 
     void remove(long number) {
@@ -129,40 +134,62 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
         return retryPauses.pauseNanos(before + 1);
     }
 
+    private void ring() {
+        alarm.ringAt(time.nanoTime());
+    }
+
     private long poll() {
+        turns.settle();
         long now = time.nanoTime();
         if (nextPoll() <= now) {
-            List<Waiter.Poll> due = waiters.values().stream()
+            waiters.values().stream()
+                    .filter(waiter -> turns.isFree(serverOf(waiter)))
                     .map(waiter -> waiter.pollIfDue(now))
                     .filter(Objects::nonNull)
-                    .toList();
-            for (int from = 0; from < due.size(); from += CHUNK) {
-                send(due.subList(from, Math.min(due.size(), from + CHUNK)));
-            }
+                    .collect(Collectors.groupingBy(poll -> serverOf(poll.waiter())))
+                    .forEach(this::sendTo);
         }
         return nextPoll();
     }
 
-    private void send(List<Waiter.Poll> polls) {
-        List<String> lockIds =
-                polls.stream().map(poll -> poll.waiter().lockId()).toList();
-        long sentAt = time.nanoTime();
-        try {
-            List<Duration> answers = backend.renewWaiters(lockIds);
-            for (int i = 0; i < polls.size(); i++) {
-                polls.get(i).waiter().polled(polls.get(i).sleep(), sentAt, answers.get(i));
-            }
-        } catch (Throwable ex) {
-            Shielded.log(() -> log.debug("The safety poll for " + polls.size() + " waiter(s) failed", ex));
-            LockBackendException failure = BackendFailure.of("The safety poll failed", ex);
-            polls.forEach(poll -> poll.waiter().pollFailed(poll.sleep(), failure));
+    private int serverOf(Waiter waiter) {
+        return backend.serverOf(waiter.lockId());
+    }
+
+    /** The rest follows when the server has answered. */
+    private void sendTo(int server, List<Waiter.Poll> due) {
+        for (int from = 0; from < due.size() && turns.isFree(server); from += CHUNK) {
+            List<Waiter.Poll> polls = due.subList(from, Math.min(due.size(), from + CHUNK));
+            List<String> lockIds =
+                    polls.stream().map(poll -> poll.waiter().lockId()).toList();
+            long sentAt = time.nanoTime();
+            turns.send(
+                    server,
+                    () -> backend.renewWaitersLater(lockIds),
+                    (answers, failure) -> ended(polls, sentAt, answers, failure));
         }
     }
 
+    private static void ended(
+            List<Waiter.Poll> polls, long sentAt, @Nullable List<Duration> answers, @Nullable Throwable failure) {
+        if (answers == null) {
+            Shielded.log(() -> log.debug("The safety poll for " + polls.size() + " waiter(s) failed", failure));
+            LockBackendException error = BackendFailure.of("The safety poll failed", Objects.requireNonNull(failure));
+            polls.forEach(poll -> poll.waiter().pollFailed(poll.sleep(), error));
+            return;
+        }
+        for (int i = 0; i < polls.size(); i++) {
+            polls.get(i).waiter().polled(polls.get(i).sleep(), sentAt, answers.get(i));
+        }
+    }
+
+    /** Waiters at a server that has to answer first wait for that. */
     private long nextPoll() {
         long next = Time.NEVER;
         for (Waiter waiter : waiters.values()) {
-            next = Math.min(next, waiter.pollAt());
+            if (turns.isFree(serverOf(waiter))) {
+                next = Math.min(next, waiter.pollAt());
+            }
         }
         return next;
     }

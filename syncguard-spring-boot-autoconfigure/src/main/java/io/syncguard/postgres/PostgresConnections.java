@@ -203,6 +203,11 @@ final class PostgresConnections {
         try (ResultSet rows = ours ? statement.executeQuery() : executeInTransaction(statement)) {
             PostgresSessions.requireNoTransaction(connection, true);
             return read(doing, rows, reader);
+        } catch (SQLException ex) {
+            if (PostgresErrors.isReadOnly(ex)) {
+                abort(connection, ex);
+            }
+            throw ex;
         }
     }
 

@@ -67,6 +67,11 @@ final class PostgresErrors {
                 && CONFLICTS.contains(String.valueOf(stateOf(error)));
     }
 
+    /** Whether the server is a standby: the next connection may find the primary behind the same address. */
+    static boolean isReadOnly(SQLException error) {
+        return "25006".equals(stateOf(error));
+    }
+
     static LockErrorCode codeOf(SQLException error) {
         if (hasCause(InterruptedException.class, error)) {
             return LockErrorCode.ABORTED;

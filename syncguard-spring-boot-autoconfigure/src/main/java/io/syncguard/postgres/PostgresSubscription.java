@@ -65,6 +65,11 @@ final class PostgresSubscription implements WakeUpSubscriber.Subscription {
     private void execute(Connection opened, String command) throws SQLException {
         try (Statement statement = opened.createStatement()) {
             statement.execute(command + " \"" + channel + "\"");
+        } catch (SQLException ex) {
+            if (PostgresErrors.isReadOnly(ex)) {
+                abort();
+            }
+            throw ex;
         }
     }
 

@@ -66,7 +66,7 @@ final class RedisAsyncRequests {
         endAfter(limit, reply);
         return reply.handle((answer, error) -> {
             if (error != null) {
-                throw RedisErrors.translate(request.description(), error);
+                throw scripts.translate(request.description(), error);
             }
             return RedisScriptRunner.read(request, new RedisReply(answer), reader);
         });

@@ -63,14 +63,14 @@ final class RedisCallerRequests {
         Object answer = scripts.await(
                 sent,
                 deadline,
-                error -> sent.wasSent() ? RedisErrors.translate(doing, error) : RedisErrors.notSent(doing, error));
+                error -> sent.wasSent() ? scripts.translate(doing, error) : RedisErrors.notSent(doing, error));
         return asReply(request, answer);
     }
 
-    private static RedisReply asReply(RedisRequest request, Object answer) {
+    private RedisReply asReply(RedisRequest request, Object answer) {
         RedisReply reply = new RedisReply(answer instanceof List<?> items ? items : List.of(answer));
         if (reply.text(0).equals("error")) {
-            throw RedisErrors.translate(request.description(), new RedisCommandExecutionException(reply.text(1)));
+            throw scripts.translate(request.description(), new RedisCommandExecutionException(reply.text(1)));
         }
         return reply;
     }

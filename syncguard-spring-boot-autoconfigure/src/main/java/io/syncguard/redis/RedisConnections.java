@@ -107,6 +107,11 @@ final class RedisConnections implements AutoCloseable {
         return driver.factory().getConnection();
     }
 
+    /** A request failed. Its connection is closed if the server says that it is not the master. */
+    void failed(Throwable error) {
+        driver.failed(error);
+    }
+
     /** For requests that no thread waits for. */
     Timer timer() {
         return driver.timer();

@@ -11,6 +11,7 @@ import io.syncguard.LockSetupException;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -35,6 +36,9 @@ final class RedisDriver implements AutoCloseable {
     private final LettuceConnectionFactory factory;
     private final RedisReconnects reconnects = new RedisReconnects();
 
+    /** {@code null} for a cluster, whose nodes name the master. */
+    private final @Nullable RedisWrongServer wrongServer;
+
     /**
      * @param application has the connection details
      */
@@ -43,6 +47,8 @@ final class RedisDriver implements AutoCloseable {
         if (RedisConfiguration.isClusterConfiguration(details)) {
             settings.checkForCluster();
         }
+        RedisWrongServer left = RedisConfiguration.isClusterConfiguration(details) ? null : new RedisWrongServer(Time.SYSTEM);
+        this.wrongServer = left;
         this.resources = DefaultClientResources.builder()
                 .eventLoopGroupProvider(eventLoops)
                 .computationThreadPoolSize(THREADS)
@@ -51,6 +57,9 @@ final class RedisDriver implements AutoCloseable {
                     public void afterChannelInitialized(Channel channel) {
                         // First in the pipeline, so it sees the bytes in front of TLS.
                         channel.pipeline().addFirst(new RedisSilence(settings.timeout(), Time.SYSTEM));
+                        if (left != null) {
+                            left.opened(channel);
+                        }
                     }
                 })
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(1), LONGEST_PAUSE, 10, TimeUnit.MILLISECONDS))
@@ -71,6 +80,13 @@ final class RedisDriver implements AutoCloseable {
 
     RedisReconnects reconnects() {
         return reconnects;
+    }
+
+    /** A request failed. Leaves the server if it says that it is not the master. */
+    void failed(Throwable error) {
+        if (wrongServer != null) {
+            wrongServer.leaveAfter(error);
+        }
     }
 
     /** Its thread runs already. */

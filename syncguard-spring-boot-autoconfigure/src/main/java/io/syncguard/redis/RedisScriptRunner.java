@@ -80,6 +80,12 @@ final class RedisScriptRunner {
         return replies;
     }
 
+    /** Says what an error means, and leaves a server that is not the master. */
+    LockBackendException translate(String doing, Throwable error) {
+        connections.failed(error);
+        return RedisErrors.translate(doing, error);
+    }
+
     /** Waits for a reply, which is cancelled if it does not arrive in time. */
     <T> T await(Future<T> reply, long deadline, Function<Throwable, LockBackendException> translator) {
         return call(() -> await(reply, deadline), translator);
@@ -127,8 +133,7 @@ final class RedisScriptRunner {
 
     private Supplier<RedisReply> start(
             RedisRequest request, RedisScriptingAsyncCommands<byte[], byte[]> commands, long deadline) {
-        Function<Throwable, LockBackendException> translator =
-                error -> RedisErrors.translate(request.description(), error);
+        Function<Throwable, LockBackendException> translator = error -> translate(request.description(), error);
         Callable<List<?>> reply;
         try {
             reply = send(request, commands, deadline);

@@ -158,21 +158,23 @@ public interface LockBackend extends AutoCloseable {
 
     /**
      * Does what {@link #extend(List)} does for leases of one {@link #serverOf server}. A store on several servers does
-     * not wait for the answer, which comes within one network timeout. The same applies to the other operations whose
-     * names end in {@code Later}.
+     * not wait for the answer, which comes within one network timeout.
      */
     default CompletionStage<List<ExtendResult>> extendLater(List<ExtendRequest> requests) {
         return CompletableFuture.completedFuture(extend(requests));
     }
 
+    /** Does the same for {@link #releaseAll}. */
     default CompletionStage<List<ReleaseResult>> releaseAllLater(List<String> lockIds) {
         return CompletableFuture.completedFuture(releaseAll(lockIds));
     }
 
+    /** Does the same for {@link #releaseAfter}. */
     default CompletionStage<ReleaseResult> releaseAfterLater(String lockId, Duration held) {
         return CompletableFuture.completedFuture(releaseAfter(lockId, held));
     }
 
+    /** Does the same for {@link #renewWaiters}. */
     default CompletionStage<List<Duration>> renewWaitersLater(List<String> lockIds) {
         return CompletableFuture.completedFuture(renewWaiters(lockIds));
     }

@@ -52,6 +52,11 @@ public final class PostgresProxy implements ServerProxy {
         return roundTrips.get();
     }
 
+    /** New connections go to another server. */
+    public void moveTo(int port) {
+        connections.moveTo(port);
+    }
+
     @Override
     public void fallSilent() {
         connections.fallSilent();

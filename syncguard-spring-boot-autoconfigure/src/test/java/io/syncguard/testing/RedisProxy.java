@@ -32,6 +32,11 @@ public final class RedisProxy implements ServerProxy {
         return "redis://127.0.0.1:" + connections.port();
     }
 
+    /** New connections go to another server. */
+    public void moveTo(int port) {
+        connections.moveTo(port);
+    }
+
     @Override
     public void fallSilent() {
         connections.fallSilent();

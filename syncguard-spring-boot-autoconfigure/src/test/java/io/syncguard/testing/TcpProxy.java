@@ -22,7 +22,7 @@ import java.util.function.Supplier;
 final class TcpProxy implements AutoCloseable {
 
     private final String host;
-    private final int port;
+    private volatile int port;
     private final Supplier<Traffic> traffics;
     private final ServerSocket listener;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
@@ -58,6 +58,11 @@ final class TcpProxy implements AutoCloseable {
     /** The port on which it listens, on the loopback address. */
     int port() {
         return listener.getLocalPort();
+    }
+
+    /** New connections go to another server. */
+    void moveTo(int port) {
+        this.port = port;
     }
 
     boolean isSilent() {

@@ -1,0 +1,62 @@
+package io.syncguard.redis;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.netty.channel.Channel;
+import io.syncguard.concurrent.Time;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * Closes the connections to a server that says that it is not the master, so that the next ones find the master: behind
+ * an address that moves to it, such as that of a proxy, the old ones would stay where they are. Threads may share it.
+ */
+final class RedisWrongServer {
+
+    private static final Log log = LogFactory.getLog(RedisWrongServer.class);
+
+    /** The address may move later than the first such answer. */
+    private static final long PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
+
+    /** Before Redis 7, a text about the script precedes the error of a command in it. */
+    private static final Pattern ANSWER = Pattern.compile("\\b(READONLY|MASTERDOWN|LOADING|CLUSTERDOWN|MOVED) ");
+
+    private final Time time;
+    private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
+    private final AtomicLong nextAt;
+
+    RedisWrongServer(Time time) {
+        this.time = time;
+        this.nextAt = new AtomicLong(time.nanoTime());
+    }
+
+    /** A connection begins. */
+    void opened(Channel channel) {
+        channels.add(channel);
+        channel.closeFuture().addListener(any -> channels.remove(channel));
+    }
+
+    /** Closes all connections if the error is such an answer, at most once a second. */
+    void leaveAfter(Throwable error) {
+        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+            if (cause instanceof RedisCommandExecutionException answer
+                    && ANSWER.matcher(String.valueOf(answer.getMessage())).find()) {
+                leave(answer);
+                return;
+            }
+        }
+    }
+
+    private void leave(RedisCommandExecutionException answer) {
+        long now = time.nanoTime();
+        long next = nextAt.get();
+        if (now - next >= 0 && nextAt.compareAndSet(next, now + PAUSE_NANOS)) {
+            log.debug("The server is not the master. Its connections are closed and opened again", answer);
+            channels.forEach(Channel::close);
+        }
+    }
+}

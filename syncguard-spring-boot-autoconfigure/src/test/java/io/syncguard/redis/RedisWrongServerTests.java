@@ -1,0 +1,128 @@
+package io.syncguard.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.core.AcquireRequests;
+import io.syncguard.embedded.OwnRedis;
+import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.AcquireResult;
+import io.syncguard.spi.ExtendRequest;
+import io.syncguard.spi.FenceSettings;
+import io.syncguard.spi.FenceSource;
+import io.syncguard.spi.LockBackend;
+import io.syncguard.spi.WakeUpListener;
+import io.syncguard.testing.RedisProxy;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** The address stays and the master changes: a server that says that it is not the master is left. */
+class RedisWrongServerTests {
+
+    private static final String HELD = "A".repeat(22);
+
+    private static final WakeUpListener IGNORED = new WakeUpListener() {
+        @Override
+        public void wake(long waiter) {}
+
+        @Override
+        public void handOver(long waiter, AcquireResult.Granted grant) {}
+
+        @Override
+        public void wakeUpsMissed() {}
+    };
+
+    private final OwnRedis first = new OwnRedis();
+    private final OwnRedis second = new OwnRedis("replicaof 127.0.0.1 " + first.port());
+    private final RedisProxy address = new RedisProxy(first.url());
+
+    /** Each is sent alone: any one of them has to find the master. */
+    private enum Operation {
+        ACQUIRE(backend -> backend.acquire(request("free", "F"))),
+        EXTEND(backend -> backend.extend(extension())),
+        HEARTBEAT(backend ->
+                backend.extendLater(List.of(extension())).toCompletableFuture().join()),
+        ROTATE(backend -> backend.rotate(extension())),
+        RELEASE(backend -> backend.release(HELD));
+
+        private final Consumer<LockBackend> call;
+
+        Operation(Consumer<LockBackend> call) {
+            this.call = call;
+        }
+    }
+
+    @AfterEach
+    void close() {
+        address.close();
+        first.close();
+        second.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ACQUIRE, AUTO", "ACQUIRE, ALWAYS", "EXTEND, AUTO", "HEARTBEAT, AUTO", "ROTATE, AUTO", "RELEASE, AUTO"})
+    void both_connections_go_to_the_new_master_behind_the_same_address(Operation operation, RedisBatching batching) {
+        try (LockBackend backend = open(batching)) {
+            backend.connect(IGNORED);
+            eventually().ignoreExceptions().until(() -> backend.acquire(request("held", "A")) != null);
+            backend.acquire(request("held", "B").waitingAs(1));
+            eventually().until(backend::isConnected);
+            assertThat(first.commands().waitForReplication(1, 30_000)).isEqualTo(1);
+
+            second.commands().replicaofNoOne();
+            address.moveTo(second.port());
+            first.follow(second);
+            eventually().until(() -> first.ask("replication").contains("master_link_status:up"));
+
+            eventually().ignoreExceptions().until(() -> {
+                operation.call.accept(backend);
+                return true;
+            });
+            eventually().untilAsserted(() -> {
+                assertThat(connections(first)).isZero();
+                assertThat(connections(second)).isEqualTo(2);
+            });
+        }
+    }
+
+    private static long connections(OwnRedis server) {
+        return server.commands()
+                .clientList()
+                .lines()
+                .filter(line -> line.contains("name=syncguard "))
+                .count();
+    }
+
+    private LockBackend open(RedisBatching batching) {
+        return new RedisLockBackend(
+                new LettuceConnectionFactory(new RedisStandaloneConfiguration(
+                        "127.0.0.1", URI.create(address.url()).getPort())),
+                new RedisSettings(
+                        RedisSettings.KEY_PREFIX,
+                        Duration.ofSeconds(2),
+                        RedisSettings.WAITER_TTL,
+                        1,
+                        batching,
+                        FenceSettings.from(FenceSource.CLOCK)));
+    }
+
+    private static AcquireRequest request(String key, String letter) {
+        return AcquireRequests.exclusive(key, letter.repeat(22), Duration.ofMinutes(10), "test");
+    }
+
+    private static ExtendRequest extension() {
+        return new ExtendRequest(HELD, Duration.ofMinutes(10));
+    }
+
+    private static ConditionFactory eventually() {
+        return Awaitility.await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(20));
+    }
+}
