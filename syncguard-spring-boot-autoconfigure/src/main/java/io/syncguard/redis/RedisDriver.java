@@ -10,6 +10,7 @@ import io.lettuce.core.resource.Delay;
 import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
 import io.syncguard.LockSetupException;
+import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -72,9 +73,10 @@ final class RedisDriver implements AutoCloseable {
 
     @Override
     public void close() {
-        factory.destroy();
-        resources.shutdown(0, 1, TimeUnit.SECONDS);
-        eventLoops.shutdown(0, 1, TimeUnit.SECONDS);
+        Shielded.closeAll(
+                factory::destroy,
+                () -> resources.shutdown(0, 1, TimeUnit.SECONDS),
+                () -> eventLoops.shutdown(0, 1, TimeUnit.SECONDS));
     }
 
     private static RedisConfiguration detailsOf(LettuceConnectionFactory application) {
