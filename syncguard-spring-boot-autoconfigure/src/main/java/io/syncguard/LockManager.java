@@ -82,6 +82,9 @@ public interface LockManager {
     @Nullable
     LockHandle tryAcquire(LockRequest request);
 
+    /** What the store of the locks is. No I/O. */
+    BackendInfo backend();
+
     /** Whether the server knows a live lease of the key. It may be over when the answer arrives. */
     boolean isLocked(String key);
 

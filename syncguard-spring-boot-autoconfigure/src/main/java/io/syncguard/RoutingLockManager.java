@@ -92,6 +92,11 @@ final class RoutingLockManager implements LockManager {
     }
 
     @Override
+    public BackendInfo backend() {
+        return current().backend();
+    }
+
+    @Override
     public boolean owns(String lockId) {
         return current().owns(lockId);
     }

@@ -23,6 +23,11 @@ final class WithoutLocks implements LockManager {
     }
 
     @Override
+    public BackendInfo backend() {
+        return new BackendInfo("none", false, BackendInfo.Clock.PROCESS);
+    }
+
+    @Override
     public boolean isLocked(String key) {
         return false;
     }

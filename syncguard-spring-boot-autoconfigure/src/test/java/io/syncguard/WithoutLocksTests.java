@@ -80,4 +80,10 @@ class WithoutLocksTests {
         assertThatExceptionOfType(LockException.class)
                 .isThrownBy(() -> manager.acquire(LockRequest.of("order:42")).extend(Duration.ZERO));
     }
+
+    @Test
+    void it_promises_no_fences() {
+        assertThat(LockManager.withoutLocks().backend())
+                .isEqualTo(new BackendInfo("none", false, BackendInfo.Clock.PROCESS));
+    }
 }

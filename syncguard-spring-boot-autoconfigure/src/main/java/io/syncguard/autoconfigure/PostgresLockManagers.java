@@ -73,8 +73,7 @@ public final class PostgresLockManagers implements AutoCloseable {
     public void remove(String name) {
         LockEngine engine = engines.remove(name);
         if (engine != null) {
-            engine.stop();
-            engine.close();
+            Shielded.closeAll(engine::stop, engine);
         }
     }
 

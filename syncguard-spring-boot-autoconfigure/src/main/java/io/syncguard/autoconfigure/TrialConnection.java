@@ -32,27 +32,32 @@ final class TrialConnection {
     /** Why no connection can be opened with the details; {@code null} if one can, or the application gets none either. */
     static @Nullable String failure(HikariConfig details, DataSource application, Duration timeout) {
         try {
-            sessionOf(open(details, timeout), details);
+            sessionOf(details, timeout);
             return null;
         } catch (SQLException | RuntimeException ex) {
-            return works(application) ? "a connection with them failed: " + ex.getMessage() : null;
+            return failure(ex, application);
         }
     }
 
     /** The same, or why such a connection differs from those of the application. */
     static @Nullable String problem(HikariConfig details, DataSource application, Duration timeout) {
-        String failure = failure(details, application, timeout);
-        if (failure != null) {
-            return failure;
+        String session;
+        try {
+            session = sessionOf(details, timeout);
+        } catch (SQLException | RuntimeException ex) {
+            return failure(ex, application);
         }
         try (Connection connection = application.getConnection()) {
             String expected = session(connection);
-            String session = sessionOf(open(details, timeout), details);
             return expected.equals(session) ? null : "they lead to " + session + ", and its own ones to " + expected;
         } catch (SQLException | RuntimeException ex) {
             log.debug("The DataSource gives no connection to compare with", ex);
             return null;
         }
+    }
+
+    private static @Nullable String failure(Exception failure, DataSource application) {
+        return works(application) ? "a connection with them failed: " + failure.getMessage() : null;
     }
 
     private static boolean works(DataSource application) {
@@ -80,8 +85,8 @@ final class TrialConnection {
                 .getConnection();
     }
 
-    private static String sessionOf(Connection opened, HikariConfig details) throws SQLException {
-        try (Connection connection = opened;
+    private static String sessionOf(HikariConfig details, Duration timeout) throws SQLException {
+        try (Connection connection = open(details, timeout);
                 Statement statement = connection.createStatement()) {
             if (details.getSchema() != null) {
                 connection.setSchema(details.getSchema());

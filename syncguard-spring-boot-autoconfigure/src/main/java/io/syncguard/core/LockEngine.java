@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.BackendInfo;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockHandle;
 import io.syncguard.LockInfo;
@@ -158,6 +159,11 @@ public final class LockEngine implements LockManager, AutoCloseable {
         }
         GrantedLease grant = acquirer.tryAcquire(request);
         return grant == null ? null : handles.handOut(grant);
+    }
+
+    @Override
+    public BackendInfo backend() {
+        return backend.info();
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockInfo;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
+import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.Collection;
@@ -195,8 +196,8 @@ public final class LeaderElection implements AutoCloseable {
     /** {@link #stop Stops} for good. */
     @Override
     public void close() {
-        stop();
-        members.values().forEach(LeaderMember::close);
+        Shielded.closeAll(this::stop);
+        members.values().forEach(member -> Shielded.closeAll(member::close));
     }
 
     private LockManager defaultLocks() {

@@ -1,5 +1,6 @@
 package io.syncguard.memory;
 
+import io.syncguard.BackendInfo;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockPage;
 import io.syncguard.LockQuery;
@@ -65,6 +66,11 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public String name() {
         return "memory";
+    }
+
+    @Override
+    public BackendInfo info() {
+        return new BackendInfo(name(), true, BackendInfo.Clock.PROCESS);
     }
 
     @Override

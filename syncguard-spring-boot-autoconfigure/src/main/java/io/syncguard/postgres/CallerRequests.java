@@ -2,6 +2,7 @@ package io.syncguard.postgres;
 
 import io.syncguard.concurrent.BatchSender;
 import io.syncguard.concurrent.Batcher;
+import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import io.syncguard.spi.AcquireRequest;
 import io.syncguard.spi.AcquireResult;
@@ -88,10 +89,10 @@ final class CallerRequests implements AutoCloseable {
     @Override
     public void close() {
         if (acquireBatches != null) {
-            acquireBatches.close();
+            Shielded.closeAll(acquireBatches);
         }
         if (releaseBatches != null) {
-            releaseBatches.close();
+            Shielded.closeAll(releaseBatches);
         }
     }
 

@@ -8,6 +8,7 @@ import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.channel.Channel;
 import io.netty.util.Timer;
 import io.syncguard.LockSetupException;
+import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -44,10 +45,11 @@ final class RedisDriver implements AutoCloseable {
      */
     RedisDriver(LettuceConnectionFactory application, RedisSettings settings) {
         RedisConfiguration details = detailsOf(application);
-        if (RedisConfiguration.isClusterConfiguration(details)) {
+        boolean cluster = RedisConfiguration.isClusterConfiguration(details);
+        if (cluster) {
             settings.checkForCluster();
         }
-        RedisWrongServer left = RedisConfiguration.isClusterConfiguration(details) ? null : new RedisWrongServer(Time.SYSTEM);
+        RedisWrongServer left = cluster ? null : new RedisWrongServer(Time.SYSTEM);
         this.wrongServer = left;
         this.resources = DefaultClientResources.builder()
                 .eventLoopGroupProvider(eventLoops)
@@ -96,9 +98,10 @@ final class RedisDriver implements AutoCloseable {
 
     @Override
     public void close() {
-        factory.destroy();
-        resources.shutdown(0, 1, TimeUnit.SECONDS);
-        eventLoops.shutdown(0, 1, TimeUnit.SECONDS);
+        Shielded.closeAll(
+                factory::destroy,
+                () -> resources.shutdown(0, 1, TimeUnit.SECONDS),
+                () -> eventLoops.shutdown(0, 1, TimeUnit.SECONDS));
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.syncguard.spi;
 
+import io.syncguard.BackendInfo;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockPage;
@@ -38,6 +39,11 @@ public interface LockBackend extends AutoCloseable {
 
     /** The name in meters, such as {@code postgres}. */
     String name();
+
+    /** What the store is, for applications. One that breaks a rule of this contract says so here. No I/O. */
+    default BackendInfo info() {
+        return new BackendInfo(name(), true, BackendInfo.Clock.SERVER);
+    }
 
     /**
      * The lock id for an acquisition of this key, made from a random one. A store may write into it a hash of the key,

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.lettuce.core.RedisClient;
+import io.syncguard.BackendInfo;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
@@ -85,6 +86,11 @@ class TwoBackendsTests {
             assertThat(application.getBean(LockTemplate.class).manager())
                     .isSameAs(application.getBean(LockManager.class));
             assertThat(application.getBean(LockBackend.class).name()).isEqualTo(primary);
+            BackendInfo expected = new BackendInfo(primary, true, BackendInfo.Clock.SERVER);
+            assertThat(application.getBean(LockManager.class).backend()).isEqualTo(expected);
+            assertThat(LockManager.routing(() -> application.getBean(LockManager.class))
+                            .backend())
+                    .isEqualTo(expected);
         });
     }
 

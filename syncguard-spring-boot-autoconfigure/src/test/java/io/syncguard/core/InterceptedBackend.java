@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.BackendInfo;
 import io.syncguard.Fence;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
@@ -101,6 +102,11 @@ public final class InterceptedBackend implements LockBackend {
     @Override
     public String name() {
         return store.name();
+    }
+
+    @Override
+    public BackendInfo info() {
+        return store.info();
     }
 
     @Override

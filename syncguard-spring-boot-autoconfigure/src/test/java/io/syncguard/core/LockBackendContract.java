@@ -62,6 +62,12 @@ public abstract class LockBackendContract {
     }
 
     @Test
+    void says_what_it_is() {
+        assertThat(backend.info().name()).isEqualTo(backend.name());
+        assertThat(backend.info().hasFences()).isTrue();
+    }
+
+    @Test
     void grants_a_free_key_with_the_first_fence() {
         AcquireResult.Granted grant = grant(request(KEY));
 
