@@ -53,6 +53,9 @@ final class ConnectionDetails {
         if (pool == null) {
             return withoutPool(application, inner, connections);
         }
+        if (!isConfigured(pool)) {
+            LockStores.requireConnections(application);
+        }
         if (inner == pool && !changesConnections(pool)) {
             return copyOf(pool);
         }
@@ -112,6 +115,13 @@ final class ConnectionDetails {
         }
     }
 
+    private static boolean isConfigured(HikariDataSource pool) {
+        return pool.getJdbcUrl() != null
+                || pool.getDataSource() != null
+                || pool.getDataSourceClassName() != null
+                || pool.getDataSourceJNDI() != null;
+    }
+
     private static boolean changesConnections(HikariDataSource pool) {
         return ClassUtils.getMethod(pool.getClass(), "getConnection").getDeclaringClass() != HikariDataSource.class;
     }
@@ -140,6 +150,7 @@ final class ConnectionDetails {
         boolean hasUser = inner instanceof UserCredentialsDataSourceAdapter;
         HikariConfig details = hasUser ? new HikariConfig() : copyOf(derivedFrom(application));
         if (details.getJdbcUrl() == null) {
+            LockStores.requireConnections(application);
             log.warn(
                     "The connection details of " + application.getClass().getName() + " cannot be read: SyncGuard takes"
                             + " its connections, up to " + connections

@@ -64,6 +64,39 @@ final class LockStores {
         return new TreeSet<>(several.getBeanNamesFound() == null ? List.of() : several.getBeanNamesFound());
     }
 
+    /** @param urlIsSet whether {@code spring.datasource.url} is set */
+    static LockSetupException noDataSource(boolean urlIsSet) {
+        return urlIsSet
+                ? LockSetupException.invalid(
+                        "SyncGuard has no store for its locks: there is no DataSource, although spring.datasource.url is"
+                                + " set",
+                        "Beside a ConnectionFactory of R2DBC, Spring Boot makes no DataSource: declare a DataSource bean"
+                                + " for the locks, such as DataSourceBuilder.create().url(...).build()",
+                        "If DataSourceAutoConfiguration is excluded, include it",
+                        "If spring-boot-starter-jdbc is missing, add it",
+                        WITHOUT_A_STORE)
+                : none("there is no DataSource");
+    }
+
+    /** @throws LockSetupException if it is a mock */
+    static void requireConnections(DataSource dataSource) {
+        if (returnsNull(dataSource)) {
+            throw LockSetupException.invalid(
+                    "The DataSource returned null instead of a connection, as a mock does",
+                    WITHOUT_A_STORE,
+                    "Use a real DataSource");
+        }
+    }
+
+    private static boolean returnsNull(DataSource dataSource) {
+        try (Connection connection = dataSource.getConnection()) {
+            return connection == null;
+        } catch (SQLException | RuntimeException ex) {
+            log.debug("The DataSource gave no connection", ex);
+            return false;
+        }
+    }
+
     /** @param reason what is missing */
     static LockSetupException none(String reason) {
         return LockSetupException.invalid(

@@ -68,9 +68,13 @@ public final class PostgresLockAutoConfiguration {
             PostgresBackendFactory stores,
             @SyncGuardDataSource ObjectProvider<DataSource> lockDataSource,
             ObjectProvider<DataSource> dataSource,
-            ListableBeanFactory beans) {
+            ListableBeanFactory beans,
+            Environment environment) {
         DataSource application = LockStores.choose(
-                lockDataSource, dataSource, SyncGuardDataSource.class, () -> LockStores.none("there is no DataSource"));
+                lockDataSource,
+                dataSource,
+                SyncGuardDataSource.class,
+                () -> LockStores.noDataSource(environment.containsProperty("spring.datasource.url")));
         boolean dedicated = lockDataSource.getIfAvailable() != null;
         boolean leftToFlyway =
                 properties.postgres().schemaManagement().isLeftToFlyway(FlywayLocations.areUsedIn(beans), dedicated);
