@@ -1,8 +1,8 @@
 package io.syncguard;
 
 /**
- * Receives the events of the locks of this process. Every bean of this type is registered. Many threads call it at
- * once.
+ * Receives the events of the locks of this process. Every bean of this type is registered when all beans exist, so
+ * it may need locks itself. Many threads call it at once.
  *
  * <p>The thread depends on the event. Events of a call arrive on the caller's thread. Events of the heartbeat arrive on
  * {@code syncguard-events}, one after the other. Losses arrive on {@code syncguard-lost-listener-n}. So a listener that

@@ -45,6 +45,22 @@ public class LockSetupException extends LockException {
                         mistake);
     }
 
+    /**
+     * Returns what a bean of the library has answered.
+     *
+     * @param method that has returned it, such as {@code LockTemplate.manager}
+     * @throws LockSetupException when it is {@code null}, which only a mock returns
+     */
+    public static <T> T requireAnswer(String method, @Nullable T answer) {
+        if (answer == null) {
+            throw invalid(
+                    method + " returned null, as a mock does",
+                    "In a test, use @AutoConfigureTestLocks of syncguard-spring-boot-starter-test instead of the mock",
+                    "Have the mock return a value");
+        }
+        return answer;
+    }
+
     /** What is wrong: the first part of the message. */
     public String problem() {
         return problem;

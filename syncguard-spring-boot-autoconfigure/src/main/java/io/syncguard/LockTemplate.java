@@ -33,7 +33,7 @@ public final class LockTemplate implements LockOperations {
     public <T extends @Nullable Object, E extends Exception> T execute(LockRequest request, LockCallback<T, E> body)
             throws E {
         LockLimits.given("body", body);
-        return execute(manager.acquire(request), body);
+        return execute(LockSetupException.requireAnswer("LockManager.acquire", manager.acquire(request)), body);
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.LockSetupException;
 import io.syncguard.OnLost;
 import io.syncguard.interception.AnnotatedCall;
 import io.syncguard.interception.AnnotatedMethodPointcut;
@@ -141,7 +142,8 @@ final class DistributedLockInterceptor implements MethodInterceptor {
         private List<LockHandle> acquire(List<FencedRequest> open) {
             LockRequest first = open.get(0).lock().waitTime(timeLeft());
             if (open.size() == 1) {
-                return List.of(manager().acquire(first));
+                return List.of(LockSetupException.requireAnswer(
+                        "LockManager.acquire", manager().acquire(first)));
             }
             List<LockRequest> together = new ArrayList<>(open.size());
             together.add(first);
@@ -156,7 +158,8 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
         private LockManager manager() {
             if (manager == null) {
-                manager = method.template().get().manager().current();
+                manager = LockSetupException.requireAnswer(
+                        "LockManager.current", method.manager().current());
             }
             return manager;
         }

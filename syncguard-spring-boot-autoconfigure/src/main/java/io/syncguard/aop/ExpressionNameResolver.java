@@ -143,8 +143,8 @@ final class ExpressionNameResolver {
                 ? LockSetupException.invalid(
                         "there is no parameter '" + variable + "', only " + listed()
                                 + ": the class was compiled without the names of its parameters",
-                        "Compile with -parameters: <maven.compiler.parameters>true</maven.compiler.parameters> in"
-                                + " Maven, options.compilerArgs.add(\"-parameters\") in Gradle",
+                        "Compile with -parameters: <compilerArgs><arg>-parameters</arg></compilerArgs> of the"
+                                + " maven-compiler-plugin, options.compilerArgs.add(\"-parameters\") in Gradle",
                         "Use the position of the parameter: #p0 is the first one")
                 : LockSetupException.invalid(
                         "there is no parameter '" + variable + "', only " + listed(), "Correct the name #" + variable);

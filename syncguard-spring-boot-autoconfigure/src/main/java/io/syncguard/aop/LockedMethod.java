@@ -4,7 +4,9 @@ import io.syncguard.IllegalKeyException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
+import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.LockSetupException;
 import io.syncguard.LockTemplate;
 import io.syncguard.interception.ResultType;
 import java.nio.charset.StandardCharsets;
@@ -57,6 +59,11 @@ record LockedMethod(
      */
     private static final Comparator<FencedRequest> IN_ORDER_OF_KEYS = Comparator.comparing(
             request -> request.lock().key().getBytes(StandardCharsets.UTF_8), Arrays::compareUnsigned);
+
+    LockManager manager() {
+        return LockSetupException.requireAnswer(
+                "LockTemplate.manager", template.get().manager());
+    }
 
     /** The locks of a call, in the order in which all calls take them; none when the condition is false. */
     List<FencedRequest> requests(MethodCall call) {

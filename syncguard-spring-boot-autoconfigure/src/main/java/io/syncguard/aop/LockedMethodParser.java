@@ -122,7 +122,10 @@ final class LockedMethodParser {
                         "Leave one of them out");
             }
             String name = resolve(annotation.name().isEmpty() ? annotation.value() : annotation.name());
-            return name.isEmpty() ? name : LockRequest.of(name).key();
+            return name.isEmpty()
+                    ? name
+                    : LockRequest.of(TemplateText.requireNoneInName(name, parameters.keySet()))
+                            .key();
         }
 
         private @Nullable FallbackMethod fallback(boolean skips) {

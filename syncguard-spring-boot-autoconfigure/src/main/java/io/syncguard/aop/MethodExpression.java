@@ -1,9 +1,11 @@
 package io.syncguard.aop;
 
+import io.syncguard.LockSetupException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.BeanResolver;
 import org.springframework.expression.EvaluationException;
+import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
 import org.springframework.expression.spel.standard.SpelExpression;
@@ -31,9 +33,19 @@ final class MethodExpression {
      */
     MethodExpression(String attribute, String text, Map<String, Integer> parameters, BeanResolver beans) {
         this.attribute = attribute;
-        this.expression = PARSER.parseRaw(text);
+        this.expression = parse(text);
         this.beans = beans;
         this.parameters = ExpressionNameResolver.parametersOf(attribute, expression, parameters);
+        TemplateText.requireNoneIn(expression.getAST(), parameters.keySet());
+    }
+
+    private static SpelExpression parse(String text) {
+        try {
+            return PARSER.parseRaw(text);
+        } catch (ParseException ex) {
+            LockSetupException mistake = TemplateText.mistakeIn(text);
+            throw mistake == null ? ex : mistake;
+        }
     }
 
     String attribute() {

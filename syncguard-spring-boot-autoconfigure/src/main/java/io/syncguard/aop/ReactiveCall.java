@@ -53,8 +53,7 @@ final class ReactiveCall {
     private final class Subscription {
 
         private final AnnotatedCall<LockedMethod> body = call.copy();
-        private final ReactiveLockTemplate locks =
-                new ReactiveLockTemplate(method.template().get().manager(), threads.get());
+        private final ReactiveLockTemplate locks = new ReactiveLockTemplate(method.manager(), threads.get());
         private final long began = nanoTime.getAsLong();
 
         /** Whether all locks were granted: a refusal from then on is the body's own. */

@@ -55,6 +55,9 @@ final class ConnectionDetails {
         if (pool == null) {
             return withoutPool(application, inner, connections, timeout);
         }
+        if (!isConfigured(pool)) {
+            LockStores.requireConnections(application);
+        }
         if (inner == pool && !changesConnections(pool)) {
             return copyOf(pool);
         }
@@ -121,6 +124,13 @@ final class ConnectionDetails {
         }
     }
 
+    private static boolean isConfigured(HikariDataSource pool) {
+        return pool.getJdbcUrl() != null
+                || pool.getDataSource() != null
+                || pool.getDataSourceClassName() != null
+                || pool.getDataSourceJNDI() != null;
+    }
+
     private static boolean changesConnections(HikariDataSource pool) {
         return ClassUtils.getMethod(pool.getClass(), "getConnection").getDeclaringClass() != HikariDataSource.class;
     }
@@ -150,6 +160,7 @@ final class ConnectionDetails {
                 ? new HikariConfig()
                 : copyOf(derivedFrom(application, inner));
         if (details.getJdbcUrl() == null) {
+            LockStores.requireConnections(application);
             return lent(application, connections, " cannot be read");
         }
         String problem = TrialConnection.problem(details, application, timeout);

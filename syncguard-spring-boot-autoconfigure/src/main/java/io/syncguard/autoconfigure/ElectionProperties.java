@@ -31,4 +31,9 @@ record ElectionProperties(
         settings = fenceRotation == null ? settings : settings.fenceRotation(fenceRotation);
         return owner == null ? settings : settings.owner(owner);
     }
+
+    /** The name of the properties of an election, in the notation of Spring Boot for keys of maps. */
+    static String nameOf(String election) {
+        return "syncguard.leader.elections" + (election.matches("[a-z0-9-]+") ? "." + election : "[" + election + "]");
+    }
 }

@@ -1,6 +1,5 @@
 package io.syncguard.autoconfigure;
 
-import io.syncguard.LockListener;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.LockObserver;
 import io.syncguard.core.TransactionBoundary;
@@ -18,7 +17,7 @@ import org.springframework.core.env.Environment;
  */
 record LockEngineFactory(
         SyncGuardProperties properties,
-        ObjectProvider<LockListener> listeners,
+        LockListeners listeners,
         ObjectProvider<LockObserver> observer,
         ObjectProvider<TransactionBoundary> transactions,
         Environment environment) {
@@ -32,7 +31,7 @@ record LockEngineFactory(
                         store.name(),
                         store instanceof PostgresLockBackend postgres ? postgres.pins() : null,
                         properties.commitGuard())),
-                listeners.orderedStream().toList(),
+                listeners.all(),
                 observer.getIfAvailable(() -> LockObserver.NONE));
     }
 

@@ -110,8 +110,15 @@ final class LockStores {
                 + ": syncguard.backend does not name '" + other.qualifier() + "'. Add it there, or remove the mark");
     }
 
-    /** Also names the connections to Redis that were left out, because Lettuce is missing or they came too late. */
-    static LockSetupException noDataSource(List<Backend> named, ListableBeanFactory beans) {
+    /**
+     * Also names the connections to Redis that were left out, because Lettuce is missing or they came too late.
+     *
+     * @param urlIsSet whether {@code spring.datasource.url} is set
+     */
+    static LockSetupException noDataSource(List<Backend> named, boolean urlIsSet, ListableBeanFactory beans) {
+        if (urlIsSet) {
+            return noDataSourceOfUrl();
+        }
         ClassLoader classLoader = LockStores.class.getClassLoader();
         if (!named.isEmpty() || !ClassUtils.isPresent(CONNECTION_FACTORY, classLoader)) {
             return none("there is no DataSource");
@@ -126,6 +133,35 @@ final class LockStores {
                         "Use it: add io.lettuce:lettuce-core, and set syncguard.backend=redis",
                         "Store locks in PostgreSQL: add syncguard-spring-boot-starter, and set spring.datasource.url",
                         WITHOUT_A_STORE);
+    }
+
+    private static LockSetupException noDataSourceOfUrl() {
+        return LockSetupException.invalid(
+                "SyncGuard has no store for its locks: there is no DataSource, although spring.datasource.url is set",
+                "Beside a ConnectionFactory of R2DBC, Spring Boot makes no DataSource: declare a DataSource bean for the"
+                        + " locks, such as DataSourceBuilder.create().url(...).build()",
+                "If DataSourceAutoConfiguration is excluded, include it",
+                "If spring-boot-starter-jdbc is missing, add it",
+                WITHOUT_A_STORE);
+    }
+
+    /** @throws LockSetupException if it is a mock */
+    static void requireConnections(DataSource dataSource) {
+        if (returnsNull(dataSource)) {
+            throw LockSetupException.invalid(
+                    "The DataSource returned null instead of a connection, as a mock does",
+                    WITHOUT_A_STORE,
+                    "Use a real DataSource");
+        }
+    }
+
+    private static boolean returnsNull(DataSource dataSource) {
+        try (Connection connection = dataSource.getConnection()) {
+            return connection == null;
+        } catch (SQLException | RuntimeException ex) {
+            log.debug("The DataSource gave no connection", ex);
+            return false;
+        }
     }
 
     /** @param reason what is missing */

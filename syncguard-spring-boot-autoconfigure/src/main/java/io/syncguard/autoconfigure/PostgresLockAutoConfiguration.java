@@ -74,7 +74,10 @@ public final class PostgresLockAutoConfiguration {
         List<Backend> named = Backend.namedIn(environment);
         LockStores.checkOtherMarks(named, Backend.REDIS, SyncGuardRedisConnectionFactory.class, beans);
         DataSource application = LockStores.choose(
-                lockDataSource, dataSource, SyncGuardDataSource.class, () -> LockStores.noDataSource(named, beans));
+                lockDataSource,
+                dataSource,
+                SyncGuardDataSource.class,
+                () -> LockStores.noDataSource(named, environment.containsProperty("spring.datasource.url"), beans));
         return stores.backendOn(application, lockDataSource.getIfAvailable() != null);
     }
 

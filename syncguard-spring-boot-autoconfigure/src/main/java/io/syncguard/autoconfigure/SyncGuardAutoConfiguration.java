@@ -71,9 +71,14 @@ public final class SyncGuardAutoConfiguration {
     static final String SECOND_TEMPLATE = "syncGuardSecondLockTemplate";
 
     @Bean
+    LockListeners syncGuardLockListeners(ObjectProvider<LockListener> listeners, ListableBeanFactory beans) {
+        return new LockListeners(listeners, beans);
+    }
+
+    @Bean
     LockEngineFactory syncGuardLockEngineFactory(
             SyncGuardProperties properties,
-            ObjectProvider<LockListener> listeners,
+            LockListeners listeners,
             ObjectProvider<LockObserver> observer,
             ObjectProvider<TransactionBoundary> transactions,
             Environment environment) {

@@ -50,7 +50,7 @@ public final class SyncGuardLeaderAutoConfiguration {
                         : resolver.manager(leader.lockManager()).get();
                 election.define(name, leader.settings(), named);
             } catch (LockException | IllegalArgumentException ex) {
-                throw LockSetupException.at("syncguard.leader.elections." + name, ex);
+                throw LockSetupException.at(ElectionProperties.nameOf(name), ex);
             }
         });
         return election;

@@ -3,6 +3,7 @@ package io.syncguard.autoconfigure;
 import io.syncguard.CommitGuard;
 import io.syncguard.LockException;
 import io.syncguard.LockSetupException;
+import io.syncguard.OneLine;
 import io.syncguard.aop.CallLimits;
 import io.syncguard.core.EngineSettings;
 import io.syncguard.fencing.FenceGuard;
@@ -106,12 +107,24 @@ record SyncGuardProperties(
             try {
                 election.settings();
             } catch (LockException ex) {
-                throw LockSetupException.at("syncguard.leader.elections." + name, ex);
+                throw LockSetupException.at(ElectionProperties.nameOf(name), ex);
             }
         });
+        requireResolved("syncguard.redis.key-prefix", redis.keyPrefix());
+        requireResolved("syncguard.integration.name", integration.name());
         var unused = new FenceHeader(fencing.header());
         if (backend.contains(Backend.REDIS)) {
             redis.settings(fencesOr(FenceSource.CLOCK));
+        }
+    }
+
+    /** Spring Boot leaves a placeholder that it cannot resolve as it is, so that all tenants would share their keys. */
+    private static void requireResolved(String property, String value) {
+        if (value.contains("${")) {
+            throw LockSetupException.invalid(
+                    property + " is '" + OneLine.of(value) + "', and no property resolves its placeholder",
+                    "Define the property in the placeholder",
+                    "Correct " + property);
         }
     }
 

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -53,9 +54,13 @@ final class Acquirer {
     private final BackgroundReleaser releaser;
     private final ListenerDispatcher dispatcher;
     private final BooleanSupplier grantsLocks;
+    private final Predicate<String> ownLocks;
     private final LockIds lockIds = new LockIds();
 
-    /** @param grantsLocks turns false when the engine stops */
+    /**
+     * @param grantsLocks turns false when the engine stops
+     * @param ownLocks whether this engine holds a key
+     */
     Acquirer(
             LockBackend backend,
             EngineSettings settings,
@@ -63,7 +68,8 @@ final class Acquirer {
             WaiterRegistry waiters,
             BackgroundReleaser releaser,
             ListenerDispatcher dispatcher,
-            BooleanSupplier grantsLocks) {
+            BooleanSupplier grantsLocks,
+            Predicate<String> ownLocks) {
         this.backend = backend;
         this.settings = settings;
         this.time = time;
@@ -71,6 +77,7 @@ final class Acquirer {
         this.releaser = releaser;
         this.dispatcher = dispatcher;
         this.grantsLocks = grantsLocks;
+        this.ownLocks = ownLocks;
     }
 
     /**
@@ -185,7 +192,7 @@ final class Acquirer {
         GrantedLease acquireOrThrow() {
             GrantedLease grant = acquire();
             if (grant == null) {
-                throw contention.exception(waited);
+                throw contention.exception(waited, ownLocks.test(request.key()));
             }
             return grant;
         }

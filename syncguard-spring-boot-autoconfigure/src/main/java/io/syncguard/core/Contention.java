@@ -12,13 +12,18 @@ import org.jspecify.annotations.Nullable;
  */
 record Contention(String key, AcquireResult.@Nullable Holder holder) {
 
-    LockNotAcquiredException exception(Duration waited) {
+    /** @param ownLock whether this engine holds the key */
+    LockNotAcquiredException exception(Duration waited, boolean ownLock) {
         return new LockNotAcquiredException(
                 key,
                 owner(),
                 holder == null ? null : holder.since(),
                 waited,
-                this + "; gave up after " + waited.toMillis() + " ms");
+                this + "; gave up after " + waited.toMillis() + " ms"
+                        + (ownLock
+                                ? ". This application itself holds it: in another thread, or with a handle that was not"
+                                        + " closed"
+                                : ""));
     }
 
     /** The label of the holder; {@code null} if it has none, or if others only wait for the key. */

@@ -67,6 +67,10 @@ final class LeaseMonitor implements AutoCloseable {
         return found == null ? null : found.handle();
     }
 
+    boolean holds(String key) {
+        return leases().stream().anyMatch(lease -> lease.request().key().equals(key));
+    }
+
     List<Lease> leases() {
         return held.values().stream().map(Held::lease).toList();
     }

@@ -15,6 +15,7 @@ import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.ReadyThreads;
 import io.syncguard.concurrent.Shielded;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -61,9 +62,9 @@ final class ListenerDispatcher implements AutoCloseable {
     private final ReadyThreads callbackThreads = lossThreads("syncguard-lost");
     private final ReadyThreads lossListenerThreads = lossThreads("syncguard-lost-listener");
 
-    ListenerDispatcher(String backend, List<LockListener> listeners, LockObserver observer) {
+    ListenerDispatcher(String backend, List<? extends LockListener> listeners, LockObserver observer) {
         this.backend = backend;
-        this.listeners = List.copyOf(listeners);
+        this.listeners = Collections.unmodifiableList(listeners);
         this.observer = observer == LockObserver.NONE ? observer : new ShieldedObserver(observer);
         this.heartbeatEvents = new ReadyThreads(
                 DaemonThreadFactory.named("syncguard-events"),

@@ -60,7 +60,11 @@ public final class LockEngine implements LockManager, AutoCloseable {
     /** Written by the thread that starts or stops the application, read by all. */
     private volatile boolean grantsLocks = true;
 
-    /** Owns the backend: {@link #close} closes it. */
+    /**
+     * Owns the backend: {@link #close} closes it.
+     *
+     * @param listeners may be a list that other threads change, such as a {@code CopyOnWriteArrayList}
+     */
     public LockEngine(
             LockBackend backend,
             EngineSettings settings,
@@ -89,7 +93,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.backend = backend;
         this.settings = settings;
         this.transactions = transactions;
-        this.dispatcher = new ListenerDispatcher(backend.name(), List.copyOf(listeners), observer);
+        this.dispatcher = new ListenerDispatcher(backend.name(), listeners, observer);
         this.monitor = new LeaseMonitor(time, new LeakDetector(settings.leakDetectionThreshold(), dispatcher, time));
         FenceWarning fenceWarning = new FenceWarning(time);
         this.heartbeat = new Heartbeat(backend, monitor, dispatcher, time);
@@ -100,8 +104,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.transactionReleaser = new TransactionReleaser(transactions, releaser);
         this.joiner = new HandleJoiner(transactionReleaser, heartbeat);
         this.waiters = new WaiterRegistry(backend, settings, time);
-        this.acquirer =
-                new Acquirer(backend, settings, time, waiters, backgroundReleaser, dispatcher, this::grantsLocks);
+        this.acquirer = new Acquirer(
+                backend, settings, time, waiters, backgroundReleaser, dispatcher, this::grantsLocks, monitor::holds);
         this.handles = new LeaseHandles(
                 time,
                 monitor,

@@ -138,7 +138,7 @@ public final class LeaderElection implements AutoCloseable {
         if (member == null) {
             throw LockSetupException.invalid(
                     "There is no election '" + name + "', only " + new TreeSet<>(members.keySet()),
-                    "Set syncguard.leader.elections." + name + ".auto-startup to true or false",
+                    "Set syncguard.leader.elections" + keyOf(name) + ".auto-startup to true or false",
                     "Define or join it in code: LeaderElection.define, LeaderElection.join");
         }
         return member;
@@ -218,5 +218,10 @@ public final class LeaderElection implements AutoCloseable {
     private static LeaderMember join(LeaderMember member) {
         member.join();
         return member;
+    }
+
+    /** In the notation of Spring Boot for keys of maps. */
+    private static String keyOf(String name) {
+        return name.matches("[a-z0-9-]+") ? "." + name : "[" + name + "]";
     }
 }

@@ -1,5 +1,6 @@
 package io.syncguard.leader;
 
+import io.syncguard.LockSetupException;
 import io.syncguard.interception.AnnotatedCall;
 import io.syncguard.interception.AnnotatedMethodPointcut;
 import io.syncguard.interception.BodyRunner;
@@ -36,7 +37,9 @@ final class LeaderOnlyInterceptor implements MethodInterceptor {
     @SuppressWarnings("NullAway")
     private @Nullable Object run(AnnotatedCall<LeaderOnlyMethod> call) throws Exception {
         LeaderOnlyMethod method = call.method();
-        TermBody body = election.get().member(method.election()).beginBody();
+        LeaderMember member = LockSetupException.requireAnswer(
+                "LeaderElection.member", election.get().member(method.election()));
+        TermBody body = member.beginBody();
         return body == null
                 ? method.result().skipped()
                 : bodies.run(() -> body.call(call::proceed), method.result()::requireThere, body::end, body::onEnd);

@@ -6,6 +6,7 @@ import io.syncguard.LockLimits;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.LockSetupException;
 import io.syncguard.OnLost;
 import java.util.Objects;
 import java.util.concurrent.Executor;
@@ -103,7 +104,8 @@ public final class ReactiveLockTemplate {
             }
             // Around a handler, Reactor restores the thread locals that its context has captured.
             return Mono.just(manager)
-                    .<LockManager>handle((routing, sink) -> sink.next(routing.current()))
+                    .<LockManager>handle((routing, sink) ->
+                            sink.next(LockSetupException.requireAnswer("LockManager.current", routing.current())))
                     .flatMapMany(current ->
                             Flux.from(publisher).contextWrite(inner -> Routes.with(manager, current, inner)));
         });

@@ -5,6 +5,7 @@ import io.syncguard.LockLimits;
 import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.LockSetupException;
 import java.time.Duration;
 import java.util.Optional;
 import net.javacrumbs.shedlock.core.AbstractSimpleLock;
@@ -34,7 +35,7 @@ public final class SyncGuardLockProvider implements ExtensibleLockProvider {
 
     @Override
     public Optional<SimpleLock> lock(LockConfiguration configuration) {
-        LockManager current = manager.current();
+        LockManager current = LockSetupException.requireAnswer("LockManager.current", manager.current());
         LockHandle handle = current.tryAcquire(request(configuration));
         if (handle == null) {
             return Optional.empty();

@@ -30,7 +30,8 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
  * <p>Only 409 and 503 have {@code Retry-After}: HTTP clients repeat such a request by themselves, and must not where
  * work may be done.
  *
- * <p>No answer names a key, a resource or an owner: keys may be personal data, and owners name hosts.
+ * <p>No answer of this advice names a key, a resource or an owner: keys may be personal data, and owners name hosts. The
+ * messages of the exceptions do, and whoever else answers one may show its message.
  */
 @RestControllerAdvice
 @Order(0)

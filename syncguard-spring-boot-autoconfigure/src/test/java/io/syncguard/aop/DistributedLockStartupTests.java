@@ -6,6 +6,8 @@ import io.syncguard.CommitGuard;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -244,6 +246,46 @@ class DistributedLockStartupTests {
                 .run(context -> assertMessage(context.getStartupFailure(), "second", "'key'", "'typo'"));
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                SpelTemplateInName.class,
+                VariableInName.class,
+                ArgumentInName.class,
+                PositionInName.class,
+                FormatInName.class,
+                UnresolvedName.class,
+                SpelTemplateInKey.class,
+                SpelTemplateInQuotes.class,
+                PlaceholderInKey.class,
+                PlaceholderInQuotes.class,
+                VariableInQuotes.class,
+                ArgumentInQuotes.class,
+                PlaceholderInResource.class,
+                PlaceholderInCondition.class
+            })
+    void what_looks_like_a_template_and_stays_text_is_refused(Class<?> bean) {
+        application.with(bean).run(context -> {
+            assertMessage(context.getStartupFailure(), bean.getSimpleName() + ".run", "it contains '");
+            String advice = bean.getAnnotation(Advice.class).value();
+            assertThat(context.getStartupFailure()).hasStackTraceContaining(advice);
+        });
+    }
+
+    @Test
+    void what_methods_and_patterns_read_is_no_template() {
+        application.with(NoTemplates.class).run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void the_advice_for_a_placeholder_in_a_key_works() {
+        application.with(FollowedAdvice.class).withPropertyValues("tenant=acme").run(context -> {
+            context.getBean(FollowedAdvice.class).run("42");
+
+            assertThat(application.grants("text:acme42")).isEqualTo(1);
+        });
+    }
+
     private void assertRefused(Class<?> bean, String... parts) {
         application.with(bean).run(context -> assertMessage(context.getStartupFailure(), parts));
     }
@@ -261,6 +303,127 @@ class DistributedLockStartupTests {
 
     private static Stream<Throwable> causes(@Nullable Throwable failure) {
         return Stream.iterate(failure, Objects::nonNull, Throwable::getCause);
+    }
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface Advice {
+        String value();
+    }
+
+    @Advice("key = \"#orderId\"")
+    static class SpelTemplateInName {
+
+        @DistributedLock(name = "order-#{#orderId}")
+        public void run(String orderId) {}
+    }
+
+    @Advice("key = \"#orderId\"")
+    static class VariableInName {
+
+        @DistributedLock("order-#orderId")
+        public void run(String orderId) {}
+    }
+
+    @Advice("key = \"#orderId\"")
+    static class ArgumentInName {
+
+        @DistributedLock("order-{orderId}")
+        public void run(String orderId) {}
+    }
+
+    @Advice("key = \"#p0\"")
+    static class PositionInName {
+
+        @DistributedLock("order-{0}")
+        public void run(String orderId) {}
+    }
+
+    @Advice("key = \"#p0\"")
+    static class FormatInName {
+
+        @DistributedLock("order-%s")
+        public void run(String orderId) {}
+    }
+
+    @Advice("Define the property tenant")
+    static class UnresolvedName {
+
+        @DistributedLock("order-${tenant}")
+        public void run(String orderId) {}
+    }
+
+    @Advice("'text:' + #orderId")
+    static class SpelTemplateInKey {
+
+        @DistributedLock(key = "order-#{#orderId}")
+        public void run(String orderId) {}
+    }
+
+    @Advice("'text:' + #orderId")
+    static class SpelTemplateInQuotes {
+
+        @DistributedLock(key = "'order-#{#orderId}'")
+        public void run(String orderId) {}
+    }
+
+    @Advice("@environment.getRequiredProperty('tenant')")
+    static class PlaceholderInKey {
+
+        @DistributedLock(key = "${tenant}")
+        public void run(String orderId) {}
+    }
+
+    @Advice("@environment.getRequiredProperty('tenant')")
+    static class PlaceholderInQuotes {
+
+        @DistributedLock(key = "'${tenant:none}:' + #orderId")
+        public void run(String orderId) {}
+    }
+
+    @Advice("'text:' + #orderId")
+    static class VariableInQuotes {
+
+        @DistributedLock(key = "#orderId == null ? 'none' : 'order #orderId'")
+        public void run(String orderId) {}
+    }
+
+    @Advice("'text:' + #orderId")
+    static class ArgumentInQuotes {
+
+        @DistributedLock(key = "'order-{orderId}'")
+        public void run(String orderId) {}
+    }
+
+    @Advice("@environment.getRequiredProperty('tenant')")
+    static class PlaceholderInResource {
+
+        @DistributedLock(name = "order", fencedResource = "{'${tenant}'}")
+        public void run(String orderId) {}
+    }
+
+    @Advice("@environment.getRequiredProperty('locks')")
+    static class PlaceholderInCondition {
+
+        @DistributedLock(name = "order", condition = "'${locks}' == 'on'")
+        public void run(String orderId) {}
+    }
+
+    static class NoTemplates {
+
+        @DistributedLock(name = "#1 of {shard}", key = "'50% of #' + #orderId + '{tag}'")
+        public void ofSigns(String orderId) {}
+
+        @DistributedLock(name = "n", key = "'order-%s'.formatted(#orderId)", condition = "#orderId matches '[a-z]{3}'")
+        public void ofFormats(String orderId) {}
+
+        @DistributedLock(name = "n", key = "@environment.resolvePlaceholders('${tenant}') + #orderId")
+        public void ofArguments(String orderId) {}
+    }
+
+    static class FollowedAdvice {
+
+        @DistributedLock(key = "'text:' + @environment.getRequiredProperty('tenant') + #orderId")
+        public void run(String orderId) {}
     }
 
     static class NeitherNameNorKey {

@@ -51,6 +51,16 @@ class AnnotationFailedStartTests {
     }
 
     @Test
+    void a_template_in_the_name() {
+        start.with(Template.class).reads("annotation-template");
+    }
+
+    @Test
+    void an_unknown_election_with_a_dot() {
+        start.with(UnknownElectionWithDot.class).reads("annotation-election-dot");
+    }
+
+    @Test
     void a_parameter_that_does_not_exist() {
         start.with(UnknownParameter.class).reads("annotation-parameter");
     }
@@ -120,6 +130,18 @@ class AnnotationFailedStartTests {
 
         @DistributedLock(key = "order-import")
         public void submit(String orderId) {}
+    }
+
+    static class Template {
+
+        @DistributedLock(name = "order-#{#orderId}")
+        public void submit(String orderId) {}
+    }
+
+    static class UnknownElectionWithDot {
+
+        @LeaderOnly("reports.daily")
+        public void settle() {}
     }
 
     static class UnknownParameter {

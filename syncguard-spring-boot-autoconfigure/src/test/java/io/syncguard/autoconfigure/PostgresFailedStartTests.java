@@ -1,5 +1,7 @@
 package io.syncguard.autoconfigure;
 
+import static org.mockito.Mockito.mock;
+
 import com.zaxxer.hikari.HikariDataSource;
 import io.lettuce.core.RedisClient;
 import io.syncguard.embedded.OwnPostgres;
@@ -43,6 +45,23 @@ class PostgresFailedStartTests {
     @Test
     void without_a_data_source() {
         start.with(FailedStart.NO_DATA_SOURCE, "syncguard.backend=postgres").reads("no-data-source");
+    }
+
+    @Test
+    void with_an_url_of_which_no_data_source_is_made() {
+        start.with(FailedStart.NO_DATA_SOURCE, "syncguard.backend=postgres")
+                .with("spring.datasource.url=jdbc:postgresql://127.0.0.1/shop")
+                .reads("no-data-source-made");
+    }
+
+    @Test
+    void with_a_mocked_data_source() {
+        start.with(MockedDataSource.class).reads("mocked-data-source");
+    }
+
+    @Test
+    void with_a_mocked_pool() {
+        start.with(MockedPool.class).reads("mocked-data-source");
     }
 
     @Test
@@ -290,6 +309,24 @@ class PostgresFailedStartTests {
     private static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MockedDataSource {
+
+        @Bean
+        DataSource dataSource() {
+            return mock(DataSource.class);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MockedPool {
+
+        @Bean
+        HikariDataSource dataSource() {
+            return mock(HikariDataSource.class);
         }
     }
 

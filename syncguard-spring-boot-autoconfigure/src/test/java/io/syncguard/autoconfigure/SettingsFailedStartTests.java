@@ -67,6 +67,11 @@ class SettingsFailedStartTests {
     }
 
     @Test
+    void a_prefix_of_keys_with_a_placeholder_that_nothing_resolves() {
+        start.with("syncguard.redis.key-prefix={${tenant}}").reads("unresolved-prefix");
+    }
+
+    @Test
     void a_name_of_the_registry_that_is_too_long() {
         start.with("syncguard.integration.enabled=true", "syncguard.integration.name=" + "x".repeat(513))
                 .reads("integration-name");

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.syncguard.DistributedLock;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.OnContention;
 import io.syncguard.shedlock.SyncGuardLockProvider;
 import java.time.Duration;
 import java.util.Optional;
@@ -79,6 +81,14 @@ class ShedLockAutoConfigurationTests {
 
             assertThat(database.lockedKeys()).doesNotContain("report");
         });
+    }
+
+    /** Its advisor is inside of ours, and joins the lock. */
+    @Test
+    void a_method_with_both_annotations_runs_under_one_lock() {
+        enabled()
+                .run(application ->
+                        assertThat(application.getBean(Jobs.class).both()).contains("report"));
     }
 
     @Test
@@ -164,6 +174,12 @@ class ShedLockAutoConfigurationTests {
         public Optional<String> report() {
             LockAssert.assertLocked();
             return database.lockedKeys().stream().findFirst().or(() -> Optional.of("not locked"));
+        }
+
+        @SchedulerLock(name = "report")
+        @DistributedLock(name = "report", onContention = OnContention.SKIP)
+        public Optional<String> both() {
+            return report();
         }
 
         @SchedulerLock(name = "kept", lockAtLeastFor = "5m")

@@ -47,6 +47,19 @@ class NotAcquiredTests {
     }
 
     @Test
+    void by_its_own_application() throws Exception {
+        LockHandle held = locks.acquire(LockRequest.of(KEY));
+
+        FutureTask<LockHandle> other = new FutureTask<>(() -> locks.acquire(AT_ONCE));
+        new Thread(other).start();
+
+        assertThat(refusal(other))
+                .hasMessageEndingWith("; gave up after 0 ms. This application itself holds it: in another thread, or"
+                        + " with a handle that was not closed");
+        held.close();
+    }
+
+    @Test
     void by_whoever_holds_it_when_the_wait_ends() throws Exception {
         AcquireRequest first = fixture.holdElsewhere(KEY, LONG);
         LockBackend elsewhere = new InMemoryLockBackend(fixture.store);

@@ -1,0 +1,44 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.LockListener;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+
+/**
+ * The listeners of all engines. Those of the library count from the first lock, for the meters have to be complete;
+ * those of the application, which may need locks themselves, when all beans exist. Threads may share it.
+ */
+final class LockListeners implements SmartInitializingSingleton {
+
+    /** No application uses it. */
+    private static final String LIBRARY = "syncGuard";
+
+    private final ObjectProvider<LockListener> beans;
+    private final List<LockListener> all = new CopyOnWriteArrayList<>();
+
+    LockListeners(ObjectProvider<LockListener> beans, ListableBeanFactory factory) {
+        this.beans = beans;
+        for (String name : factory.getBeanNamesForType(LockListener.class, true, false)) {
+            if (name.startsWith(LIBRARY)) {
+                all.add(factory.getBean(name, LockListener.class));
+            }
+        }
+    }
+
+    /** The list grows when all beans exist. */
+    List<LockListener> all() {
+        return all;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        Collection<LockListener> known = List.copyOf(all);
+        all.addAll(beans.orderedStream()
+                .filter(listener -> !known.contains(listener))
+                .toList());
+    }
+}
