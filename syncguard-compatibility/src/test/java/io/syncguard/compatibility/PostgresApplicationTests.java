@@ -74,6 +74,7 @@ class PostgresApplicationTests {
                 .properties(
                         "spring.datasource.url=" + url,
                         "server.port=0",
+                        "syncguard.leader.elections.settlement.ttl=5s",
                         "syncguard.fencing.enabled=true",
                         "syncguard.postgres.schema-management=flyway",
                         "syncguard.fencing.schema-management=flyway")
