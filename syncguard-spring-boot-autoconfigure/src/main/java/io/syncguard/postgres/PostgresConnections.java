@@ -11,6 +11,10 @@ import java.sql.Statement;
 import java.time.Duration;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.UncategorizedSQLException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.PreparedStatementCallback;
+import org.springframework.jdbc.core.PreparedStatementCreator;
 import org.springframework.jdbc.support.JdbcUtils;
 
 /**
@@ -179,11 +183,16 @@ final class PostgresConnections {
             String doing, Connection connection, Forms sql, long silenceMillis, Binder binder, Reader<T> reader)
             throws SQLException {
         PostgresSessions.limitSilence(connection, Duration.ofMillis(silenceMillis));
-        PreparedStatement statement = prepare(connection, sql);
+        JdbcTemplate jdbc = new JdbcTemplate(new LentConnection(connection));
+        // JdbcTemplate's own translation knows fewer errors.
+        jdbc.setExceptionTranslator((task, statement, error) -> new UncategorizedSQLException(task, statement, error));
+        PreparedStatementCreator creator = lent -> prepare(lent, sql);
+        PreparedStatementCallback<T> callback = statement -> run(statement, doing, binder, reader);
         try {
-            return run(statement, doing, binder, reader);
-        } finally {
-            JdbcUtils.closeStatement(statement);
+            return jdbc.execute(creator, callback);
+        } catch (UncategorizedSQLException ex) {
+            SQLException error = ex.getSQLException();
+            throw error == null ? new SQLException(ex) : error;
         }
     }
 
