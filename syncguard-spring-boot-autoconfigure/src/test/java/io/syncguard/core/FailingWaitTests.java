@@ -158,8 +158,7 @@ class FailingWaitTests {
             return !locks.isLocked("order:42");
         });
         assertThat(fixture.store.queue("order:42")).isEmpty();
-        assertThat(fixture.time.nanoTime())
-                .isLessThan(EngineFixture.TTL.toNanos());
+        assertThat(fixture.time.nanoTime()).isLessThan(EngineFixture.TTL.toNanos());
     }
 
     /** In another library the end of one session was an error for all waiters. */
