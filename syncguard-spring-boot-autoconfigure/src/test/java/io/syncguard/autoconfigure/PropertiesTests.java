@@ -75,7 +75,7 @@ class PropertiesTests {
                         "syncguard.leader.elections.scheduler.owner=node-24",
                         "syncguard.commit-guard=required",
                         "syncguard.leader.elections.scheduler.auto-startup=false",
-                        "syncguard.leader.elections.scheduler.lock-manager=lockManager")
+                        "syncguard.leader.elections.scheduler.lock-manager=syncGuardLockManager")
                 .run(application -> {
                     assertThat(application.getBean(SyncGuardProperties.class))
                             .isEqualTo(new SyncGuardProperties(
@@ -117,7 +117,7 @@ class PropertiesTests {
                                                     Duration.ofMillis(2300),
                                                     "node-24",
                                                     false,
-                                                    "lockManager"))),
+                                                    "syncGuardLockManager"))),
                                     new SyncGuardProperties.Shedlock(true),
                                     new SyncGuardProperties.Integration(true, "bound")));
                     assertThat(application.getBean(DistributedLockAdvisor.class).getOrder())

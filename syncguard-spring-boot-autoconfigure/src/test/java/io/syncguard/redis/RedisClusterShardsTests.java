@@ -64,8 +64,8 @@ class RedisClusterShardsTests extends ContractFixture {
         int slot = SlotHash.getSlot(store.key("lock", KEY));
         assertThat(SlotHash.getSlot(store.key("id", holder.lockId()))).isEqualTo(slot);
         assertThat(cluster.nodeWith(store.key("lock", KEY)).commands().clusterCountKeysInSlot(slot))
-                .as("lease, queue, two sets of waiters, three ids, counter")
-                .isEqualTo(8);
+                .as("lease, queue, two sets of waiters, three ids, two counters: its own, and that of the health")
+                .isEqualTo(9);
     }
 
     @Test
