@@ -125,8 +125,7 @@ public final class FenceSchema {
                 List.of(
                         "Have an administrator grant the user SELECT, INSERT and UPDATE on it, and run: " + statement,
                         "Let the user create it, and set syncguard.fencing.schema-management=initialize",
-                        "Put its schema in front of the name in syncguard.fencing.table",
-                        "Choose a name there that the database does not reserve"),
+                        "Put its schema in front of the name in syncguard.fencing.table"),
                 error);
     }
 
