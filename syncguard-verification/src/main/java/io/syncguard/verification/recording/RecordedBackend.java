@@ -20,6 +20,8 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
@@ -51,10 +53,10 @@ public final class RecordedBackend implements BeanPostProcessor {
             case "acquire" -> acquire(backend, method, (AcquireRequest) arguments[0]);
             case "acquireTogether" -> acquireTogether(backend, method, arguments[0]);
             case "release" -> release(backend, method, (String) arguments[0]);
-            case "releaseAll", "releaseTogether" -> releaseAll(backend, method, arguments[0]);
-            case "extend" -> extend(backend, method, arguments[0]);
+            case "releaseAll", "releaseAllLater", "releaseTogether" -> releaseAll(backend, method, arguments[0]);
+            case "extend", "extendLater" -> extend(backend, method, arguments[0]);
             case "connect" -> connect(backend, method, (WakeUpListener) arguments[0]);
-            case "renewWaiters" -> renewWaiters(backend, method, arguments[0]);
+            case "renewWaiters", "renewWaitersLater" -> renewWaiters(backend, method, arguments[0]);
             default -> call(backend, method, arguments);
         };
         return (LockBackend)
@@ -142,18 +144,12 @@ public final class RecordedBackend implements BeanPostProcessor {
     private Object releaseAll(LockBackend backend, Method method, Object argument) throws Throwable {
         List<HistoryEvent> asked = ((List<?>) argument)
                 .stream().map(lockId -> begin(Kind.RELEASE, (String) lockId)).toList();
-        asked.forEach(recorder::write);
-        try {
-            List<?> outcomes = (List<?>) call(backend, method, argument);
-            long now = System.nanoTime();
-            for (int i = 0; i < asked.size(); i++) {
-                recorder.write(asked.get(i).answered(now, outcomeOf((ReleaseResult) outcomes.get(i))));
-            }
-            return outcomes;
-        } catch (Throwable ex) {
-            failed(asked, ex);
-            throw ex;
-        }
+        return send(
+                backend,
+                method,
+                argument,
+                asked,
+                (each, outcome, now) -> each.answered(now, outcomeOf((ReleaseResult) outcome)));
     }
 
     private static Outcome outcomeOf(ReleaseResult outcome) {
@@ -168,21 +164,11 @@ public final class RecordedBackend implements BeanPostProcessor {
     private Object renewWaiters(LockBackend backend, Method method, Object argument) throws Throwable {
         List<HistoryEvent> asked = ((List<?>) argument)
                 .stream().map(lockId -> begin(Kind.RENEW, (String) lockId)).toList();
-        asked.forEach(recorder::write);
-        try {
-            List<?> nextLooks = (List<?>) call(backend, method, argument);
-            long now = System.nanoTime();
-            for (int i = 0; i < asked.size(); i++) {
-                Duration nextLook = (Duration) nextLooks.get(i);
-                recorder.write(asked.get(i)
-                        .answered(now, nextLook.isZero() ? Outcome.NOT_HELD : Outcome.OK)
-                        .with(nextLook.toMillis()));
-            }
-            return nextLooks;
-        } catch (Throwable ex) {
-            failed(asked, ex);
-            throw ex;
-        }
+        return send(backend, method, argument, asked, (each, answer, now) -> {
+            Duration nextLook = (Duration) answer;
+            return each.answered(now, nextLook.isZero() ? Outcome.NOT_HELD : Outcome.OK)
+                    .with(nextLook.toMillis());
+        });
     }
 
     /** Extends many leases, or one. */
@@ -193,18 +179,42 @@ public final class RecordedBackend implements BeanPostProcessor {
                 .map(extension -> begin(Kind.EXTEND, extension.lockId())
                         .with(Lease.ofTtl(extension.ttl().toMillis())))
                 .toList();
+        return send(backend, method, argument, asked, RecordedBackend::answered);
+    }
+
+    @FunctionalInterface
+    private interface Answered {
+        HistoryEvent by(HistoryEvent asked, Object answer, long now);
+    }
+
+    /** Sends one request or many, whose answers may come later. */
+    private Object send(
+            LockBackend backend, Method method, Object argument, List<HistoryEvent> asked, Answered answered)
+            throws Throwable {
         asked.forEach(recorder::write);
         try {
             Object answer = call(backend, method, argument);
-            List<?> outcomes = answer instanceof List<?> many ? many : List.of(answer);
-            long now = System.nanoTime();
-            for (int i = 0; i < asked.size(); i++) {
-                recorder.write(answered(asked.get(i), outcomes.get(i), now));
+            if (answer instanceof CompletionStage<?> later) {
+                return later.whenComplete((answers, failure) -> {
+                    if (failure == null) {
+                        write(asked, (List<?>) answers, answered);
+                    } else {
+                        failed(asked, failure instanceof CompletionException ? failure.getCause() : failure);
+                    }
+                });
             }
+            write(asked, answer instanceof List<?> many ? many : List.of(answer), answered);
             return answer;
         } catch (Throwable ex) {
             failed(asked, ex);
             throw ex;
+        }
+    }
+
+    private void write(List<HistoryEvent> asked, List<?> answers, Answered answered) {
+        long now = System.nanoTime();
+        for (int i = 0; i < asked.size(); i++) {
+            recorder.write(answered.by(asked.get(i), answers.get(i), now));
         }
     }
 
