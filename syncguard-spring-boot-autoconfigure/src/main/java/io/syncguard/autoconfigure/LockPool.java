@@ -28,6 +28,11 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
     /** The driver knows no such isolation level. */
     private static final String FEATURE_NOT_SUPPORTED = "0A000";
 
+    /** How long the end of the pool waits for connections that are in use: longer than a statement that succeeds. */
+    private static final long LONGEST_USE_NANOS = Duration.ofMillis(500).toNanos();
+
+    private static final long LOOK_NANOS = Duration.ofMillis(1).toNanos();
+
     private final HikariConfig config;
     private volatile HikariPool pool;
 
@@ -141,10 +146,17 @@ final class LockPool extends AbstractDataSource implements PooledDataSource, Aut
         shutDown(pool);
     }
 
-    /** On an interrupted thread, HikariCP would leave its threads and connections. */
+    /**
+     * On an interrupted thread, HikariCP would leave its threads and connections. It may also leave one that comes back
+     * while it ends, so it ends when all are back, or after {@link #LONGEST_USE_NANOS}.
+     */
     private static void shutDown(HikariPool pool) {
         Shielded.uninterrupted(() -> {
             try {
+                long end = Time.SYSTEM.nanoTime() + LONGEST_USE_NANOS;
+                while (pool.getActiveConnections() > 0 && Time.SYSTEM.nanoTime() < end) {
+                    Time.SYSTEM.sleep(LOOK_NANOS);
+                }
                 pool.shutdown();
             } catch (InterruptedException ex) {
                 Thread.currentThread().interrupt();

@@ -124,9 +124,11 @@ class HungServerTests {
         redis.commands().flushall();
     }
 
+    /** The usual build has the moment at which most requests hang. */
     static Stream<Arguments> hangs() {
         return Stream.of(Store.values())
-                .flatMap(store -> store.moments.stream().map(moment -> Arguments.of(store, moment)));
+                .flatMap(store -> store.moments.stream().map(moment -> Arguments.of(store, moment)))
+                .filter(hang -> hang.get()[1] == Moment.SENT || Boolean.getBoolean("syncguard.verification"));
     }
 
     @ParameterizedTest

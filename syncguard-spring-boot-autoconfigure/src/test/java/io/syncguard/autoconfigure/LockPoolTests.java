@@ -45,6 +45,23 @@ class LockPoolTests {
     }
 
     @Test
+    void a_connection_that_is_used_when_the_pool_closes_comes_back_first() throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(database.url());
+        LockPool pool = new LockPool(config);
+        CompletableFuture<Void> closing;
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement()) {
+            closing = CompletableFuture.runAsync(pool::close, threads);
+            await().until(() -> catchThrowable(pool::getConnection) != null);
+
+            assertThat(statement.execute("SELECT 1")).isTrue();
+        }
+        closing.join();
+        await().untilAsserted(() -> assertThat(database.describedSessions()).isEmpty());
+    }
+
+    @Test
     void a_caller_without_a_free_connection_gets_an_error_and_heartbeats_go_on() {
         Applications.on(database.url())
                 .withPropertyValues(
