@@ -142,7 +142,10 @@ class CounterGrowthRecipeTests {
                         assertThat(answer(redis, commands.get(0)))
                                 .element(1)
                                 .asInstanceOf(LIST)
-                                .containsExactlyInAnyOrder("{syncguard}:fence:order:42", "{syncguard}:fence:order:43");
+                                .containsExactlyInAnyOrder(
+                                        "{syncguard}:fence:order:42",
+                                        "{syncguard}:fence:order:43",
+                                        "{syncguard}:fence:syncguard:health");
                         assertThat((Long) answer(redis, commands.get(1)).get(0)).isBetween(60L, 150L);
                         assertThat((Long) answer(redis, commands.get(2)).get(0))
                                 .isBetween(
