@@ -1,5 +1,7 @@
 package io.syncguard.postgres;
 
+import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
 import io.syncguard.concurrent.BatchSender;
 import io.syncguard.concurrent.Batcher;
 import io.syncguard.concurrent.Shielded;
@@ -64,9 +66,18 @@ final class CallerRequests implements AutoCloseable {
         List<ReleaseResult> results = new ArrayList<>();
         for (int i = 0; i < lockIds.size(); i++) {
             ReleaseResult result = together.get(i);
-            results.add(result == null ? release(lockIds.get(i)) : result);
+            results.add(result == null ? releaseSkipped(lockIds.get(i)) : result);
         }
         return results;
+    }
+
+    /** Its failure is in doubt for the whole call, of which other leases may have been released before. */
+    private ReleaseResult releaseSkipped(String lockId) {
+        try {
+            return release(lockId);
+        } catch (LockBackendException ex) {
+            throw new LockBackendException(LockErrorCode.SERVICE_UNAVAILABLE, String.valueOf(ex.getMessage()), ex);
+        }
     }
 
     /** Without an effect that the server has reported as undone. */

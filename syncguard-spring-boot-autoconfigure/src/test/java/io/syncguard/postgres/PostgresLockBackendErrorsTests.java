@@ -17,6 +17,7 @@ import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.AbstractThrowableAssert;
@@ -31,6 +32,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 class PostgresLockBackendErrorsTests {
 
     private static final String LOCK_ID = "mine------------------";
+    private static final String OTHER_LOCK_ID = "mine-too--------------";
 
     private final String url = PostgresServer.newDatabaseUrl();
     private final JdbcTemplate jdbc = new JdbcTemplate(PostgresServer.dataSource(url));
@@ -136,6 +138,26 @@ class PostgresLockBackendErrorsTests {
             other.commit();
         }
         assertThat(result.orTimeout(10, TimeUnit.SECONDS).join()).isInstanceOf(AcquireResult.Granted.class);
+    }
+
+    @Test
+    void releases_that_went_together_and_of_which_one_fails_are_in_doubt() {
+        acquire();
+        backend.acquire(AcquireRequests.exclusive("order:2", OTHER_LOCK_ID, Duration.ofSeconds(30), "test"));
+        jdbc.execute("""
+                CREATE FUNCTION refuse() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+                BEGIN
+                    RAISE EXCEPTION 'as the test wants it' USING ERRCODE = '53200';
+                END $$;
+                CREATE TRIGGER refuse BEFORE DELETE ON syncguard_locks FOR EACH ROW WHEN (OLD.key = 'order:2')
+                    EXECUTE FUNCTION refuse();
+                """);
+
+        assertFailed(
+                catchThrowable(() -> backend.releaseTogether(List.of(LOCK_ID, OTHER_LOCK_ID))),
+                LockErrorCode.SERVICE_UNAVAILABLE);
+        assertThat(jdbc.queryForList("SELECT key FROM syncguard_locks", String.class))
+                .containsExactly("order:2");
     }
 
     @Test
