@@ -35,15 +35,15 @@ local shared, attempt = mode == 'SHARED', ARGV[7]
 
 -- The caller may be in its own way: a release has handed the key over, and the message has not arrived; or the caller
 -- asks again because an answer was lost; or the driver of a cluster sends a request again that it had sent to a node
--- that has gone. Then the caller's lease is the answer, for a whole ttl. Answers nil if it has none.
+-- that has gone. Then the caller's lease is the answer, from now on and for a whole ttl. Answers nil if it has none.
 local function own_grant()
     local own = find_lease(lock_id)
     if not own then
         return nil
     end
     extend_lease(own, now + ttl)
-    local granted = redis.call('HMGET', id, 'fence', 'acquired_at_ms')
-    return { 'granted', tonumber(granted[1]), tonumber(granted[2]), now + ttl }
+    redis.call('HSET', id, 'acquired_at_ms', now)
+    return { 'granted', tonumber(redis.call('HGET', id, 'fence')), now, now + ttl }
 end
 
 -- The answer with the holder, if a lease is in the way.

@@ -59,8 +59,8 @@ final class Lease {
     private volatile Fence fence;
 
     /**
-     * The longest time for which a confirmation counts: the shortest ttl of the extensions in doubt. One of them may
-     * reach the server after later extensions, and set the lease to that ttl.
+     * The longest time for which a confirmation counts: the shortest ttl of the requests in doubt, extensions and those
+     * of the acquisition. One of them may reach the server after later extensions, and set the lease to that ttl.
      */
     private Duration countsAtMost = LockLimits.MAX_DURATION;
 
@@ -72,6 +72,9 @@ final class Lease {
         this.hook = hook;
         this.fence = grant.fence();
         this.confirmed = grant.confirmation();
+        if (isInDoubt()) {
+            inDoubt(confirmed.ttl());
+        }
         this.schedule = new RenewalSchedule(grant.request(), grant.confirmation(), holdTime.grantedAt());
     }
 

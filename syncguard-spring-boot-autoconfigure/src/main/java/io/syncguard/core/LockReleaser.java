@@ -100,6 +100,8 @@ final class LockReleaser {
             ReleaseResult result = uninterrupted(() -> end(List.of(lease)), 1).get(0);
             if (result == ReleaseResult.BUSY) {
                 background.release(lease);
+            } else {
+                background.releaseLate(lease);
             }
             return result != ReleaseResult.NOT_FOUND;
         } catch (RuntimeException | Error ex) {

@@ -689,10 +689,11 @@ BEGIN
     PERFORM ${syncguard_locks}_lock_key(p_key);
     IF p_queued THEN
         -- The wake-up with the grant of a release was lost, or is still under way. Before the look, which would find
-        -- this lease in the way.
+        -- this lease in the way. It is acquired now: until now, nobody held it.
         PERFORM 1 FROM ${syncguard_locks} l WHERE l.key = p_key AND l.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
         IF FOUND THEN
-            UPDATE ${syncguard_locks} l SET expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
+            UPDATE ${syncguard_locks} l SET
+                acquired_at_ms = ${syncguard_locks}_now(), expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
             WHERE l.key = p_key AND l.lock_id = p_lock_id
                 AND ${syncguard_locks}_is_live(l.expires_at_ms, ${syncguard_locks}_now())
             RETURNING l.fence, l.acquired_at_ms, l.expires_at_ms INTO granted_fence, granted_at_ms, granted_until_ms;
@@ -705,7 +706,8 @@ BEGIN
         -- An earlier attempt was granted the key, and its answer was lost. Nobody holds that lease.
         PERFORM 1 FROM ${syncguard_locks}_shared s WHERE s.lock_id = p_lock_id FOR NO KEY UPDATE NOWAIT;
         IF FOUND THEN
-            UPDATE ${syncguard_locks}_shared s SET expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
+            UPDATE ${syncguard_locks}_shared s SET
+                acquired_at_ms = ${syncguard_locks}_now(), expires_at_ms = ${syncguard_locks}_now() + p_ttl_ms
             WHERE s.lock_id = p_lock_id
                 AND ${syncguard_locks}_is_live(s.expires_at_ms, ${syncguard_locks}_now())
             RETURNING s.fence, s.acquired_at_ms, s.expires_at_ms INTO granted_fence, granted_at_ms, granted_until_ms;

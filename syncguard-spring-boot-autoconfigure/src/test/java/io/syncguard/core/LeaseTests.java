@@ -59,6 +59,29 @@ class LeaseTests {
         assertThat(lease.confirmed().expiresAt()).isEqualTo(END);
     }
 
+    /** An earlier request of the acquisition may reach the server after an extension, and set the lease to its ttl. */
+    @Test
+    void an_extension_of_a_lease_whose_acquisition_is_in_doubt_counts_for_the_ttl_of_that_at_most() {
+        Lease inDoubt = new Lease(
+                time,
+                new GrantedLease(
+                        LockRequest.of("order:42"),
+                        "A".repeat(22),
+                        new Fence(7),
+                        Confirmation.of(0, TTL, Instant.EPOCH),
+                        Duration.ZERO,
+                        Duration.ofSeconds(5).toNanos()),
+                HeldObservation.NONE,
+                (lost, reason, explanation) -> losses.add(reason));
+
+        try (LeaseExtension extension = inDoubt.extend()) {
+            extension.request(TTL.multipliedBy(10));
+            assertThat(extension.answered(new ExtendResult.Extended(END))).isTrue();
+        }
+
+        assertThat(inDoubt.remaining()).isEqualTo(TTL);
+    }
+
     @Test
     void an_answer_after_the_deadline_does_not_bring_it_back() {
         try (LeaseExtension extension = lease.extend()) {

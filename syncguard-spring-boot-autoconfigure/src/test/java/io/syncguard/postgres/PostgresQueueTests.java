@@ -53,6 +53,20 @@ class PostgresQueueTests extends QueueContract {
         granted(first);
     }
 
+    @Test
+    void a_lease_that_its_waiter_finds_late_is_acquired_then_and_a_hold_time_counts_from_then() {
+        AcquireRequest holder = held(writer());
+        AcquireRequest waiter = queuedWriter();
+        release(holder);
+        granted(waiter.fromQueue());
+        store.jdbc().update("UPDATE syncguard_locks SET acquired_at_ms = acquired_at_ms - 60000");
+
+        granted(waiter.fromQueue());
+        backend().releaseAfter(waiter.lockId(), Duration.ofSeconds(30));
+
+        assertThat(backend().isLocked(KEY)).isTrue();
+    }
+
     private void assertNoFences(AcquireRequest request) {
         assertThatExceptionOfType(LockBackendException.class)
                 .isThrownBy(() -> backend().acquire(request))
