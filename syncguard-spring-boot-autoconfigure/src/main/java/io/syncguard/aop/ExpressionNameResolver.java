@@ -111,7 +111,7 @@ final class ExpressionNameResolver {
         if (ofRoot && child instanceof PropertyOrFieldReference property && !isOfRoot(property)) {
             throw LockSetupException.invalid(
                     "there is no '" + property.getName() + "' of #root, " + ROOT_HAS,
-                    "Write a parameter with #: " + listed());
+                    "Write a parameter with #: " + listed(parameters.keySet()));
         }
     }
 
@@ -132,22 +132,26 @@ final class ExpressionNameResolver {
         if (position != null) {
             used.put(variable, position);
         } else if (!PREDEFINED.contains(variable)) {
-            throw unknown(variable);
+            throw unknown("", variable, parameters.keySet());
         }
     }
 
-    private LockSetupException unknown(String variable) {
-        boolean nameless = parameters.keySet().stream()
-                .allMatch(name -> POSITION.matcher(name).matches());
-        return nameless && !parameters.isEmpty()
+    /** @param start of the message */
+    static LockSetupException unknown(String start, String name, Set<String> parameters) {
+        String there = start + "there is no parameter '" + name + "', only " + listed(parameters);
+        return areNameless(parameters)
                 ? LockSetupException.invalid(
-                        "there is no parameter '" + variable + "', only " + listed()
-                                + ": the class was compiled without the names of its parameters",
+                        there + ": the class was compiled without the names of its parameters",
                         "Compile with -parameters: <compilerArgs><arg>-parameters</arg></compilerArgs> of the"
                                 + " maven-compiler-plugin, options.compilerArgs.add(\"-parameters\") in Gradle",
                         "Use the position of the parameter: #p0 is the first one")
-                : LockSetupException.invalid(
-                        "there is no parameter '" + variable + "', only " + listed(), "Correct the name #" + variable);
+                : LockSetupException.invalid(there, "Correct the name #" + name);
+    }
+
+    /** Whether there are parameters that have only positions. */
+    static boolean areNameless(Set<String> parameters) {
+        return !parameters.isEmpty()
+                && parameters.stream().allMatch(name -> POSITION.matcher(name).matches());
     }
 
     private LockSetupException alone(String name) {
@@ -159,10 +163,10 @@ final class ExpressionNameResolver {
         return LockSetupException.invalid(
                 "'" + name + "' is neither a constant nor a parameter",
                 "For a constant, write \"'" + constant + "'\", in quotes" + named,
-                "For a parameter, " + parameter + "; there are " + listed());
+                "For a parameter, " + parameter + "; there are " + listed(parameters.keySet()));
     }
 
-    private List<String> listed() {
-        return parameters.keySet().stream().sorted().map(name -> "#" + name).toList();
+    private static List<String> listed(Set<String> parameters) {
+        return parameters.stream().sorted().map(name -> "#" + name).toList();
     }
 }

@@ -1,9 +1,12 @@
 package io.syncguard.aop;
 
+import io.syncguard.DistributedLock;
+import io.syncguard.LockException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockSetupException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.CoroutinesUtils;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -27,7 +31,15 @@ import org.springframework.util.ReflectionUtils;
  */
 record FallbackMethod(Method method, boolean takesRefusal) {
 
-    /** @throws LockSetupException when the class has no such method, or its result is another one */
+    /** What a parameter for the refusal may be, the most specific one first. */
+    private static final List<Class<?>> REFUSALS = List.of(
+            LockNotAcquiredException.class,
+            LockException.class,
+            RuntimeException.class,
+            Exception.class,
+            Throwable.class);
+
+    /** @throws LockSetupException when the class has no such method, its result is another one, or it is the locked one */
     static FallbackMethod find(String name, Method locked, Class<?> targetClass) {
         FallbackMethod found = findOrNull(name, locked, targetClass);
         if (found == null) {
@@ -39,6 +51,12 @@ record FallbackMethod(Method method, boolean takesRefusal) {
                             + ", with or without a LockNotAcquiredException as its last parameter",
                     "Correct the name in 'fallback'");
         }
+        if (found.isFor(locked, targetClass) && !isFallbackOfOthers(name, locked, targetClass)) {
+            throw LockSetupException.invalid(
+                    "it names the method itself, which would run without the lock",
+                    "Name another method",
+                    "Add a LockNotAcquiredException as the last parameter of a method '" + name + "'");
+        }
         requireResult(found.method, locked, targetClass);
         ReflectionUtils.makeAccessible(found.method);
         return found;
@@ -47,17 +65,35 @@ record FallbackMethod(Method method, boolean takesRefusal) {
     /** The result is not checked; {@code null} when the class has no such method. */
     static @Nullable FallbackMethod findOrNull(String name, Method locked, Class<?> targetClass) {
         Class<?>[] plain = parameterTypes(locked, targetClass);
-        Class<?>[] withRefusal = insert(LockNotAcquiredException.class, plain, locked);
         List<Method> named = methodsOf(targetClass)
                 .filter(method -> method.getName().equals(name) && !method.isSynthetic())
                 .toList();
-        return Stream.of(withRefusal, plain)
+        Stream<Class<?>[]> withRefusal = REFUSALS.stream().map(refusal -> insert(refusal, plain, locked));
+        return Stream.concat(withRefusal, Stream.<Class<?>[]>of(plain))
                 .flatMap(parameters -> named.stream()
                         .filter(method -> Arrays.equals(parameterTypes(method, targetClass), parameters))
                         .limit(1)
-                        .map(method -> new FallbackMethod(method, parameters == withRefusal)))
+                        .map(method -> new FallbackMethod(method, parameters != plain)))
                 .findFirst()
                 .orElse(null);
+    }
+
+    /** Whether it is this method, or what that overrides or implements. */
+    private boolean isFor(Method other, Class<?> targetClass) {
+        return method.getName().equals(other.getName())
+                && Arrays.equals(parameterTypes(method, targetClass), parameterTypes(other, targetClass));
+    }
+
+    /** The annotation of a class locks also the fallback of its other methods. */
+    private static boolean isFallbackOfOthers(String name, Method locked, Class<?> targetClass) {
+        return !AnnotatedElementUtils.hasAnnotation(locked, DistributedLock.class)
+                && methodsOf(targetClass)
+                        .filter(method -> Modifier.isPublic(method.getModifiers())
+                                && !method.isSynthetic()
+                                && method.getDeclaringClass() != Object.class)
+                        .filter(method -> !new FallbackMethod(method, false).isFor(locked, targetClass))
+                        .map(method -> findOrNull(name, method, targetClass))
+                        .anyMatch(found -> found != null && found.isFor(locked, targetClass));
     }
 
     /** Not those of a generated proxy, whose class nobody may open: those of its interfaces. */

@@ -16,15 +16,28 @@ import org.springframework.expression.spel.ast.StringLiteral;
 /** Refuses a constant that looks like a template: it stays text, so all calls would share one key. */
 final class TemplateText {
 
-    /** <code>${property}</code>, <code>#{expression}</code>, {@code #name}, <code>{0}</code>, <code>{name}</code>, {@code %s}. */
-    private static final Pattern TEMPLATE = Pattern.compile("\\$\\{([^}]*)}?|#\\{([^}]*)}?|#([\\p{L}_]\\w*)"
-            + "|\\{(\\d+)}|\\{([\\p{L}_]\\w*)}|%(?:\\d+\\$)?[sd](?!\\w)");
+    private static final String WORD = "[\\p{L}_][\\p{L}\\p{N}_]*";
+
+    /**
+     * <code>${property}</code>, <code>#{expression}</code>, {@code #name}, <code>{0}</code>, <code>{}</code>,
+     * <code>{name.property}</code>, {@code $name}, {@code :name} at the start of a word, {@code [name]}, {@code <name>},
+     * {@code %s}.
+     */
+    private static final Pattern TEMPLATE = Pattern.compile("\\$\\{([^}]*)}?|#\\{([^}]*)}?|#(NAME)"
+            .concat("|\\{\\s*(\\d*)\\s*(?:[,:][^}]*)?}|\\{\\s*((NAME)(?:\\??\\.NAME|\\[[^]}]*])*)[^}]*}")
+            .concat("|(?:\\$|(?<![\\p{L}\\p{N}_]):)(NAME)|\\[\\s*(NAME)\\s*]|<\\s*(NAME)\\s*>")
+            .concat("|%(?:\\d+\\$|<)?[-#+0,(]*\\d*[sdxSX](?!\\p{L})")
+            .replace("NAME", WORD));
 
     private static final int PROPERTY = 1;
     private static final int EXPRESSION = 2;
     private static final int NAME = 3;
     private static final int POSITION = 4;
-    private static final int NAME_IN_BRACES = 5;
+    private static final int PATH_IN_BRACES = 5;
+    private static final int NAME_IN_BRACES = 6;
+
+    /** The groups of names that other signs mark. */
+    private static final int[] MARKED = {7, 8, 9};
 
     private static final Set<String> PREDEFINED = Set.of("root", "this");
 
@@ -42,6 +55,7 @@ final class TemplateText {
         String property = found.group(PROPERTY);
         throw staysText(
                 found,
+                parameters,
                 property == null
                         ? "Put what differs between calls into 'key': key = \"" + expression(found) + "\""
                         : "Define the property " + property);
@@ -68,7 +82,7 @@ final class TemplateText {
         if (node instanceof StringLiteral literal) {
             MatchResult found = find(String.valueOf(literal.getLiteralValue().getValue()), parameters, all);
             if (found != null) {
-                throw staysText(found, asPart(found));
+                throw staysText(found, parameters, asPart(found));
             }
         }
         if (node instanceof MethodReference || node instanceof ConstructorReference) {
@@ -88,21 +102,46 @@ final class TemplateText {
                 .orElse(null);
     }
 
-    /** A number sign, or braces around a hash tag, alone make no template. */
+    /**
+     * A number sign, or braces around a hash tag, alone make no template. Without the names of the parameters, any name
+     * may be one of them.
+     */
     private static boolean isTemplate(MatchResult found, Set<String> parameters, boolean all) {
         if (found.group(PROPERTY) != null || found.group(EXPRESSION) != null) {
             return true;
         }
         String name = found.group(NAME);
         if (name != null) {
-            return parameters.contains(name) || PREDEFINED.contains(name);
+            return parameters.contains(name) || PREDEFINED.contains(name) || all && !parameters.isEmpty();
         }
         String inBraces = found.group(NAME_IN_BRACES);
-        return all && (inBraces == null || parameters.contains(inBraces));
+        if (inBraces != null) {
+            return all && (parameters.contains(inBraces) || ExpressionNameResolver.areNameless(parameters));
+        }
+        String marked = marked(found);
+        return all && (marked == null || parameters.contains(marked));
     }
 
-    private static LockSetupException staysText(MatchResult found, String nextStep) {
-        return LockSetupException.invalid("it contains '" + found.group() + "', which would stay text", nextStep);
+    private static @Nullable String name(MatchResult found) {
+        String name = found.group(NAME) == null ? found.group(NAME_IN_BRACES) : found.group(NAME);
+        return name == null ? marked(found) : name;
+    }
+
+    private static @Nullable String marked(MatchResult found) {
+        for (int group : MARKED) {
+            if (found.group(group) != null) {
+                return found.group(group);
+            }
+        }
+        return null;
+    }
+
+    private static LockSetupException staysText(MatchResult found, Set<String> parameters, String nextStep) {
+        String problem = "it contains '" + found.group() + "', which would stay text";
+        String name = name(found);
+        return name == null || parameters.contains(name) || PREDEFINED.contains(name)
+                ? LockSetupException.invalid(problem, nextStep)
+                : ExpressionNameResolver.unknown(problem + ": ", name, parameters);
     }
 
     private static String asPart(MatchResult found) {
@@ -117,11 +156,11 @@ final class TemplateText {
         if (found.group(EXPRESSION) != null) {
             return found.group(EXPRESSION);
         }
-        for (int named : new int[] {NAME, NAME_IN_BRACES}) {
-            if (found.group(named) != null) {
-                return "#" + found.group(named);
-            }
+        String name = name(found);
+        if (name != null) {
+            return "#" + (found.group(PATH_IN_BRACES) == null ? name : found.group(PATH_IN_BRACES));
         }
-        return "#p" + (found.group(POSITION) == null ? "0" : found.group(POSITION));
+        String position = found.group(POSITION);
+        return "#p" + (position == null || position.isEmpty() ? "0" : position);
     }
 }

@@ -32,11 +32,12 @@ import org.springframework.core.annotation.Order;
 @ConditionalOnSingleCandidate(ObservationRegistry.class)
 public final class SyncGuardObservationAutoConfiguration {
 
+    /** The convention may need locks. */
     @Bean
     @ConditionalOnMissingBean(LockObserver.class)
     LockObservations syncGuardLockObservations(
             ObservationRegistry registry, ObjectProvider<LockObservationConvention> convention) {
-        return new LockObservations(registry, convention.getIfAvailable());
+        return new LockObservations(registry, convention::getIfAvailable);
     }
 
     /** Comes before Boot's handler: of those that make meters, only the first that supports a context is called. */

@@ -5,6 +5,7 @@ import io.syncguard.LockOutcome;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
 import io.syncguard.concurrent.Shielded;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -28,9 +29,10 @@ record ShieldedObserver(LockObserver observer) implements LockObserver {
         return new Held(get(() -> observer.held(backend, request, fence), HeldObservation.NONE));
     }
 
+    /** A mock answers {@code null}. */
     private static <T> T get(Supplier<T> observation, T none) {
         Result<T> result = new Result<>(none);
-        run(() -> result.value = observation.get());
+        run(() -> result.value = Objects.requireNonNullElse(observation.get(), none));
         return result.value;
     }
 

@@ -8,6 +8,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
+import io.syncguard.LockSetupException;
 import io.syncguard.OneLine;
 import io.syncguard.integration.HeldLocks.HeldLock;
 import java.time.Duration;
@@ -50,24 +51,24 @@ final class RegistryLock implements DistributedLock {
     @Override
     public void lock(Duration ttl) {
         LockRequest patient = patient(ttl);
-        LockManager store = manager.current();
+        LockManager store = current();
         if (!lockAgain(store)) {
-            held.add(uninterrupted(() -> store.acquire(patient)), store);
+            held.add(uninterrupted(() -> acquire(patient, store)), store);
         }
     }
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
         requireNoInterrupt();
-        LockManager store = manager.current();
+        LockManager store = current();
         if (!lockAgain(store)) {
-            held.add(interruptibly(() -> store.acquire(patient(ttl))), store);
+            held.add(interruptibly(() -> acquire(patient(ttl), store)), store);
         }
     }
 
     @Override
     public boolean tryLock() {
-        LockManager store = manager.current();
+        LockManager store = current();
         return lockAgain(store) || add(uninterrupted(() -> store.tryAcquire(request.ttl(ttl))), store);
     }
 
@@ -80,7 +81,7 @@ final class RegistryLock implements DistributedLock {
     public boolean tryLock(Duration waitTime, Duration ttl) throws InterruptedException {
         LockRequest timed = request.ttl(ttl).waitTime(withinLimits(waitTime));
         requireNoInterrupt();
-        LockManager store = manager.current();
+        LockManager store = current();
         return lockAgain(store) || add(interruptibly(() -> acquireInTime(timed, store)), store);
     }
 
@@ -133,7 +134,7 @@ final class RegistryLock implements DistributedLock {
             throw new IllegalMonitorStateException("This thread does not hold " + this);
         }
         try {
-            HeldLock current = held.find(request.key(), manager.current());
+            HeldLock current = held.find(request.key(), current());
             return current == null ? innermost : current;
         } catch (RuntimeException ex) {
             log.debug("No store is current for " + this, ex);
@@ -163,6 +164,14 @@ final class RegistryLock implements DistributedLock {
         return true;
     }
 
+    private LockManager current() {
+        return LockSetupException.requireAnswer("LockManager.current", manager.current());
+    }
+
+    private static LockHandle acquire(LockRequest request, LockManager store) {
+        return LockSetupException.requireAnswer("LockManager.acquire", store.acquire(request));
+    }
+
     private boolean add(@Nullable LockHandle handle, LockManager store) {
         if (handle != null) {
             held.add(handle, store);
@@ -172,7 +181,7 @@ final class RegistryLock implements DistributedLock {
 
     private static @Nullable LockHandle acquireInTime(LockRequest timed, LockManager store) {
         try {
-            return store.acquire(timed);
+            return acquire(timed, store);
         } catch (LockNotAcquiredException ex) {
             return null;
         }

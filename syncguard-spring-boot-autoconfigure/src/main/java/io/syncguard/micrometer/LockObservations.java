@@ -7,6 +7,8 @@ import io.syncguard.LockRequest;
 import io.syncguard.core.AcquireObservation;
 import io.syncguard.core.HeldObservation;
 import io.syncguard.core.LockObserver;
+import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,18 +20,22 @@ import org.jspecify.annotations.Nullable;
 public final class LockObservations implements LockObserver {
 
     private final ObservationRegistry registry;
-    private final @Nullable LockObservationConvention convention;
+    private final Supplier<? extends @Nullable LockObservationConvention> custom;
     private final LockObservationConvention defaultConvention = new DefaultLockObservationConvention();
     private final BoundedNames names = new BoundedNames();
 
+    /** {@code null} until the first observation. Not guarded: beans are made under locks of their own. */
+    private volatile @Nullable Optional<LockObservationConvention> convention;
+
     public LockObservations(ObservationRegistry registry) {
-        this(registry, null);
+        this(registry, () -> null);
     }
 
-    /** @param convention in place of the default one */
-    public LockObservations(ObservationRegistry registry, @Nullable LockObservationConvention convention) {
+    /** @param convention in place of the default one, or {@code null}; asked for at the first observation */
+    public LockObservations(
+            ObservationRegistry registry, Supplier<? extends @Nullable LockObservationConvention> convention) {
         this.registry = registry;
-        this.convention = convention;
+        this.custom = convention;
     }
 
     @Override
@@ -53,12 +59,22 @@ public final class LockObservations implements LockObserver {
     /** Starts an observation within the current one of the running thread. */
     ObservedOperation start(LockObservationDocumentation which, ObservedLock lock) {
         LockObservationContext context = new LockObservationContext(which, lock);
-        return new ObservedOperation(
-                context,
-                ShieldedObservation.start(() -> Observation.start(
-                        convention == null ? null : new NamedConvention(which, convention),
-                        new NamedConvention(which, defaultConvention),
-                        () -> context,
-                        registry)));
+        return new ObservedOperation(context, ShieldedObservation.start(() -> {
+            LockObservationConvention own = convention();
+            return Observation.start(
+                    own == null ? null : new NamedConvention(which, own),
+                    new NamedConvention(which, defaultConvention),
+                    () -> context,
+                    registry);
+        }));
+    }
+
+    private @Nullable LockObservationConvention convention() {
+        Optional<LockObservationConvention> known = convention;
+        if (known == null) {
+            known = Optional.ofNullable(custom.get());
+            convention = known;
+        }
+        return known.orElse(null);
     }
 }

@@ -126,6 +126,47 @@ class DistributedLockFallbackTests {
                                 + " 'none' with the parameters of this method"));
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                NamesItself.class,
+                OverloadsItself.class,
+                ImplementsItself.class,
+                GenericItself.class,
+                OnlyMethodOfClass.class
+            })
+    void one_that_is_the_locked_method_itself_fails_the_start(Class<?> mistaken) {
+        application
+                .with(mistaken)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .hasStackTraceContaining(
+                                ".charge, attribute 'fallback': it names the method itself, which would"
+                                        + " run without the lock"));
+    }
+
+    @Test
+    void an_overload_may_ask_for_the_refusal_as_any_exception() {
+        application.with(Overloads.class).run(context -> {
+            Overloads overloads = context.getBean(Overloads.class);
+            application.takenBySomebodyElse("pay");
+
+            assertThat(overloads.asLockException("7")).isEqualTo("LockNotAcquiredException of 7");
+            assertThat(overloads.asRuntimeException("7")).isEqualTo("LockNotAcquiredException of 7");
+            assertThat(overloads.asException("7")).isEqualTo("LockNotAcquiredException of 7");
+            assertThat(overloads.asThrowable("7")).isEqualTo("LockNotAcquiredException of 7");
+        });
+    }
+
+    @Test
+    void that_of_an_annotated_class_may_be_one_of_its_methods() {
+        application.with(OfClass.class).run(context -> {
+            application.takenBySomebodyElse("pay");
+
+            assertThat(context.getBean(OfClass.class).charge("7")).isEqualTo("instead of 7");
+        });
+    }
+
     @Test
     void value_is_the_name() {
         application.with(Named.class).run(context -> {
@@ -258,5 +299,110 @@ class DistributedLockFallbackTests {
 
         @DistributedLock(value = "value", name = "name")
         public void run() {}
+    }
+
+    static class NamesItself {
+
+        @DistributedLock(name = "pay", fallback = "charge")
+        public void charge() {}
+    }
+
+    static class OverloadsItself {
+
+        @DistributedLock(name = "pay", fallback = "charge")
+        public String charge(String id) {
+            return id;
+        }
+
+        String charge(String id, IOException refused) {
+            return id + refused;
+        }
+    }
+
+    interface Charging {
+
+        @DistributedLock(name = "pay", fallback = "charge")
+        String charge(String id);
+    }
+
+    static class ImplementsItself implements Charging {
+
+        @Override
+        public String charge(String id) {
+            return id;
+        }
+    }
+
+    interface GenericCharging<T> {
+
+        @DistributedLock(name = "pay", fallback = "charge")
+        String charge(T id);
+    }
+
+    static class GenericItself implements GenericCharging<String> {
+
+        @Override
+        public String charge(String id) {
+            return id;
+        }
+    }
+
+    @DistributedLock(name = "pay", fallback = "charge")
+    static class OnlyMethodOfClass {
+
+        public String charge(String id) {
+            return id;
+        }
+    }
+
+    @DistributedLock(name = "pay", fallback = "instead")
+    static class OfClass {
+
+        public String charge(String id) {
+            return id;
+        }
+
+        public String instead(String id) {
+            return "instead of " + id;
+        }
+    }
+
+    static class Overloads {
+
+        @DistributedLock(name = "pay", fallback = "asLockException")
+        public String asLockException(String id) {
+            return id;
+        }
+
+        String asLockException(String id, LockException refused) {
+            return refused.getClass().getSimpleName() + " of " + id;
+        }
+
+        @DistributedLock(name = "pay", fallback = "asRuntimeException")
+        public String asRuntimeException(String id) {
+            return id;
+        }
+
+        String asRuntimeException(String id, RuntimeException refused) {
+            return refused.getClass().getSimpleName() + " of " + id;
+        }
+
+        @DistributedLock(name = "pay", fallback = "asException")
+        public String asException(String id) {
+            return id;
+        }
+
+        String asException(String id, Exception refused) {
+            return refused.getClass().getSimpleName() + " of " + id;
+        }
+
+        @DistributedLock(name = "pay", fallback = "asThrowable")
+        public String asThrowable(String id) {
+            return id;
+        }
+
+        String asThrowable(String id, Throwable refused) {
+            return refused.getClass().getSimpleName() + " of " + id;
+        }
     }
 }

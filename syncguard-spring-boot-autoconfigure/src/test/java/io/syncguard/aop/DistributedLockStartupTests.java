@@ -1,13 +1,19 @@
 package io.syncguard.aop;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.syncguard.CommitGuard;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -16,10 +22,12 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import javax.tools.ToolProvider;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -35,6 +43,9 @@ class DistributedLockStartupTests {
 
     @RegisterExtension
     private final LockedApplication application = new LockedApplication();
+
+    @TempDir
+    private Path directory;
 
     @ParameterizedTest
     @ValueSource(classes = {FencesPublisher.class, GuardsPublisher.class})
@@ -272,6 +283,117 @@ class DistributedLockStartupTests {
         });
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "order:{orderId.value}",
+                "order:{orderId?.value}",
+                "order:{orderId[0]}",
+                "order:{ orderId }",
+                "order:{{orderId}}",
+                "order:{orderId:d}",
+                "order:{orderId,number}",
+                "order:{}",
+                "order:{ }",
+                "order:{0,number,#}",
+                "order:{ 0 }",
+                "order:{p0}",
+                "order:%05d",
+                "order:%1$-5s",
+                "order:%,d",
+                "order:%X",
+                "order:%s_import",
+                "order:#ordreId",
+                "order:#größe",
+                "order:$orderId",
+                "order::orderId",
+                "order/:orderId/lines",
+                ":orderId",
+                "order:[orderId]",
+                "order:<orderId>",
+                "order:< orderId >"
+            })
+    void a_template_of_another_language_is_refused_in_the_name_and_in_a_text_of_the_key(String template) {
+        application
+                .with(TemplateAsName.class)
+                .withPropertyValues("lock.template=" + template)
+                .run(context -> assertMessage(
+                        context.getStartupFailure(), "TemplateAsName.run", "'name'", "which would stay text"));
+        assertThatThrownBy(() -> new MethodExpression(
+                        "key",
+                        "'" + template + "' + #orderId",
+                        Map.of("p0", 0, "a0", 0, "orderId", 0),
+                        (context, bean) -> bean))
+                .isInstanceOf(LockSetupException.class)
+                .hasMessageContaining("which would stay text");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "order#1",
+                "order #",
+                "#1 of {shard}",
+                "{shard.1}:order",
+                "{shard-1}:order",
+                "order:orderId",
+                "order:orders",
+                "order::orders",
+                "order:[orders]",
+                "order:<orders>",
+                "order:$orders",
+                "order:$$",
+                "50%discount",
+                "50% of {shard}",
+                "100%"
+            })
+    void a_name_that_only_resembles_a_template_is_accepted(String name) {
+        application
+                .with(TemplateAsName.class)
+                .withPropertyValues("lock.template=" + name)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void the_parameters_are_named_if_a_template_has_none_of_them() {
+        application
+                .with(TemplateAsName.class)
+                .withPropertyValues("lock.template=order:#ordreId")
+                .run(context -> assertMessage(
+                        context.getStartupFailure(),
+                        "'#ordreId'",
+                        "there is no parameter 'ordreId', only [#a0, #orderId, #p0]"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "name = \"order:#orderId\"",
+                "name = \"order:{orderId}\"",
+                "name = \"order:{orderId.value}\"",
+                "key = \"'order:#orderId'\"",
+                "key = \"'order:{orderId}'\""
+            })
+    void a_template_of_a_class_without_the_names_of_parameters_is_refused(String attribute) throws Exception {
+        assertRefused(compiledWithoutNames(attribute), "Orders.submit", "which would stay text", "-parameters", "#p0");
+    }
+
+    private Class<?> compiledWithoutNames(String attribute) throws Exception {
+        Path source = directory.resolve("Orders.java");
+        Files.writeString(source, """
+                public class Orders {
+                    @io.syncguard.DistributedLock(%s)
+                    public void submit(String orderId) {}
+                }
+                """.formatted(attribute));
+        int result = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, "-cp", System.getProperty("java.class.path"), source.toString());
+        assertThat(result).isZero();
+        URLClassLoader classes = new URLClassLoader(
+                new URL[] {directory.toUri().toURL()}, getClass().getClassLoader());
+        return classes.loadClass("Orders");
+    }
+
     @Test
     void what_methods_and_patterns_read_is_no_template() {
         application.with(NoTemplates.class).run(context -> assertThat(context).hasNotFailed());
@@ -408,12 +530,21 @@ class DistributedLockStartupTests {
         public void run(String orderId) {}
     }
 
+    static class TemplateAsName {
+
+        @DistributedLock("${lock.template}")
+        public void run(String orderId) {}
+    }
+
     static class NoTemplates {
 
         @DistributedLock(name = "#1 of {shard}", key = "'50% of #' + #orderId + '{tag}'")
         public void ofSigns(String orderId) {}
 
-        @DistributedLock(name = "n", key = "'order-%s'.formatted(#orderId)", condition = "#orderId matches '[a-z]{3}'")
+        @DistributedLock(
+                name = "n",
+                key = "'order-%s'.formatted(#orderId)",
+                condition = "#orderId matches '[a-z]{3}' and #orderId != '#ff'")
         public void ofFormats(String orderId) {}
 
         @DistributedLock(name = "n", key = "@environment.resolvePlaceholders('${tenant}') + #orderId")

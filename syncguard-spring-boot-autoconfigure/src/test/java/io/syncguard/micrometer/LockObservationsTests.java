@@ -401,7 +401,7 @@ class LockObservationsTests {
     @Test
     void a_convention_of_the_application_sets_the_values() {
         fixture.close();
-        fixture = new EngineFixture(new LockObservations(registry, new LockObservationConvention() {
+        fixture = new EngineFixture(new LockObservations(registry, () -> new LockObservationConvention() {
             @Override
             public KeyValues getLowCardinalityKeyValues(LockObservationContext context) {
                 return KeyValues.of("lock", context.name());
