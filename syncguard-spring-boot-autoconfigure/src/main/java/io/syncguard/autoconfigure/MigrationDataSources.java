@@ -1,17 +1,25 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.postgres.DatabaseIdentity;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import liquibase.integration.spring.SpringLiquibase;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.configuration.Configuration;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.util.ClassUtils;
@@ -51,10 +59,13 @@ final class MigrationDataSources {
         static @Nullable Login of(DataSource dataSource) {
             try (Connection connection = dataSource.getConnection()) {
                 DatabaseMetaData details = connection.getMetaData();
-                String database = details.getDatabaseProductName().equals("PostgreSQL")
-                        ? DatabaseIdentity.of(connection)
-                        : details.getURL().split("[?;]", 2)[0] + " " + connection.getCatalog();
-                return new Login(database, String.valueOf(details.getUserName()));
+                return details.getDatabaseProductName().equals("PostgreSQL")
+                        ? new Login(
+                                DatabaseIdentity.of(connection),
+                                SessionRole.of(connection).user())
+                        : new Login(
+                                details.getURL().split("[?;]", 2)[0] + " " + connection.getCatalog(),
+                                String.valueOf(details.getUserName()));
             } catch (SQLException | RuntimeException ex) {
                 log.debug("A DataSource could not be asked for its database", ex);
                 return null;
@@ -70,13 +81,31 @@ final class MigrationDataSources {
         return ClassUtils.isPresent(type, MigrationDataSources.class.getClassLoader());
     }
 
+    /** One that cannot be made, such as a lazy one for a database that is down, says nothing about the others. */
+    private static <T> Stream<DataSource> of(
+            Class<T> type, ListableBeanFactory beans, Function<T, @Nullable DataSource> dataSource) {
+        return Stream.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type))
+                .flatMap(name -> {
+                    try {
+                        return Stream.ofNullable(dataSource.apply(beans.getBean(name, type)));
+                    } catch (RuntimeException ex) {
+                        log.debug("The bean '" + name + "' was not asked for its DataSource", ex);
+                        return Stream.empty();
+                    }
+                });
+    }
+
     /** Loaded only where the application has Flyway. */
     private static final class OfFlyway {
 
         static Stream<DataSource> in(ListableBeanFactory beans) {
-            return beans.getBeanProvider(Flyway.class)
-                    .orderedStream()
-                    .map(flyway -> flyway.getConfiguration().getDataSource());
+            return of(Flyway.class, beans, flyway -> {
+                Configuration settings = flyway.getConfiguration();
+                DataSource dataSource = settings == null ? null : settings.getDataSource();
+                return dataSource == null || settings.getInitSql() == null
+                        ? dataSource
+                        : new AfterInitSql(dataSource, settings.getInitSql());
+            });
         }
     }
 
@@ -84,7 +113,81 @@ final class MigrationDataSources {
     private static final class OfLiquibase {
 
         static Stream<DataSource> in(ListableBeanFactory beans) {
-            return beans.getBeanProvider(SpringLiquibase.class).orderedStream().map(SpringLiquibase::getDataSource);
+            return of(SpringLiquibase.class, beans, SpringLiquibase::getDataSource);
+        }
+    }
+
+    /** As Flyway does after it connects. A connection of a pool is given back with the role that it had. */
+    private static final class AfterInitSql extends DelegatingDataSource {
+
+        private final String initSql;
+
+        AfterInitSql(DataSource target, String initSql) {
+            super(target);
+            this.initSql = initSql;
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            Connection connection = super.getConnection();
+            try {
+                connection.setAutoCommit(true);
+                SessionRole before =
+                        connection.getMetaData().getDatabaseProductName().equals("PostgreSQL")
+                                ? SessionRole.of(connection)
+                                : null;
+                try (Statement statement = connection.createStatement()) {
+                    statement.execute(initSql);
+                }
+                return before == null ? connection : before.restoredAtClose(connection);
+            } catch (SQLException | RuntimeException ex) {
+                connection.close();
+                throw ex;
+            }
+        }
+    }
+
+    /**
+     * What {@code SET ROLE} changes in a session of PostgreSQL.
+     *
+     * @param role the setting; {@code none} without one
+     * @param user whose rights count
+     */
+    private record SessionRole(String role, String user) {
+
+        static SessionRole of(Connection connection) throws SQLException {
+            try (Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery(
+                            "SELECT pg_catalog.current_setting('role'), current_user::pg_catalog.text")) {
+                row.next();
+                return new SessionRole(row.getString(1), row.getString(2));
+            }
+        }
+
+        Connection restoredAtClose(Connection connection) {
+            return (Connection) Proxy.newProxyInstance(
+                    MigrationDataSources.class.getClassLoader(),
+                    new Class<?>[] {Connection.class},
+                    (proxy, method, args) -> {
+                        if (method.getName().equals("close") && !connection.isClosed()) {
+                            restore(connection);
+                        }
+                        try {
+                            return method.invoke(connection, args);
+                        } catch (InvocationTargetException ex) {
+                            throw ex.getTargetException();
+                        }
+                    });
+        }
+
+        private void restore(Connection connection) {
+            try (PreparedStatement statement =
+                    connection.prepareStatement("SELECT pg_catalog.set_config('role', ?, false)")) {
+                statement.setString(1, role);
+                statement.execute();
+            } catch (SQLException ex) {
+                log.debug("The role of Flyway's connection was not restored", ex);
+            }
         }
     }
 

@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,9 @@ final class FenceErrors {
     /** PostgreSQL: an earlier statement of the transaction failed, and nobody rolled it back. */
     private static final String FAILED_TRANSACTION = "25P02";
 
+    /** PostgreSQL; H2, MySQL and MariaDB; H2, where an identifier is expected. */
+    private static final Set<String> SYNTAX = Set.of("42601", "42000", "42001");
+
     private FenceErrors() {}
 
     /** @param doing what was being done, such as {@code checking fence 000000000000007 of resource 'order:42'} */
@@ -53,6 +57,12 @@ final class FenceErrors {
         } catch (SQLException ex) {
             return false;
         }
+    }
+
+    /** Whether the statement has an error of syntax, which in ours only the name of the table can be. */
+    static boolean isSyntax(SQLException error) {
+        return SYNTAX.contains(String.valueOf(withState(error).getSQLState()))
+                && codeOf(error) == LockErrorCode.INTERNAL;
     }
 
     static LockErrorCode codeOf(SQLException error) {
@@ -129,7 +139,8 @@ final class FenceErrors {
                 "the server refused the user. Check its password, and its rights to select, insert and update in the"
                         + " table of the fences";
             case SCHEMA_MISSING ->
-                "the table of the fences is not there. Set syncguard.fencing.schema-management to initialize, or run"
+                "the table of the fences is not there. Start the application again, which creates it unless"
+                        + " syncguard.fencing.schema-management is none, or run"
                         + " the script of the database under syncguard/fences; see also syncguard.fencing.table";
             case INVALID_ARGUMENT ->
                 "the server refused a value. Look for constraints and triggers that were added to the table of the"

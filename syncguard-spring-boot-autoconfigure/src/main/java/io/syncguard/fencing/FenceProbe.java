@@ -1,9 +1,13 @@
 package io.syncguard.fencing;
 
+import io.syncguard.Fence;
+import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -14,8 +18,11 @@ record FenceProbe(Connection connection, FenceTable table) {
 
     private static final String INSERT = "INSERT INTO ${syncguard_fences} (resource, fence) VALUES (?, 1)";
 
-    /** PostgreSQL finds no unique index for its {@code ON CONFLICT}. */
-    private static final String NO_UNIQUE_INDEX = "42P10";
+    /** PostgreSQL finds no unique index for its {@code ON CONFLICT}, or only one that is checked at the commit. */
+    private static final Set<String> NO_UNIQUE_INDEX = Set.of("42P10", "55000");
+
+    /** The second is that of H2. */
+    private static final Set<String> OUT_OF_RANGE = Set.of("22003", "22004");
 
     void check() throws SQLException {
         connection.setAutoCommit(false);
@@ -24,8 +31,11 @@ record FenceProbe(Connection connection, FenceTable table) {
                 throw notUnique();
             }
         } catch (SQLException ex) {
-            if (NO_UNIQUE_INDEX.equals(ex.getSQLState())) {
+            if (NO_UNIQUE_INDEX.contains(String.valueOf(ex.getSQLState()))) {
                 throw notUnique();
+            }
+            if (OUT_OF_RANGE.contains(String.valueOf(ex.getSQLState()))) {
+                throw tooSmall(ex);
             }
             throw ex;
         } finally {
@@ -39,8 +49,8 @@ record FenceProbe(Connection connection, FenceTable table) {
 
     private boolean refusesSmallerFence(FenceDatabase database, String resource) throws SQLException {
         FenceStatement statement = database.statement(table);
-        statement.record(connection, resource, 2);
-        if (statement.record(connection, resource, 1) != 2) {
+        statement.record(connection, resource, Fence.MAX_VALUE);
+        if (statement.record(connection, resource, Fence.MAX_VALUE - 1) != Fence.MAX_VALUE) {
             return false;
         }
         // The statements of these two need the unique index; those of others would work without it, one by one.
@@ -58,6 +68,17 @@ record FenceProbe(Connection connection, FenceTable table) {
             }
             throw ex;
         }
+    }
+
+    private LockSetupException tooSmall(SQLException error) {
+        return new LockSetupException(
+                LockErrorCode.INVALID_ARGUMENT,
+                "The table of the fences, '" + table.name() + "', does not take the largest fence, " + Fence.MAX_VALUE
+                        + ": " + error.getMessage(),
+                List.of(
+                        "Change the type of its column fence to BIGINT",
+                        "Choose another name in syncguard.fencing.table"),
+                error);
     }
 
     private LockSetupException notUnique() {

@@ -113,6 +113,14 @@ public final class FenceSchema {
     }
 
     private LockSetupException refused(SQLException error, String script) {
+        if (FenceErrors.isSyntax(error)) {
+            return new LockSetupException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "The database understands no statement with '" + table.name() + "' as the table of the fences: "
+                            + words(error),
+                    List.of("Choose a name in syncguard.fencing.table that is no reserved word of this database"),
+                    error);
+        }
         String statement = script.lines()
                 .filter(line -> !line.startsWith("--"))
                 .collect(Collectors.joining(" "))

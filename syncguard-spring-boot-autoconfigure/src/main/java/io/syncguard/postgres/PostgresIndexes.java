@@ -11,8 +11,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * Checks at the start that the indexes of the tables are there and valid. A unique one is part of the protocol; without
- * another one, the locks are slow.
+ * Checks at the start that the indexes of the tables are there and valid, and that a crash does not empty the tables. A
+ * unique index is part of the protocol; without another one, the locks are slow.
  */
 final class PostgresIndexes {
 
@@ -33,6 +33,9 @@ final class PostgresIndexes {
             ) AS w (name, columns, is_unique)
             WHERE NOT EXISTS (
                 SELECT FROM pg_catalog.pg_index i
+                JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) i.indexrelid
+                JOIN pg_catalog.pg_am m ON m.oid OPERATOR(pg_catalog.=) c.relam
+                    AND m.amname OPERATOR(pg_catalog.=) 'btree'
                 WHERE i.indrelid OPERATOR(pg_catalog.=) w.name::pg_catalog.regclass
                     AND i.indisvalid AND i.indpred IS NULL
                     AND (NOT w.is_unique OR i.indisunique AND i.indimmediate
@@ -46,6 +49,15 @@ final class PostgresIndexes {
                         ORDER BY k.position
                     )
             )
+            """;
+
+    private static final String UNLOGGED = """
+            SELECT w.name
+            FROM (VALUES
+                ('${syncguard_locks}'), ('${syncguard_locks}_shared'), ('${syncguard_fence_counters}')
+            ) AS w (name)
+            JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) w.name::pg_catalog.regclass
+                AND c.relpersistence OPERATOR(pg_catalog.=) 'u'
             """;
 
     private PostgresIndexes() {}
@@ -63,6 +75,18 @@ final class PostgresIndexes {
                 log.warn("The table '" + table + "' has no valid index on " + columns
                         + ": lock operations become slow as it grows. Run: CREATE INDEX CONCURRENTLY ON " + table + " ("
                         + columns + ")");
+            }
+        }
+        warnOfUnlogged(connection, tables);
+    }
+
+    private static void warnOfUnlogged(Connection connection, PostgresTables tables) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(tables.fill(UNLOGGED))) {
+            while (rows.next()) {
+                String table = rows.getString(1);
+                log.warn("The table '" + table + "' is UNLOGGED: after a crash PostgreSQL empties it, so that locks are"
+                        + " lost or fences begin again. Run: ALTER TABLE " + table + " SET LOGGED");
             }
         }
     }

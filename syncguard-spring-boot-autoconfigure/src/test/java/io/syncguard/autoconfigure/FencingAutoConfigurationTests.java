@@ -223,6 +223,43 @@ class FencingAutoConfigurationTests {
     }
 
     @Test
+    void a_constraint_that_is_checked_later_is_named() {
+        database.jdbc().execute("CREATE TABLE syncguard_fences (resource TEXT UNIQUE DEFERRABLE, fence BIGINT)");
+
+        assertRefused(database.url(), "syncguard_fences", "has no unique index on its column resource");
+    }
+
+    @Test
+    void a_column_that_is_too_small_for_fences_of_the_clock_fails_the_start() {
+        for (String url : urls()) {
+            new JdbcTemplate(new DriverManagerDataSource(url))
+                    .execute("CREATE TABLE seen (resource VARCHAR(512) PRIMARY KEY, fence INTEGER)");
+
+            assertRefused(url, "seen", "does not take the largest fence");
+        }
+    }
+
+    @Test
+    void a_reserved_word_of_another_database_is_named() {
+        assertRefused(h2(), "value", "no reserved word");
+        assertRefused(MariaDbServer.newDatabaseUrl(), "key", "no reserved word");
+    }
+
+    private static void assertRefused(String url, String table, String words) {
+        Applications.on(url)
+                .withPropertyValues(ENABLED, "syncguard.enabled=false", "syncguard.fencing.table=" + table)
+                .run(application -> assertThat(application).getFailure().hasStackTraceContaining(words));
+    }
+
+    private List<String> urls() {
+        return List.of(database.url(), MariaDbServer.newDatabaseUrl(), h2());
+    }
+
+    private static String h2() {
+        return "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;USER=sa;PASSWORD=";
+    }
+
+    @Test
     void the_check_at_the_start_leaves_nothing() {
         Applications.on(database.url())
                 .withPropertyValues(ENABLED)

@@ -28,6 +28,7 @@ class SchemaIndexTests {
                 "syncguard_locks_shared; expires_at_ms; DROP INDEX %s",
                 "syncguard_locks_shared; key, expires_at_ms; DROP INDEX %s",
                 "syncguard_locks_waiters; key, arrival; DROP INDEX %s",
+                "syncguard_locks; expires_at_ms; 'DROP INDEX %s; CREATE INDEX ON syncguard_locks USING brin (expires_at_ms)'",
                 "syncguard_locks_waiters; key, arrival; UPDATE pg_index SET indisvalid = false WHERE indexrelid = '%s'::regclass",
             })
     void a_missing_index_is_a_warning_with_the_statement_that_makes_it(String table, String columns, String change)
@@ -40,6 +41,21 @@ class SchemaIndexTests {
         database.jdbc().execute(statement);
         assertThat(warnings()).isEmpty();
         assertThat(documentedQuery()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"syncguard_locks", "syncguard_locks_shared", "syncguard_fence_counters"})
+    void a_table_that_a_crash_empties_is_a_warning(String table) {
+        database.jdbc().execute("ALTER TABLE " + table + " SET UNLOGGED");
+
+        String statement = "ALTER TABLE " + table + " SET LOGGED";
+        assertThat(warnings())
+                .singleElement()
+                .asString()
+                .contains("'" + table + "'")
+                .endsWith("Run: " + statement);
+        database.jdbc().execute(statement);
+        assertThat(warnings()).isEmpty();
     }
 
     @ParameterizedTest

@@ -1,6 +1,7 @@
 package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
 import io.syncguard.LockManager;
 import io.syncguard.LockTemplate;
@@ -17,13 +18,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.flyway.autoconfigure.FlywayDataSource;
 import org.springframework.boot.liquibase.autoconfigure.LiquibaseAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
@@ -76,6 +80,16 @@ class SchemaOwnerTests {
                                 .withBean(
                                         "elsewhere", Flyway.class, () -> migrated(elsewhere(), "classpath:db/orders"))),
                 of(
+                        "beside a mocked Flyway bean",
+                        (application, login) -> application
+                                .withBean("mocked", Flyway.class, () -> mock(Flyway.class))
+                                .withBean("ours", Flyway.class, () -> migrated(login, "classpath:db/orders"))),
+                of(
+                        "below a lazy Flyway bean that cannot be made",
+                        (application, login) -> application
+                                .withParent(withLazyFlyway())
+                                .withBean("ours", Flyway.class, () -> migrated(login, "classpath:db/orders"))),
+                of(
                         "spring.liquibase.user",
                         (application, login) -> liquibase(application)
                                 .withPropertyValues(
@@ -111,6 +125,24 @@ class SchemaOwnerTests {
                 .execute(
                         "CREATE OR REPLACE FUNCTION syncguard_locks_version() RETURNS INTEGER LANGUAGE sql AS 'SELECT 0'");
         change.apply(application(), loginOf(migration)).run(SchemaOwnerTests::assertLocks);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void the_role_of_the_init_sql_of_flyway_owns_the_tables(boolean userOfFlyway) {
+        String user = userOfFlyway ? database.newRole("flyway") : orders;
+        database.jdbc().execute("GRANT " + migration + " TO " + user);
+        database.jdbc()
+                .execute("ALTER DEFAULT PRIVILEGES FOR ROLE " + migration
+                        + " GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO " + orders);
+
+        migratedBy(user)
+                .withPropertyValues("spring.flyway.init-sqls=SET ROLE " + migration)
+                .run(started -> {
+                    assertLocks(started);
+                    assertThat(ownerOf("syncguard_locks")).isEqualTo(migration);
+                    assertThat(ownerOf("syncguard_fences")).isEqualTo(migration);
+                });
     }
 
     @Test
@@ -215,6 +247,19 @@ class SchemaOwnerTests {
 
     private static Login elsewhere() {
         return new Login(PostgresServer.newDatabaseUrl(), null, null);
+    }
+
+    private static ApplicationContext withLazyFlyway() {
+        GenericApplicationContext parent = new GenericApplicationContext();
+        parent.registerBean(
+                "down",
+                Flyway.class,
+                () -> {
+                    throw new IllegalStateException("The other database is down");
+                },
+                definition -> definition.setLazyInit(true));
+        parent.refresh();
+        return parent;
     }
 
     private static ApplicationContextRunner flyway(ApplicationContextRunner application) {
