@@ -103,7 +103,10 @@ final class RedisScriptRunner {
      * @param limit in milliseconds
      */
     RedisScriptingAsyncCommands<byte[], byte[]> connect(String doing, long limit) {
-        return call(() -> connections.commands(limit), error -> RedisErrors.notSent(doing, error));
+        return call(() -> connections.commands(limit), error -> {
+            connections.failed(error);
+            return RedisErrors.notSent(doing, error);
+        });
     }
 
     /** The arguments of a request, as the driver sends them. */
