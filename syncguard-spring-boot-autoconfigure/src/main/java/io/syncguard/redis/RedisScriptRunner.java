@@ -82,8 +82,9 @@ final class RedisScriptRunner {
 
     /** Says what an error means, and leaves a server that is not the master. */
     LockBackendException translate(String doing, Throwable error) {
-        connections.failed(error);
-        return RedisErrors.translate(doing, error);
+        Throwable reason = connections.reasonOf(error);
+        connections.failed(reason);
+        return RedisErrors.translate(doing, reason);
     }
 
     /** Waits for a reply, which is cancelled if it does not arrive in time. */
