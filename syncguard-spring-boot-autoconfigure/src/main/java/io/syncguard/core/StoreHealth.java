@@ -54,6 +54,10 @@ final class StoreHealth {
             StoreProbe.run(backend);
             return null;
         } catch (LockBackendException ex) {
+            if (ex.code() == LockErrorCode.ABORTED) {
+                // It says nothing about the store, so the next caller probes again.
+                throw ex;
+            }
             return ex;
         }
     }

@@ -82,8 +82,9 @@ final class RedisScriptRunner {
 
     /** Says what an error means, and leaves a server that is not the master. */
     LockBackendException translate(String doing, Throwable error) {
-        connections.failed(error);
-        return RedisErrors.translate(doing, error);
+        Throwable reason = connections.reasonOf(error);
+        connections.failed(reason);
+        return RedisErrors.translate(doing, reason);
     }
 
     /** Waits for a reply, which is cancelled if it does not arrive in time. */
@@ -103,7 +104,10 @@ final class RedisScriptRunner {
      * @param limit in milliseconds
      */
     RedisScriptingAsyncCommands<byte[], byte[]> connect(String doing, long limit) {
-        return call(() -> connections.commands(limit), error -> RedisErrors.notSent(doing, error));
+        return call(() -> connections.commands(limit), error -> {
+            connections.failed(error);
+            return RedisErrors.notSent(doing, error);
+        });
     }
 
     /** The arguments of a request, as the driver sends them. */

@@ -148,11 +148,11 @@ public final class WakeUpSubscriber implements AutoCloseable {
     }
 
     private void listen() throws Exception {
-        failures = 0;
         available = true;
         changeTo(true);
         while (!closed) {
             subscription.listen();
+            failures = 0;
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.syncguard.LockRequest;
 import io.syncguard.actuate.LockHealth;
 import io.syncguard.actuate.LockHealthIndicator;
 import io.syncguard.core.EngineSettings;
@@ -15,6 +16,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -127,6 +129,30 @@ class StoreHealthTests {
             server.promote();
 
             eventually().until(() -> health.health().getStatus().equals(Status.UP));
+        }
+    }
+
+    @Test
+    void an_interrupted_probe_says_nothing_about_the_store() throws Exception {
+        try (LockEngine engine = engine(redis.url("locker", "right"))) {
+            engine.acquire(LockRequest.of("connects")).release();
+            LockHealthIndicator health = health(engine);
+            FutureTask<String> interrupted =
+                    new FutureTask<>(() -> health.health().getDetails().toString());
+            Thread prober = new Thread(interrupted);
+            redis.pauseWrites();
+            try {
+                prober.start();
+                Awaitility.await()
+                        .pollInterval(Duration.ofMillis(5))
+                        .until(() -> prober.getState() == Thread.State.TIMED_WAITING);
+                prober.interrupt();
+                assertThat(interrupted.get()).contains("the thread was interrupted");
+            } finally {
+                redis.goOn();
+            }
+
+            assertThat(health.health().getStatus()).isEqualTo(Status.UP);
         }
     }
 

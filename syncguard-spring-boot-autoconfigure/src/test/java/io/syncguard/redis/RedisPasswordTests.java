@@ -9,16 +9,26 @@ import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockRequest;
+import io.syncguard.autoconfigure.ApplicationBackend;
 import io.syncguard.core.AcquireRequests;
+import io.syncguard.core.EngineSettings;
+import io.syncguard.core.LockEngine;
+import io.syncguard.core.TransactionBoundary;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
+import io.syncguard.spi.ExtendRequest;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.ReleaseResult;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -71,6 +81,56 @@ class RedisPasswordTests {
                     backend.acquire(request);
                     return backend.release(request.lockId()) == ReleaseResult.RELEASED;
                 });
+            }
+        }
+    }
+
+    @Test
+    void a_heartbeat_names_the_old_one() {
+        try (OwnRedis redis = new OwnRedis()) {
+            allow("old", redis);
+            try (LockBackend backend = ApplicationBackend.on(redis.url("locker", "old"), 2, Duration.ofSeconds(2))) {
+                backend.acquire(request);
+                allow("new", redis);
+                redis.commands().clientKill(KillArgs.Builder.typeNormal().skipme());
+
+                eventually()
+                        .untilAsserted(() -> assertThat(backend.extendLater(
+                                        List.of(new ExtendRequest(request.lockId(), Duration.ofMinutes(1)))))
+                                .failsWithin(Duration.ofSeconds(10))
+                                .withThrowableThat()
+                                .withStackTraceContaining("WRONGPASS"));
+            }
+        }
+    }
+
+    @Test
+    void a_waiter_ends() throws Exception {
+        try (OwnRedis redis = new OwnRedis()) {
+            allow("old", redis);
+            try (LockEngine engine = new LockEngine(
+                    ApplicationBackend.on(redis.url("locker", "old"), 2, Duration.ofSeconds(2)),
+                    EngineSettings.defaults("test"),
+                    TransactionBoundary.NONE,
+                    List.of())) {
+                engine.acquire(LockRequest.of("order:42").ttl(Duration.ofMinutes(10)));
+                FutureTask<?> waiter = new FutureTask<>(
+                        () -> engine.acquire(LockRequest.of("order:42").waitTime(Duration.ofMinutes(5))));
+                new Thread(waiter).start();
+                eventually()
+                        .until(() -> engine.diagnostics().process().waiting() == 1
+                                && engine.diagnostics().process().wakeUps());
+
+                allow("new", redis);
+                redis.commands().clientKill(KillArgs.Builder.typeNormal().skipme());
+                redis.commands().clientKill(KillArgs.Builder.typePubsub());
+
+                assertThat(waiter)
+                        .failsWithin(Duration.ofSeconds(60))
+                        .withThrowableThat()
+                        .havingCause()
+                        .asInstanceOf(InstanceOfAssertFactories.throwable(LockBackendException.class))
+                        .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED));
             }
         }
     }

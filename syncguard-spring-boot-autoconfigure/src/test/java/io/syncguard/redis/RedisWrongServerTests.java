@@ -1,7 +1,9 @@
 package io.syncguard.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.syncguard.LockBackendException;
 import io.syncguard.core.AcquireRequests;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.spi.AcquireRequest;
@@ -21,6 +23,7 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -90,6 +93,24 @@ class RedisWrongServerTests {
                 assertThat(connections(first)).isZero();
                 assertThat(connections(second)).isEqualTo(2);
             });
+        }
+    }
+
+    /** The first request of a process comes before the address moves. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_process_that_starts_on_the_old_master_goes_to_the_new_one(boolean servesStaleData) {
+        first.commands().configSet("replica-serve-stale-data", servesStaleData ? "yes" : "no");
+        second.commands().replicaofNoOne();
+        first.commands().replicaof("127.0.0.1", 1);
+        try (LockBackend backend = open(RedisBatching.AUTO)) {
+            assertThatExceptionOfType(LockBackendException.class)
+                    .isThrownBy(() -> backend.acquire(request("free", "F")))
+                    .withStackTraceContaining(servesStaleData ? "READONLY" : "MASTERDOWN");
+
+            address.moveTo(second.port());
+
+            eventually().ignoreExceptions().until(() -> backend.acquire(request("free", "F")) != null);
         }
     }
 

@@ -21,6 +21,7 @@ class WakeUpSubscriberTests {
 
     private static final String OPEN = "open";
     private static final String SILENT = "silent";
+    private static final String LISTENED = "listened";
     private static final String FAIL = "fail";
     private static final String NO_THREADS = "no threads";
 
@@ -69,6 +70,23 @@ class WakeUpSubscriberTests {
         assertThat(log.messages())
                 .containsExactly(
                         "Wake-ups from the store do not arrive; who waits for a lock asks for it until they do");
+    }
+
+    @Test
+    void a_connection_that_is_lost_before_it_has_listened_once_does_not_end_the_loss() {
+        store.next(OPEN, FAIL);
+        subscriber.start();
+        eventually().until(() -> store.closed() == 1);
+        store.next(OPEN, FAIL);
+        time.advance(Duration.ofMillis(100));
+        eventually().until(() -> store.closed() == 2);
+        assertThat(log.messages()).hasSize(1);
+
+        store.next(OPEN, LISTENED, FAIL);
+        time.advance(Duration.ofMillis(200));
+
+        eventually().until(() -> store.closed() == 3);
+        assertThat(log.messages()).hasSize(2);
     }
 
     @Test
@@ -178,8 +196,8 @@ class WakeUpSubscriberTests {
         private volatile Consumer<String> receiver;
         private volatile boolean opensWhenItIsAborted;
 
-        void next(String step) {
-            script.add(step);
+        void next(String... steps) {
+            script.addAll(List.of(steps));
         }
 
         int opened() {
