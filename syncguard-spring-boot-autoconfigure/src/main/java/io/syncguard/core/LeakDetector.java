@@ -1,5 +1,6 @@
 package io.syncguard.core;
 
+import io.syncguard.LockRequest;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Alarm;
 import io.syncguard.concurrent.Shielded;
@@ -42,11 +43,16 @@ final class LeakDetector implements AutoCloseable {
 
     /** Watches a handle from its grant on. The running thread acquired it. */
     void watch(LeaseHandle handle) {
-        if (alarm != null && !handle.request().name().startsWith(LEADER)) {
+        if (alarm != null && !isOfElection(handle.request())) {
             long dueAt = time.nanoTime() + thresholdNanos;
             watches.put(handle.lease(), new Watch(handle, dueAt));
             alarm.ringAt(dueAt);
         }
+    }
+
+    /** Elections name the lock as its key, and always give an owner, which annotations never do. */
+    private static boolean isOfElection(LockRequest request) {
+        return request.name().startsWith(LEADER) && request.name().equals(request.key()) && request.owner() != null;
     }
 
     /** The lease has ended. */

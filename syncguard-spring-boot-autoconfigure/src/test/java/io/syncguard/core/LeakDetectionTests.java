@@ -31,6 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
 /** A handle that its application forgot is reported, with the place where it was acquired, and no other lock is. */
@@ -204,6 +205,17 @@ class LeakDetectionTests {
         transactionEnds.forEach(Runnable::run);
         assertThat(locks.isLocked("order:42")).isFalse();
         assertThat(log.messages()).isEmpty();
+    }
+
+    /** The names of {@code @DistributedLock} are the keys, or what the keys begin with. */
+    @ParameterizedTest
+    @ValueSource(strings = {"leader:import", "leader:import:42"})
+    void a_lock_whose_name_is_like_that_of_an_election_is_reported(String key) {
+        locks.acquire(ORDER.key(key).meterName("leader:import"));
+        pass(THRESHOLD);
+
+        eventually().until(() -> fixture.events.contains("leaked"));
+        assertThat(log.messages()).anyMatch(message -> message.contains("Lock '" + key + "' has been held"));
     }
 
     @Test
