@@ -149,7 +149,7 @@ final class LockStores {
     static void requireConnections(DataSource dataSource) {
         if (returnsNull(dataSource)) {
             throw LockSetupException.invalid(
-                    "The DataSource returned null instead of a connection, as a mock does",
+                    "The DataSource returned null instead of a connection or of its details, as a mock does",
                     WITHOUT_A_STORE,
                     "Use a real DataSource");
         }
@@ -157,7 +157,9 @@ final class LockStores {
 
     private static boolean returnsNull(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {
-            return connection == null;
+            return connection == null
+                    || connection.getMetaData() == null
+                    || connection.getMetaData().getDatabaseProductName() == null;
         } catch (SQLException | RuntimeException ex) {
             log.debug("The DataSource gave no connection", ex);
             return false;

@@ -57,10 +57,15 @@ public final class SyncGuardFencingAutoConfiguration {
         properties.postgresScript().tables().requireAnother("syncguard.fencing.table", fencing.table());
         DataSource primary = primary(dataSource);
         FenceSchema schema = new FenceSchema(primary, fencing.table());
-        switch (fencing.schemaManagement()) {
-            case AUTO -> schema.initialize(() -> MigrationDataSources.beside(primary, beans));
-            case INITIALIZE -> schema.initialize();
-            case FLYWAY, NONE -> schema.check();
+        try {
+            switch (fencing.schemaManagement()) {
+                case AUTO -> schema.initialize(() -> MigrationDataSources.beside(primary, beans));
+                case INITIALIZE -> schema.initialize();
+                case FLYWAY, NONE -> schema.check();
+            }
+        } catch (NullPointerException ex) {
+            LockStores.requireConnections(primary);
+            throw ex;
         }
         return new FenceGuard(primary, fencing.table());
     }

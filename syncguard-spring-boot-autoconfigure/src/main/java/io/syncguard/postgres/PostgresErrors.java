@@ -31,7 +31,9 @@ final class PostgresErrors {
         LockErrorCode code = codeOf(error);
         ConnectionRefusal refusal = ConnectionRefusal.of(error);
         String next = refusal == null
-                ? nextStep(code)
+                ? (isWithoutConnection(error)
+                        ? "the DataSource gives no usable connection. See the cause"
+                        : nextStep(code))
                 : StringUtils.uncapitalize(refusal.problem()) + ". " + String.join("; or ", refusal.nextSteps());
         return new LockBackendException(code, "Failed while " + doing + ": " + next, withoutDetail(error));
     }
@@ -123,6 +125,11 @@ final class PostgresErrors {
         return null;
     }
 
+    /** Whether no connection could be made, for a reason that no server names. A pool without a free one has no cause. */
+    private static boolean isWithoutConnection(SQLException error) {
+        return codeOf(error) == LockErrorCode.RATE_LIMITED && stateOf(error) == null && error.getCause() != null;
+    }
+
     private static boolean isTimeout(SQLException error) {
         return hasCause(SocketTimeoutException.class, error);
     }
@@ -157,7 +164,8 @@ final class PostgresErrors {
                 "the server refused the user. Check its password, and its privileges on the tables and functions of"
                         + " SyncGuard";
             case SCHEMA_MISSING ->
-                "its tables or functions are not there. Set syncguard.postgres.schema-management to initialize, or run"
+                "its tables or functions are not there. Start the application again, which creates them unless"
+                        + " syncguard.postgres.schema-management is none, or run"
                         + " db/syncguard/postgresql/R__syncguard_schema.sql; see also syncguard.postgres.locks-table";
             case INVALID_ARGUMENT ->
                 "the server refused a value. Look for constraints and triggers that were added to the tables of"

@@ -5,6 +5,7 @@ import io.syncguard.LockSetupException;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,7 +51,8 @@ final class PostgresSchemaErrors {
         return switch (code) {
             case SERVICE_UNAVAILABLE -> "PostgreSQL cannot be reached, or does not serve writes now";
             case NETWORK_TIMEOUT -> "PostgreSQL does not answer in time";
-            case RATE_LIMITED -> "PostgreSQL has no resources left";
+            case RATE_LIMITED ->
+                isFromServer(error) ? "PostgreSQL has no resources left" : "The DataSource gives no usable connection";
             case AUTH_FAILED ->
                 isMissingPrivilege(error)
                         ? "The user '" + user + "' may not create or use the tables and functions of SyncGuard"
@@ -68,7 +70,13 @@ final class PostgresSchemaErrors {
                         "Look for a firewall, a wrong host in spring.datasource.url, and long locks in the database",
                         "Set a longer syncguard.postgres.network-timeout");
             case RATE_LIMITED ->
-                List.of("Raise max_connections of the server", "Set a smaller syncguard.postgres.pool-size");
+                isFromServer(error)
+                        ? List.of("Raise max_connections of the server", "Set a smaller syncguard.postgres.pool-size")
+                        : List.of(
+                                "Correct the DataSource, or mark another one with @SyncGuardDataSource",
+                                "If it is a pool of its own, raise its maximum, or set a smaller"
+                                        + " syncguard.postgres.pool-size",
+                                "In a test: add" + " syncguard-spring-boot-starter-test and @AutoConfigureTestLocks");
             case AUTH_FAILED ->
                 isMissingPrivilege(error)
                         ? List.of(
@@ -92,6 +100,10 @@ final class PostgresSchemaErrors {
         return MISSING_PRIVILEGE.equals(PostgresErrors.stateOf(error));
     }
 
+    private static boolean isFromServer(SQLException error) {
+        return PostgresErrors.stateOf(error) != null;
+    }
+
     /** The words of the server or of its driver, which a pool hides beneath its own. */
     private static String words(SQLException error) {
         SQLException last = error;
@@ -100,8 +112,26 @@ final class PostgresSchemaErrors {
             last = cause instanceof SQLException sql ? sql : last;
             cause = cause.getCause();
         }
-        String words = String.valueOf(last.getMessage()).lines().findFirst().orElse("");
+        if (cause == null && !isFromServer(error) && ConnectionRefusal.of(error) == null) {
+            return firstLine(rootOf(error));
+        }
         String io = cause == null ? "" : " (" + cause.getClass().getSimpleName() + ": " + cause.getMessage() + ")";
-        return words.replaceFirst("\\.$", "") + io;
+        return firstLine(last) + io;
+    }
+
+    private static Throwable rootOf(Throwable error) {
+        Throwable root = error;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return root;
+    }
+
+    private static String firstLine(Throwable error) {
+        return Objects.requireNonNullElse(error.getMessage(), error.toString())
+                .lines()
+                .findFirst()
+                .orElse("")
+                .replaceFirst("\\.$", "");
     }
 }

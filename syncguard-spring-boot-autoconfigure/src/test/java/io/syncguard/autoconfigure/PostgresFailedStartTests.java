@@ -1,6 +1,8 @@
 package io.syncguard.autoconfigure;
 
+import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.lettuce.core.RedisClient;
@@ -11,6 +13,8 @@ import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -62,6 +66,25 @@ class PostgresFailedStartTests {
     @Test
     void with_a_mocked_pool() {
         start.with(MockedPool.class).reads("mocked-data-source");
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {MockedConnection.class, DeepStubs.class})
+    void with_a_mocked_connection(Class<?> mocked) {
+        start.with(mocked).reads("mocked-data-source");
+        start.with("syncguard.enabled=false", "syncguard.fencing.enabled=true").reads("mocked-data-source");
+    }
+
+    @Test
+    void with_a_mocked_data_source_of_the_fences() {
+        start.with(MockedDataSource.class)
+                .with("syncguard.enabled=false", "syncguard.fencing.enabled=true")
+                .reads("mocked-data-source");
+    }
+
+    @Test
+    void with_a_pool_over_a_mock() {
+        start.with(PoolOverAMock.class).reads("data-source-fails");
     }
 
     @Test
@@ -318,6 +341,39 @@ class PostgresFailedStartTests {
         @Bean
         DataSource dataSource() {
             return mock(DataSource.class);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MockedConnection {
+
+        @Bean
+        DataSource dataSource() throws SQLException {
+            DataSource dataSource = mock(DataSource.class);
+            Connection connection = mock(Connection.class);
+            when(dataSource.getConnection()).thenReturn(connection);
+            return dataSource;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class DeepStubs {
+
+        @Bean
+        DataSource dataSource() {
+            return mock(DataSource.class, RETURNS_DEEP_STUBS);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class PoolOverAMock {
+
+        @Bean
+        DataSource dataSource() {
+            HikariDataSource pool = new HikariDataSource();
+            pool.setDataSource(mock(DataSource.class));
+            pool.setConnectionTimeout(250);
+            return pool;
         }
     }
 

@@ -4,13 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
+import io.syncguard.LockSetupException;
 import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
@@ -46,6 +49,7 @@ class PostgresErrorsTests {
         assertCode(
                 state,
                 LockErrorCode.SCHEMA_MISSING,
+                "Start the application again",
                 "syncguard.postgres.schema-management",
                 "db/syncguard/postgresql/R__syncguard_schema.sql",
                 "syncguard.postgres.locks-table");
@@ -73,6 +77,28 @@ class PostgresErrorsTests {
     void a_pool_without_a_free_connection_is_rate_limited() {
         assertThat(PostgresErrors.codeOf(new SQLTransientConnectionException("Connection is not available")))
                 .isEqualTo(LockErrorCode.RATE_LIMITED);
+    }
+
+    static Stream<Throwable> failuresOfTheDataSource() {
+        return Stream.of(
+                new SQLException("token expired"),
+                new SQLTransientConnectionException("DataSource returned null unexpectedly"),
+                new IllegalStateException("token expired"),
+                new AbstractMethodError("isValid"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("failuresOfTheDataSource")
+    void a_data_source_that_fails_by_itself_gets_no_advice_about_the_server(Throwable cause) {
+        SQLException error = new SQLTransientConnectionException("Not available", null, cause);
+
+        assertThat(PostgresErrors.translate("acquiring lock 'order:42'", error))
+                .hasMessageEndingWith("the DataSource gives no usable connection. See the cause");
+        LockSetupException atTheStart = PostgresSchemaErrors.translate(error, null);
+        assertThat(atTheStart.problem())
+                .startsWith("The DataSource gives no usable connection: ")
+                .contains(cause.getMessage());
+        assertThat(atTheStart.nextSteps().toString()).doesNotContain("max_connections");
     }
 
     @ParameterizedTest
