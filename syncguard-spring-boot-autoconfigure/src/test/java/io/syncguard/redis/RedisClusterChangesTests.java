@@ -121,6 +121,8 @@ class RedisClusterChangesTests {
         String to = other.clusterMyId();
         other.clusterSetSlotNode(slot, to);
         owner.clusterSetSlotNode(slot, to);
+        // The third one might tell the others its older knowledge.
+        cluster.nodes().forEach(node -> node.commands().clusterSetSlotNode(slot, to));
     }
 
     private void assertHeldAndNextFence() {
