@@ -36,7 +36,7 @@ final class StoredKey {
         queue.removeLapsed(now());
         StoredLease handedOver = request.queued() ? leases.find(request.lockId()) : null;
         if (handedOver != null && handedOver.isLive(now())) {
-            handedOver.expireAt(now() + request.ttl().toMillis());
+            handedOver.found(now(), request.ttl());
             return handedOver.grant();
         }
         QueueEntry own = queue.find(request.lockId());

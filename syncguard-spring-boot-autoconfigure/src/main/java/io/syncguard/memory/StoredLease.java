@@ -13,7 +13,6 @@ import java.time.Instant;
 final class StoredLease {
 
     private final AcquireRequest request;
-    private final long acquiredAt;
 
     /** Without a holder: the lease only blocks the key until its time to hold at least is over. */
     private boolean released;
@@ -22,6 +21,7 @@ final class StoredLease {
     private boolean ended;
 
     private long fence;
+    private long acquiredAt;
     private long expiresAt;
 
     StoredLease(AcquireRequest request, long fence, long now, Duration ttl) {
@@ -54,6 +54,12 @@ final class StoredLease {
 
     void expireAt(long end) {
         expiresAt = end;
+    }
+
+    /** Its waiter finds it now: until now, nobody held it. */
+    void found(long now, Duration ttl) {
+        acquiredAt = now;
+        expiresAt = now + ttl.toMillis();
     }
 
     /** Ends it and its tolerance now. */
