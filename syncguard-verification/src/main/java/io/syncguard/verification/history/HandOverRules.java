@@ -38,7 +38,7 @@ final class HandOverRules {
                 toWhoStillWaits(lease);
                 forOneWaiterTtl(lease);
                 confirmedBefore(lease, serverAhead);
-                foundAsItWas(lease);
+                foundNotEarlier(lease);
                 byRelease(lease);
                 usedOrReleased(lease);
             }
@@ -115,13 +115,13 @@ final class HandOverRules {
         }
     }
 
-    private void foundAsItWas(LeaseHistory lease) {
+    private void foundNotEarlier(LeaseHistory lease) {
         lease.all(Kind.EXTEND, Outcome.OK)
                 .filter(acquire -> acquire.lease().fence() != 0
                         && acquire.lease().acquiredAt()
-                                != lease.acquire().lease().acquiredAt())
+                                < lease.acquire().lease().acquiredAt())
                 .forEach(acquire -> report(
-                        "the time of a grant changed when it was found", queuedBy(lease), lease.acquire(), acquire));
+                        "the time of a grant went back when it was found", queuedBy(lease), lease.acquire(), acquire));
     }
 
     /**

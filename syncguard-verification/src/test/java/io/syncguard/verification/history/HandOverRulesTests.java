@@ -241,8 +241,11 @@ class HandOverRulesTests {
     }
 
     @Test
-    void a_grant_whose_time_changes_when_it_is_found() {
-        rejects(Rule.HAND_OVER, "the time of a grant changed", handed().by("b").foundOwn("waiter", 2, 31, 100, 6000));
+    void a_grant_whose_time_goes_back_when_it_is_found() {
+        rejects(
+                Rule.HAND_OVER,
+                "the time of a grant went back",
+                handed().by("b").foundOwn("waiter", 2, 29, 100, 6000));
     }
 
     @Test
