@@ -63,7 +63,7 @@ final class RedisCallerRequests {
         Object answer = scripts.await(
                 sent,
                 deadline,
-                error -> sent.wasSent() ? scripts.translate(doing, error) : RedisErrors.notSent(doing, error));
+                error -> sent.wasSent() ? scripts.translate(doing, error) : scripts.notSent(doing, error));
         return asReply(request, answer);
     }
 

@@ -104,10 +104,14 @@ final class RedisScriptRunner {
      * @param limit in milliseconds
      */
     RedisScriptingAsyncCommands<byte[], byte[]> connect(String doing, long limit) {
-        return call(() -> connections.commands(limit), error -> {
-            connections.failed(error);
-            return RedisErrors.notSent(doing, error);
-        });
+        return call(() -> connections.commands(limit), error -> notSent(doing, error));
+    }
+
+    /** Does the same as {@link #translate} for a request that was not sent. */
+    LockBackendException notSent(String doing, Throwable error) {
+        Throwable reason = connections.reasonOf(error);
+        connections.failed(reason);
+        return RedisErrors.notSent(doing, reason);
     }
 
     /** The arguments of a request, as the driver sends them. */
@@ -157,9 +161,9 @@ final class RedisScriptRunner {
             Thread.currentThread().interrupt();
             throw translator.apply(ex);
         } catch (ExecutionException ex) {
-            throw translator.apply(connections.reasonOf(ex.getCause() == null ? ex : ex.getCause()));
+            throw translator.apply(ex.getCause() == null ? ex : ex.getCause());
         } catch (Exception ex) {
-            throw translator.apply(connections.reasonOf(ex));
+            throw translator.apply(ex);
         }
     }
 
