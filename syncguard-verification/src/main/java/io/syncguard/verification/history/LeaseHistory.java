@@ -66,6 +66,11 @@ public final class LeaseHistory {
         return acquire.outcome() == Outcome.OK;
     }
 
+    /** Only a waiter, whose requests are not all in the history, is handed a key over. */
+    boolean wasRequestedRepeatedly() {
+        return acquire.is(Kind.HANDED_OVER) || all(Kind.ACQUIRE).count() > 1;
+    }
+
     boolean isShared() {
         return acquire.lease().shared();
     }

@@ -66,6 +66,11 @@ class AcceptedHandOversTests {
     }
 
     @Test
+    void a_grant_whose_time_a_later_request_of_its_waiter_moved() {
+        accepts(handed().by("b").found("waiter", 2, 40, 100).release("waiter", 110, OK));
+    }
+
+    @Test
     void a_waiter_that_receives_it_too_late_and_finds_the_key_handed_over() {
         accepts(handed().by("b").foundOwn("waiter", 2, 30, 5200, 6000).held("waiter", 5210, 5980));
     }

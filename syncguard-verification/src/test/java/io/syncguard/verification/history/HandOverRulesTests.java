@@ -249,6 +249,11 @@ class HandOverRulesTests {
     }
 
     @Test
+    void a_grant_whose_time_goes_back_when_it_is_looked_up() {
+        rejects(Rule.SAME_GRANT, "of a grant changed", handed().by("b").found("waiter", 2, 29, 100));
+    }
+
+    @Test
     void a_grant_that_nobody_uses_or_gives_back() {
         rejects(Rule.HAND_OVER, "was neither used nor released", handed().processEnded("b", 20_000));
     }
