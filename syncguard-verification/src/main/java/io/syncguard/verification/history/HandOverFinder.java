@@ -15,8 +15,8 @@ import java.util.stream.Stream;
  * <ul>
  *   <li>The message of a hand-over is a grant to the queue entry that the acquire request with its number made or
  *   renewed.
- *   <li>If the answer to an acquire request is a grant older than the request, the key was handed over before, and the
- *   request extended the lease.
+ *   <li>If a lookup found the grant of an acquire request at an earlier time, the key was handed over then, and the
+ *   request renewed the lease.
  *   <li>A queue entry may have become a grant without a message, unless the history proves that it did not.
  * </ul>
  */
@@ -59,12 +59,15 @@ final class HandOverFinder {
             return null;
         }
         long waiterTtl = processes.waiterTtlOf(acquire.source().process());
-        if (next != null && wasThereBefore(next)) {
-            long at = next.lease().acquiredAt();
+        if (!mayBeHanded(acquire, waiterTtl)) {
+            return null;
+        }
+        long at = seenBefore(next);
+        if (at != NEVER) {
             Lease first = new Lease(next.lease().fence(), waiterTtl, at, at + waiterTtl, false);
             return grant(acquire, confirmedAt(acquire, next, NEVER), next.end(), Outcome.OK, first);
         }
-        return mayHaveBeenHanded(acquire, next)
+        return mayHaveBeenHanded(acquire, next, waiterTtl)
                 ? grant(acquire, acquire.start(), lastSeen(acquire, next), Outcome.UNKNOWN, Lease.ofTtl(waiterTtl))
                 : null;
     }
@@ -82,10 +85,19 @@ final class HandOverFinder {
                 acquire.source().number());
     }
 
-    /** A granted lease lasts the requested ttl from the time of the answer, so an older grant was extended. */
-    private static boolean wasThereBefore(HistoryEvent acquire) {
-        return acquire.outcome() == Outcome.OK
-                && ServerExpiry.timeOf(acquire) > acquire.lease().acquiredAt();
+    /**
+     * When the lease that the acquire request was granted had been granted to its queue entry before, by a lookup that
+     * found it; {@link HistoryEvent#NEVER} if none did. The request moves that time.
+     */
+    private long seenBefore(HistoryEvent acquire) {
+        return others.stream()
+                .filter(event -> event.is(Kind.LOOKUP, Outcome.OK)
+                        && showsFenceOf(event, acquire)
+                        && event.start() < acquire.end())
+                .mapToLong(event -> event.lease().acquiredAt())
+                .filter(at -> at < acquire.lease().acquiredAt())
+                .min()
+                .orElse(NEVER);
     }
 
     /** When the last request was sent that confirmed the queue entry. */
@@ -105,15 +117,15 @@ final class HandOverFinder {
                 .filter(event -> event.end() >= acquire.start() && (next == null || event.start() <= next.end()));
     }
 
+    private static boolean mayBeHanded(HistoryEvent acquire, long waiterTtl) {
+        return !acquire.lease().shared() && acquire.lease().ttl() >= waiterTtl;
+    }
+
     /**
      * A later answered request would have found the grant, unless its first lease had lapsed or another client had
      * ended it.
      */
-    private boolean mayHaveBeenHanded(HistoryEvent acquire, HistoryEvent next) {
-        long waiterTtl = processes.waiterTtlOf(acquire.source().process());
-        if (acquire.lease().shared() || acquire.lease().ttl() < waiterTtl) {
-            return false;
-        }
+    private boolean mayHaveBeenHanded(HistoryEvent acquire, HistoryEvent next, long waiterTtl) {
         long longest = (waiterTtl + LeaseHistory.TOLERANCE_MILLIS) * MILLI - LeaseHistory.INACCURACY_NANOS;
         return next != null && next.outcome() == Outcome.UNKNOWN
                 || during(acquire, next).anyMatch(event -> showsLease(event, next))

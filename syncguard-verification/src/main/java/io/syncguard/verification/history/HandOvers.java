@@ -108,12 +108,17 @@ final class HandOvers {
         }
     }
 
-    private static boolean overlaps(HistoryEvent event, HistoryEvent acquire) {
+    private boolean overlaps(HistoryEvent event, HistoryEvent acquire) {
         return acquire != null && event.end() >= acquire.start() && event.start() <= latestEffect(acquire);
     }
 
-    private static long latestEffect(HistoryEvent acquire) {
-        return acquire.outcome() == Outcome.UNKNOWN ? NEVER : acquire.end();
+    /** After a request without an answer, the caller sends the next one, whose answer holds for both. */
+    private long latestEffect(HistoryEvent acquire) {
+        return acquires.stream()
+                .filter(each -> each.start() >= acquire.start() && each.outcome() != Outcome.UNKNOWN)
+                .mapToLong(HistoryEvent::end)
+                .findFirst()
+                .orElse(NEVER);
     }
 
     private static boolean isSame(HistoryEvent grant, HistoryEvent next) {

@@ -36,8 +36,8 @@ public final class LeaseHistory {
     private final ProcessTimes processes;
 
     /**
-     * The events that may have set the end of the lease: the acquire or hand-over and the extensions, in the order of
-     * sending.
+     * The events that may have set the end of the lease: the acquire requests, the hand-over and the extensions, in the
+     * order of sending.
      */
     private final List<HistoryEvent> settings;
 
@@ -53,7 +53,6 @@ public final class LeaseHistory {
         this.settings = events.stream()
                 .filter(event -> event.is(Kind.ACQUIRE) || event.is(Kind.HANDED_OVER) || event.is(Kind.EXTEND))
                 .filter(HistoryEvent::mayHaveHappened)
-                .filter(event -> event.outcome() == Outcome.OK || !event.is(Kind.ACQUIRE) || event == acquire)
                 .sorted(Comparator.comparingLong(HistoryEvent::start))
                 .toList();
     }

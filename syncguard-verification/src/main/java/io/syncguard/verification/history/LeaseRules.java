@@ -135,16 +135,19 @@ final class LeaseRules {
                 || lookup.lease().equals(Lease.NONE)
                 || lookup.lease().fence() == lease.fence()
                         && lookup.lease().shared() == lease.isShared()
-                        && isTimeOfGrant(lease, lookup.lease().acquiredAt());
+                        && isTimeOfGrant(lease, lookup);
         if (!same) {
             report(Rule.SAME_GRANT, "fence or time of a grant changed", lease.acquire(), lookup);
         }
     }
 
-    /** A request of the same acquisition that reaches the server after the grant moves its time. */
-    private static boolean isTimeOfGrant(LeaseHistory lease, long found) {
-        long granted = lease.acquire().lease().acquiredAt();
-        return found == granted || found > granted && lease.wasRequestedRepeatedly();
+    /** Each request of an acquisition that reaches the server after the grant moves its time. */
+    private static boolean isTimeOfGrant(LeaseHistory lease, HistoryEvent lookup) {
+        HistoryEvent acquire = lease.acquire();
+        long granted = acquire.lease().acquiredAt();
+        long found = lookup.lease().acquiredAt();
+        return found == granted
+                || lease.wasRequestedRepeatedly() && (found > granted || lookup.start() <= acquire.end());
     }
 
     private void cleanedUp(LeaseHistory lease) {

@@ -32,6 +32,10 @@ final class SimulatedServer {
 
     record Row(boolean shared, long fence, long acquiredAt, long expiresAt) {
 
+        Row acquiredAt(long now, long ttl) {
+            return new Row(shared, fence, AHEAD + now, AHEAD + now + ttl);
+        }
+
         Row until(long end) {
             return new Row(shared, fence, acquiredAt, end);
         }
@@ -54,7 +58,8 @@ final class SimulatedServer {
         String lock = asked.lock();
         boolean shared = asked.lease().shared();
         long ttl = asked.lease().ttl();
-        if (extend(lock, ttl, now)) {
+        if (isLive(lock, now)) {
+            rows.put(lock, rows.get(lock).acquiredAt(now, ttl));
             return Outcome.OK;
         }
         int own = entry(lock, now);

@@ -59,9 +59,29 @@ class AcceptedHandOversTests {
     void a_waiter_that_does_not_receive_it_and_finds_the_key_handed_over() {
         accepts(released()
                 .by("b")
-                .foundOwn("waiter", 2, 30, 1700, 6000)
+                .foundOwn("waiter", 2, 1700, 1700, 6000)
                 .held("waiter", 1710, 5980)
-                .found("waiter", 2, 30, 1720)
+                .found("waiter", 2, 1700, 1720)
+                .release("waiter", 1800, OK));
+    }
+
+    @Test
+    void a_lease_that_is_looked_up_before_its_waiter_finds_it() {
+        accepts(released()
+                .by("b")
+                .found("waiter", 2, 30, 100)
+                .foundOwn("waiter", 2, 1700, 1700, 6000)
+                .held("waiter", 1710, 5980)
+                .release("waiter", 1800, OK));
+    }
+
+    @Test
+    void a_waiter_that_gets_no_answer_and_finds_its_lease_by_the_next_request() {
+        accepts(released()
+                .by("b")
+                .acquire("waiter", 1000, 6000, UNKNOWN)
+                .foundOwn("waiter", 2, 1700, 1700, 6000)
+                .held("waiter", 1710, 5980)
                 .release("waiter", 1800, OK));
     }
 
@@ -72,7 +92,7 @@ class AcceptedHandOversTests {
 
     @Test
     void a_waiter_that_receives_it_too_late_and_finds_the_key_handed_over() {
-        accepts(handed().by("b").foundOwn("waiter", 2, 30, 5200, 6000).held("waiter", 5210, 5980));
+        accepts(handed().by("b").foundOwn("waiter", 2, 5200, 5200, 6000).held("waiter", 5210, 5980));
     }
 
     @Test

@@ -188,7 +188,11 @@ class HandOverRulesTests {
         rejects(
                 Rule.ONE_LIVE_GRANT,
                 "before the lease before it had lapsed",
-                released().by("b").foundOwn("waiter", 2, 30, 1700, 6000).by("c").grant("next", 3, 6040, 100));
+                released()
+                        .by("b")
+                        .foundOwn("waiter", 2, 1700, 1700, 6000)
+                        .by("c")
+                        .grant("next", 3, 6040, 100));
     }
 
     @Test
@@ -224,12 +228,15 @@ class HandOverRulesTests {
 
     @Test
     void a_lapsed_grant_that_its_waiter_finds_alive() {
-        rejects(Rule.OVER_IS_OVER, "a lease was revived", handed().by("b").foundOwn("waiter", 2, 30, 6500, 6000));
+        rejects(Rule.OVER_IS_OVER, "a lease was revived", handed().by("b").foundOwn("waiter", 2, 6500, 6500, 6000));
     }
 
     @Test
     void a_lapsed_grant_that_its_waiter_never_received_and_finds_alive() {
-        rejects(Rule.OVER_IS_OVER, "a lease was revived", released().by("b").foundOwn("waiter", 2, 30, 6500, 6000));
+        rejects(
+                Rule.OVER_IS_OVER,
+                "a lease was revived",
+                released().by("b").found("waiter", 2, 30, 100).foundOwn("waiter", 2, 6500, 6500, 6000));
     }
 
     @Test
