@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.DistributedLock;
 import io.syncguard.LockListener;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
@@ -12,6 +13,7 @@ import io.syncguard.core.LockEngine;
 import io.syncguard.core.LockObserver;
 import io.syncguard.core.TransactionBoundary;
 import io.syncguard.fencing.FenceGuard;
+import io.syncguard.interception.LifecycleMethodCheck;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.transaction.TransactionManagerPostProcessor;
 import java.util.List;
@@ -168,6 +170,17 @@ public final class SyncGuardAutoConfiguration {
                     "Set syncguard.fencing.enabled=true",
                     "Declare a FenceGuard bean");
         })::check));
+    }
+
+    /** Static and without dependencies, so that it creates no other bean. */
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LifecycleMethodCheck syncGuardLifecycleMethodCheck() {
+        return new LifecycleMethodCheck(
+                DistributedLock.class,
+                "without a lock",
+                "Do the work in an ApplicationRunner, or in a method with @EventListener(ApplicationReadyEvent.class)",
+                "Lock within the method, with a LockTemplate");
     }
 
     /** Static and without dependencies, so that it creates no other bean. */

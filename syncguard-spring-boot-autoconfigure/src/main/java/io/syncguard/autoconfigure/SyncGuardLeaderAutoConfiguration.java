@@ -4,8 +4,10 @@ import io.syncguard.LockException;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
 import io.syncguard.aop.LockManagerResolver;
+import io.syncguard.interception.LifecycleMethodCheck;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderListener;
+import io.syncguard.leader.LeaderOnly;
 import io.syncguard.leader.LeaderOnlyAdvisor;
 import java.util.List;
 import java.util.Map;
@@ -83,5 +85,16 @@ public final class SyncGuardLeaderAutoConfiguration {
                 SingletonSupplier.of(election::getObject),
                 beans::resolveEmbeddedValue,
                 Math.max(order, Integer.MIN_VALUE + 1) - 1);
+    }
+
+    /** Static and without dependencies, so that it creates no other bean. */
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LifecycleMethodCheck syncGuardLeaderLifecycleMethodCheck() {
+        return new LifecycleMethodCheck(
+                LeaderOnly.class,
+                "on all instances",
+                "Do the work in a method with @EventListener(LeaderElectedEvent.class)",
+                "Do it in a task of LeaderMember.runWhileLeader");
     }
 }

@@ -5,6 +5,7 @@ import io.syncguard.LockMode;
 import io.syncguard.leader.LeaderOnly;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
+import jakarta.annotation.PostConstruct;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -83,6 +85,21 @@ class AnnotationFailedStartTests {
     @Test
     void a_private_method() {
         start.with(Private.class).reads("annotation-private");
+    }
+
+    @Test
+    void a_method_that_spring_calls_without_its_proxy() {
+        start.with(Init.class).reads("annotation-lifecycle");
+    }
+
+    @Test
+    void a_method_that_spring_calls_without_its_proxy_at_the_end() {
+        start.with(End.class).reads("annotation-lifecycle-end");
+    }
+
+    @Test
+    void a_method_for_leaders_that_spring_calls_without_its_proxy() {
+        start.with(LeaderInit.class).reads("annotation-leader-lifecycle");
     }
 
     @Test
@@ -172,6 +189,27 @@ class AnnotationFailedStartTests {
 
         @DistributedLock(name = "order")
         private void submit(String orderId) {}
+    }
+
+    static class Init {
+
+        @PostConstruct
+        @DistributedLock("order")
+        public void load() {}
+    }
+
+    static class End implements DisposableBean {
+
+        @DistributedLock("order")
+        @Override
+        public void destroy() {}
+    }
+
+    static class LeaderInit {
+
+        @PostConstruct
+        @LeaderOnly("settlement")
+        public void settle() {}
     }
 
     static class UnknownManager {
