@@ -21,6 +21,7 @@ class PublicApiTests {
             "io.syncguard.web",
             "io.syncguard.micrometer",
             "io.syncguard.reactive",
+            "io.syncguard.scheduling",
             "io.syncguard.shedlock",
             "io.syncguard.integration");
 

@@ -1,7 +1,7 @@
 package io.syncguard.aop;
 
 import io.syncguard.LockMode;
-import io.syncguard.ScheduledLock;
+import io.syncguard.scheduling.ScheduledLock;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.Set;

@@ -8,7 +8,7 @@ import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.ScheduledLock;
+import io.syncguard.scheduling.ScheduledLock;
 import io.syncguard.shedlock.SyncGuardLockProvider;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -8,7 +8,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.syncguard.LockManager;
 import io.syncguard.LockStatus;
-import io.syncguard.ScheduledLock;
+import io.syncguard.scheduling.ScheduledLock;
 import java.time.Duration;
 import java.time.LocalDate;
 import java.time.ZoneOffset;

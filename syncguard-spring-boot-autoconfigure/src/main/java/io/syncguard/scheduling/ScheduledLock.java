@@ -1,5 +1,8 @@
-package io.syncguard;
+package io.syncguard.scheduling;
 
+import io.syncguard.DistributedLock;
+import io.syncguard.LockManager;
+import io.syncguard.OnContention;
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
