@@ -17,6 +17,7 @@ import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.Ordered;
 import org.springframework.util.function.SingletonSupplier;
@@ -25,8 +26,10 @@ import org.springframework.util.function.SingletonSupplier;
  * Names to Spring the methods that run under locks, and their interceptor. Its order puts the lock outside of a
  * transaction of the same method.
  */
-public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, AutoCloseable {
+public final class DistributedLockAdvisor
+        implements PointcutAdvisor, Ordered, SmartInitializingSingleton, AutoCloseable {
 
+    private final LockedMethodParser parser;
     private final DistributedLockInterceptor interceptor;
     private final AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods;
     private final int order;
@@ -53,7 +56,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
             LongSupplier nanoTime) {
         this.reactiveThreads = SingletonSupplier.of(
                 () -> new ReactiveThreads(publishers.acquisitions(), publishers.releases(), maxWaiting.getAsInt()));
-        LockedMethodParser parser = new LockedMethodParser(beans, template, limits);
+        this.parser = new LockedMethodParser(beans, template, limits);
         ScheduledMethodHint scheduled = new ScheduledMethodHint(beans);
         this.methods =
                 new AnnotatedMethodPointcut<>(DistributedLock.class, "without a lock", (annotation, method, type) -> {
@@ -97,6 +100,12 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
     @Override
     public int getOrder() {
         return order;
+    }
+
+    /** Fails the start when an expression names a bean that does not exist. */
+    @Override
+    public void afterSingletonsInstantiated() {
+        parser.requireBeans();
     }
 
     /** Called after the engine has released all locks. */

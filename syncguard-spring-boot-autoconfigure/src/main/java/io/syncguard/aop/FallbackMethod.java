@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +19,6 @@ import org.springframework.core.CoroutinesUtils;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -64,14 +62,14 @@ record FallbackMethod(Method method, boolean takesRefusal) {
 
     /** The result is not checked; {@code null} when the class has no such method. */
     static @Nullable FallbackMethod findOrNull(String name, Method locked, Class<?> targetClass) {
-        Class<?>[] plain = parameterTypes(locked, targetClass);
-        List<Method> named = methodsOf(targetClass)
+        Class<?>[] plain = Signature.parameterTypes(locked, targetClass);
+        List<Method> named = Signature.methodsOf(targetClass)
                 .filter(method -> method.getName().equals(name) && !method.isSynthetic())
                 .toList();
         Stream<Class<?>[]> withRefusal = REFUSALS.stream().map(refusal -> insert(refusal, plain, locked));
         return Stream.concat(withRefusal, Stream.<Class<?>[]>of(plain))
                 .flatMap(parameters -> named.stream()
-                        .filter(method -> Arrays.equals(parameterTypes(method, targetClass), parameters))
+                        .filter(method -> Arrays.equals(Signature.parameterTypes(method, targetClass), parameters))
                         .limit(1)
                         .map(method -> new FallbackMethod(method, parameters != plain)))
                 .findFirst()
@@ -80,34 +78,19 @@ record FallbackMethod(Method method, boolean takesRefusal) {
 
     /** Whether it is this method, or what that overrides or implements. */
     private boolean isFor(Method other, Class<?> targetClass) {
-        return method.getName().equals(other.getName())
-                && Arrays.equals(parameterTypes(method, targetClass), parameterTypes(other, targetClass));
+        return Signature.isSame(method, other, targetClass);
     }
 
     /** The annotation of a class locks also the fallback of its other methods. */
     private static boolean isFallbackOfOthers(String name, Method locked, Class<?> targetClass) {
         return !AnnotatedElementUtils.hasAnnotation(locked, DistributedLock.class)
-                && methodsOf(targetClass)
+                && Signature.methodsOf(targetClass)
                         .filter(method -> Modifier.isPublic(method.getModifiers())
                                 && !method.isSynthetic()
                                 && method.getDeclaringClass() != Object.class)
                         .filter(method -> !new FallbackMethod(method, false).isFor(locked, targetClass))
                         .map(method -> findOrNull(name, method, targetClass))
                         .anyMatch(found -> found != null && found.isFor(locked, targetClass));
-    }
-
-    /** Not those of a generated proxy, whose class nobody may open: those of its interfaces. */
-    private static Stream<Method> methodsOf(Class<?> targetClass) {
-        Stream<Class<?>> own = Proxy.isProxyClass(targetClass) ? Stream.empty() : Stream.of(targetClass);
-        return Stream.concat(own, ClassUtils.getAllInterfacesForClassAsSet(targetClass).stream())
-                .flatMap(type -> Stream.of(ReflectionUtils.getAllDeclaredMethods(type)));
-    }
-
-    private static Class<?>[] parameterTypes(Method method, Class<?> targetClass) {
-        return IntStream.range(0, method.getParameterCount())
-                .mapToObj(i -> ResolvableType.forMethodParameter(method, i, targetClass)
-                        .resolve(Object.class))
-                .toArray(Class<?>[]::new);
     }
 
     @Nullable

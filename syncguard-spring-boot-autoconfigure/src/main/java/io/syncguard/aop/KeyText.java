@@ -63,58 +63,80 @@ final class KeyText {
         return ObjectUtils.isArray(value) && !single ? Arrays.asList(ObjectUtils.toObjectArray(value)) : null;
     }
 
-    /** What the value is, and what to use in its place; {@code null} if its text is fit for a key. */
-    static @Nullable String unfit(@Nullable Object value) {
+    /** The value, or the part of it, that makes its text unfit for a key; {@code null} if it is fit. */
+    static @Nullable UnfitValue unfit(@Nullable Object value) {
         return unfit(value, DEPTH);
     }
 
     /** The same for a value that SpEL joins to a text: of an array it joins the elements. */
-    static @Nullable String unfitOperand(Object value) {
+    static @Nullable UnfitValue unfitOperand(Object value) {
         return value.getClass().isArray() ? unfit(Arrays.asList(ObjectUtils.toObjectArray(value))) : unfit(value);
     }
 
     /** The argument, or the part of one, whose identity is in the text: whatever made the text, it printed that. */
-    static @Nullable String printedIn(String text, @Nullable Object[] arguments) {
+    static @Nullable UnfitValue printedIn(String text, @Nullable Object[] arguments) {
         return text.indexOf('@') < 0
                 ? null
                 : Arrays.stream(arguments)
                         .flatMap(argument -> withParts(argument, DEPTH))
                         .filter(part -> text.contains("@" + ObjectUtils.getIdentityHexString(part)))
-                        .map(KeyText::withoutText)
+                        .map(UnfitValue::withoutText)
                         .findFirst()
                         .orElse(null);
     }
 
-    private static @Nullable String unfit(@Nullable Object value, int depth) {
+    private static @Nullable UnfitValue unfit(@Nullable Object value, int depth) {
         if (value == null || value instanceof CharSequence || value instanceof Number || depth == 0) {
             return null;
         }
-        String name = value.getClass().getTypeName();
         if (dependsOnTimeZone(value)) {
-            return "a " + name + ", whose text depends on the time zone of the process. Use its milliseconds, such as"
-                    + (value instanceof Date ? " #date.time" : " #calendar.timeInMillis");
+            return new UnfitValue(
+                    value,
+                    "whose text depends on the time zone of the process. Use its milliseconds, such as"
+                            + (value instanceof Date ? " #date.time" : " #calendar.timeInMillis"));
         }
         if (value instanceof Map && !(value instanceof SortedMap)) {
-            return "a " + name + ", whose text depends on the order of its entries. Use one of its values, or a"
-                    + " java.util.TreeMap";
+            return new UnfitValue(
+                    value,
+                    "whose text depends on the order of its entries. Use one of its values, or a java.util.TreeMap");
         }
         if (value instanceof Set && !(value instanceof SortedSet || value instanceof EnumSet)) {
-            return "a " + name + ", whose text depends on the order of its elements. Use a java.util.TreeSet";
+            return new UnfitValue(value, "whose text depends on the order of its elements. Use a java.util.TreeSet");
         }
         if (value instanceof Thread) {
-            return "a " + name + ", whose text differs in each process. Use its name: #thread.name";
+            return new UnfitValue(value, "whose text differs in each process. Use its name: #thread.name");
         }
         if (hasTextOfObject(value)) {
-            return withoutText(value);
+            return UnfitValue.withoutText(value);
         }
         boolean printsItself = value instanceof Record record && !isGenerated(record);
-        return printsItself
-                ? null
-                : parts(value)
-                        .map(part -> unfit(withoutOptional(part), depth - 1))
-                        .filter(Objects::nonNull)
-                        .findFirst()
-                        .orElse(null);
+        return printsItself ? null : unfitPart(value, depth - 1);
+    }
+
+    private static @Nullable UnfitValue unfitPart(Object value, int depth) {
+        int number = 0;
+        for (Object part : (Iterable<@Nullable Object>) parts(value)::iterator) {
+            UnfitValue unfit = unfit(withoutOptional(part), depth);
+            if (unfit != null) {
+                return unfit.within(name(value, number));
+            }
+            number++;
+        }
+        return null;
+    }
+
+    /** The name of a part for people. */
+    private static String name(Object value, int number) {
+        if (value instanceof Record) {
+            return "'" + value.getClass().getRecordComponents()[number].getName() + "'";
+        }
+        if (value instanceof Map.Entry) {
+            return number == 0 ? "the key" : "the value";
+        }
+        if (value instanceof Map<?, ?> map) {
+            return (number < map.size() ? "the key" : "the value") + " of entry " + (number % map.size() + 1);
+        }
+        return "element " + (number + 1);
     }
 
     /** A date and a time of SQL have no zone: their texts are what is stored. */
@@ -129,17 +151,6 @@ final class KeyText {
         String text = Objects.toString(value.toString(), "");
         String start = nameOf(value) + "@";
         return text.startsWith(start) && text.equals(start + Integer.toHexString(value.hashCode()));
-    }
-
-    private static String withoutText(Object value) {
-        String instead = "a property of it, such as #order.id";
-        if (value.getClass().isArray()) {
-            instead = value instanceof byte[]
-                    ? "T(java.util.HexFormat).of().formatHex(...)"
-                    : value instanceof char[] ? "T(String).valueOf(...)" : "T(java.util.Arrays).toString(...)";
-        }
-        return "a " + value.getClass().getTypeName()
-                + ", which has no toString(): its text differs for each object. Use " + instead;
     }
 
     private static String nameOf(Object value) {
@@ -172,6 +183,9 @@ final class KeyText {
     private static Stream<@Nullable Object> parts(Object value) {
         if (value instanceof Map<?, ?> map) {
             return Stream.concat(map.keySet().stream(), map.values().stream());
+        }
+        if (value instanceof Map.Entry<?, ?> entry) {
+            return Stream.of(entry.getKey(), entry.getValue());
         }
         if (value instanceof Collection<?> values) {
             return Arrays.stream(values.toArray());

@@ -13,11 +13,11 @@ final class KeyTextConverter implements TypeConverter {
 
     private static final TypeConverter CONVERTER = new StandardTypeConverter();
 
-    private @Nullable String unfit;
+    private @Nullable UnfitValue unfit;
 
     /** What was converted to a text and is not fit for a key; {@code null} if all was. */
     @Nullable
-    String unfit() {
+    UnfitValue unfit() {
         return unfit;
     }
 

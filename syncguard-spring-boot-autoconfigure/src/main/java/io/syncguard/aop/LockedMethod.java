@@ -75,7 +75,7 @@ record LockedMethod(
             throw new IllegalKeyException(refusal(
                     "key",
                     key,
-                    0,
+                    "",
                     "is " + requests.size() + " keys for this call, but syncguard.aop.max-keys is " + maxKeys.getAsInt()
                             + ". Lock fewer at once, or one key that stands for all of them"));
         }
@@ -92,7 +92,7 @@ record LockedMethod(
             throw refused(
                     "fenced resource",
                     fencedResource,
-                    0,
+                    "",
                     "is not one for each key for this call: " + resources.size() + " for " + locks.size() + " keys");
         }
         return inOrder(
@@ -110,23 +110,43 @@ record LockedMethod(
      */
     private <T> List<T> texts(String what, MethodExpression expression, MethodCall call, Function<String, T> use) {
         KeyTextConverter operands = new KeyTextConverter();
-        Object value = KeyText.withoutOptional(value(expression, () -> expression.value(call, operands)));
-        if (operands.unfit() != null) {
-            throw refused(what, expression, 0, "contains " + operands.unfit());
-        }
+        Object value = KeyText.withoutOptional(value(expression, call, () -> expression.value(call, operands)));
         List<@Nullable Object> values = KeyText.elements(value);
-        int first = values == null ? 0 : 1;
         List<@Nullable Object> all = values == null ? Collections.singletonList(value) : values;
+        UnfitValue operand = operands.unfit();
+        if (operand != null) {
+            int number = numberOf(all, String.valueOf(operand.value()));
+            String verb = operand.path().isEmpty() ? "contains " : "is ";
+            throw unfit(what, expression, call, operand.within(element(values, number)), verb);
+        }
         return IntStream.range(0, all.size())
-                .mapToObj(i -> checked(what, expression, text(what, expression, call, all.get(i), i + first), use))
+                .mapToObj(i -> {
+                    String element = element(values, i);
+                    return checked(what, expression, element, text(what, expression, call, all.get(i), element), use);
+                })
                 .toList();
     }
 
-    private <T> T checked(String what, MethodExpression expression, String text, Function<String, T> use) {
+    /** The name of an element, from 1; empty for a single value. */
+    private static String element(@Nullable List<@Nullable Object> elements, int position) {
+        return elements == null || position < 0 ? "" : "element " + (position + 1);
+    }
+
+    /** The position of the first text that contains another one; negative if none does. */
+    private static int numberOf(List<@Nullable Object> texts, String part) {
+        return IntStream.range(0, texts.size())
+                .filter(i -> texts.get(i) instanceof CharSequence text
+                        && text.toString().contains(part))
+                .findFirst()
+                .orElse(-1);
+    }
+
+    private <T> T checked(
+            String what, MethodExpression expression, String element, String text, Function<String, T> use) {
         try {
             return use.apply(text);
         } catch (LockException ex) {
-            String message = refusal(what, expression, 0, "cannot be used for this call: " + ex.getMessage());
+            String message = refusal(what, expression, element, "cannot be used for this call: " + ex.getMessage());
             throw ex instanceof IllegalKeyException
                     ? new IllegalKeyException(message)
                     : new LockException(ex.code(), message, ex);
@@ -135,18 +155,21 @@ record LockedMethod(
 
     /** A value that is no boolean is a mistake: the call fails, and does not run without a lock. */
     private boolean isMet(MethodExpression expression, MethodCall call) {
-        if (value(expression, () -> expression.value(call)) instanceof Boolean met) {
+        if (value(expression, call, () -> expression.value(call)) instanceof Boolean met) {
             return met;
         }
-        throw refused("condition", expression, 0, "is neither true nor false for this call");
+        throw refused("condition", expression, "", "is neither true nor false for this call");
     }
 
-    private @Nullable Object value(MethodExpression expression, Supplier<@Nullable Object> evaluation) {
+    private @Nullable Object value(
+            MethodExpression expression, MethodCall call, Supplier<@Nullable Object> evaluation) {
         try {
             return evaluation.get();
         } catch (EvaluationException ex) {
+            String element = expression.failedElement(call);
             String message = "@DistributedLock on " + description + ", attribute '" + expression.attribute() + "': '"
-                    + expression + "' has no value for this call: " + MethodExpression.explain(ex);
+                    + expression + "' has no value for " + UnfitValue.join(element, "this call") + ": "
+                    + MethodExpression.explain(ex);
             throw expression != condition && MethodExpression.isOfNull(ex)
                     ? new IllegalKeyException(message)
                     : new LockException(LockErrorCode.INVALID_ARGUMENT, message, ex);
@@ -154,31 +177,37 @@ record LockedMethod(
     }
 
     private String text(
-            String what, MethodExpression expression, MethodCall call, @Nullable Object given, int element) {
+            String what, MethodExpression expression, MethodCall call, @Nullable Object given, String element) {
         Object value = KeyText.withoutOptional(given);
-        String unfit = KeyText.unfit(value);
+        UnfitValue unfit = KeyText.unfit(value);
         if (unfit != null) {
-            throw refused(what, expression, element, "is " + unfit);
+            throw unfit(what, expression, call, unfit.within(element), "is ");
         }
         String text = value == null ? "" : Objects.toString(value.toString(), "");
         if (text.isBlank()) {
             throw new IllegalKeyException(
                     refusal(what, expression, element, "is " + (value == null ? "null" : "blank") + " for this call"));
         }
-        String printed = KeyText.printedIn(text, call.getArgs());
+        UnfitValue printed = KeyText.printedIn(text, call.getArgs());
         if (printed != null) {
-            throw refused(what, expression, element, "contains " + printed);
+            throw unfit(what, expression, call, printed.within(element), "contains ");
         }
         return prefix.isEmpty() ? text : prefix + ":" + text;
     }
 
-    private LockException refused(String what, @Nullable Object expression, int element, String why) {
-        return new LockException(LockErrorCode.INVALID_ARGUMENT, refusal(what, expression, element, why));
+    private LockException unfit(
+            String what, MethodExpression expression, MethodCall call, UnfitValue unfit, String verb) {
+        String reference = expression.reference(unfit.value(), call);
+        return refused(what, expression, unfit.path(), verb + unfit.description(reference));
     }
 
-    /** @param element its number in a collection or array, from 1; 0 for a single value */
-    private String refusal(String what, @Nullable Object expression, int element, String why) {
+    private LockException refused(String what, @Nullable Object expression, String part, String why) {
+        return new LockException(LockErrorCode.INVALID_ARGUMENT, refusal(what, expression, part, why));
+    }
+
+    /** @param part the element of a collection or array, and the part of it; empty for a single value */
+    private String refusal(String what, @Nullable Object expression, String part, String why) {
         String where = what + " '" + expression + "' of @DistributedLock on " + description;
-        return element == 0 ? "The " + where + " " + why : "In the " + where + ", element " + element + " " + why;
+        return part.isEmpty() ? "The " + where + " " + why : "In the " + where + ", " + part + " " + why;
     }
 }

@@ -53,6 +53,9 @@ final class LockedMethodAotProcessor implements BeanRegistrationAotProcessor {
             DistributedLock annotation, Method method, Class<?> targetClass, ReflectionHints hints) {
         if (hasExpression(annotation)) {
             hints.registerType(MethodCall.class, MemberCategory.INVOKE_PUBLIC_METHODS);
+            // Their names are those of the parameters.
+            ParameterNames.methods(method, targetClass)
+                    .forEach(each -> hints.registerMethod(each, ExecutableMode.INVOKE));
             for (int i = 0; i < method.getParameterCount(); i++) {
                 Type parameter = ResolvableType.forMethodParameter(method, i, targetClass)
                         .getType();

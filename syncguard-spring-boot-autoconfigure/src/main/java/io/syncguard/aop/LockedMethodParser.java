@@ -12,14 +12,11 @@ import io.syncguard.interception.ResultType;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
-import org.springframework.core.DefaultParameterNameDiscoverer;
-import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
@@ -36,7 +33,7 @@ final class LockedMethodParser {
     private final LockManagerResolver resolver;
     private final Supplier<LockTemplate> template;
     private final Supplier<CallLimits> limits;
-    private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
+    private final BeanReferences references;
 
     /**
      * @param template for annotations that name no manager
@@ -45,9 +42,15 @@ final class LockedMethodParser {
     LockedMethodParser(
             ConfigurableListableBeanFactory beans, Supplier<LockTemplate> template, Supplier<CallLimits> limits) {
         this.beans = beans;
+        this.references = new BeanReferences(beans);
         this.resolver = new LockManagerResolver(beans);
         this.template = template;
         this.limits = limits;
+    }
+
+    /** Called when all beans exist: until then a bean may define another one. */
+    void requireBeans() {
+        references.requireAll();
     }
 
     LockedMethod parse(DistributedLock annotation, Method method, Class<?> targetClass) {
@@ -70,7 +73,7 @@ final class LockedMethodParser {
             this.annotation = annotation;
             this.method = method;
             this.targetClass = targetClass;
-            this.parameters = parameters();
+            this.parameters = ParameterNames.of(method, targetClass);
         }
 
         LockedMethod lockedMethod() {
@@ -193,32 +196,15 @@ final class LockedMethodParser {
         }
 
         private @Nullable MethodExpression expression(String attribute, String text) {
-            return text.isEmpty()
-                    ? null
-                    : attribute(
-                            attribute,
-                            () -> new MethodExpression(attribute, text, parameters, new BeanFactoryResolver(beans)));
+            return text.isEmpty() ? null : attribute(attribute, () -> parsed(attribute, text));
         }
 
-        /**
-         * The position of every parameter by its name in the class, its name in the interface, and p0, p1, ... and a0,
-         * a1, ...
-         */
-        private Map<String, Integer> parameters() {
-            Map<String, Integer> positions = new HashMap<>();
-            for (Method each : new Method[] {ClassUtils.getInterfaceMethodIfPossible(method, targetClass), method}) {
-                @Nullable String @Nullable [] names = parameterNames.getParameterNames(each);
-                for (int i = 0; i < each.getParameterCount(); i++) {
-                    positions.put("p" + i, i);
-                    positions.put("a" + i, i);
-                    // A suspending function has one more parameter, without a name.
-                    String name = names == null || i >= names.length ? null : names[i];
-                    if (name != null) {
-                        positions.put(name, i);
-                    }
-                }
-            }
-            return positions;
+        private MethodExpression parsed(String attribute, String text) {
+            MethodExpression expression =
+                    new MethodExpression(attribute, text, parameters, new BeanFactoryResolver(beans));
+            expression.requireMembers(method, targetClass, beans.getBeanClassLoader());
+            references.require(where(attribute), expression.beanNames());
+            return expression;
         }
 
         private String resolve(String text) {
@@ -228,6 +214,10 @@ final class LockedMethodParser {
 
         private <T> T attribute(String name, Supplier<T> reading) {
             return located("attribute '" + name + "'", reading);
+        }
+
+        private String where(String attribute) {
+            return "@DistributedLock on " + describe(method) + ", attribute '" + attribute + "'";
         }
 
         private <T> T located(String where, Supplier<T> reading) {

@@ -1,16 +1,28 @@
 package io.syncguard.aop;
 
 import io.syncguard.LockSetupException;
+import java.lang.reflect.Method;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.ResolvableType;
 import org.springframework.expression.BeanResolver;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
+import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.util.ClassUtils;
 
 /**
  * A SpEL expression over the arguments of one method. It is parsed, and its variables are resolved, once.
@@ -37,6 +49,40 @@ final class MethodExpression {
         this.beans = beans;
         this.parameters = ExpressionNameResolver.parametersOf(attribute, expression, parameters);
         TemplateText.requireNoneIn(expression.getAST(), parameters.keySet());
+    }
+
+    /**
+     * Checks what the expression reads of the arguments.
+     *
+     * @throws LockSetupException when no call can resolve it
+     */
+    void requireMembers(Method method, Class<?> targetClass, @Nullable ClassLoader beanClassLoader) {
+        Map<String, ResolvableType> types = new HashMap<>();
+        parameters.forEach(
+                (name, position) -> types.put(name, ResolvableType.forMethodParameter(method, position, targetClass)));
+        Set<ClassLoader> classLoaders = new LinkedHashSet<>();
+        Stream.of(ClassUtils.getDefaultClassLoader(), beanClassLoader, targetClass.getClassLoader())
+                .filter(Objects::nonNull)
+                .forEach(classLoaders::add);
+        ExpressionTypes.check(expression.getAST(), types, classLoaders);
+    }
+
+    /** The names of the beans that it uses. */
+    Set<String> beanNames() {
+        Set<String> names = new LinkedHashSet<>();
+        StandardEvaluationContext context = new StandardEvaluationContext();
+        context.setBeanResolver((nobody, name) -> names.add(name));
+        collectBeans(expression.getAST(), new ExpressionState(context));
+        return names;
+    }
+
+    private static void collectBeans(SpelNode node, ExpressionState state) {
+        if (node instanceof BeanReference) {
+            node.getTypedValue(state);
+        }
+        for (int i = 0; i < node.getChildCount(); i++) {
+            collectBeans(node.getChild(i), state);
+        }
     }
 
     private static SpelExpression parse(String text) {
@@ -73,9 +119,45 @@ final class MethodExpression {
     }
 
     private @Nullable Object value(StandardEvaluationContext context, MethodCall call) {
+        setBeansAndArguments(context, call);
+        return expression.getValue(context);
+    }
+
+    private void setBeansAndArguments(StandardEvaluationContext context, MethodCall call) {
         context.setBeanResolver(beans);
         parameters.forEach((name, position) -> context.setVariable(name, call.getArgs()[position]));
-        return expression.getValue(context);
+    }
+
+    /**
+     * Where an evaluation of a list or a projection fails: {@code element 2}; empty if there is no such place. It
+     * evaluates parts of the expression once more.
+     */
+    String failedElement(MethodCall call) {
+        StandardEvaluationContext context = new StandardEvaluationContext(call);
+        setBeansAndArguments(context, call);
+        return FailedElement.of(expression.getAST(), new ExpressionState(context));
+    }
+
+    /**
+     * How this expression reads a property of an argument or of its elements, with {@code %s} for the property;
+     * {@code null} if the value is neither.
+     */
+    @Nullable
+    String reference(Object value, MethodCall call) {
+        for (Map.Entry<String, Integer> parameter : parameters.entrySet()) {
+            Object argument = call.getArgs()[parameter.getValue()];
+            if (argument == value) {
+                return "#" + parameter.getKey() + ".%s";
+            }
+            if (KeyText.withoutOptional(argument) == value) {
+                return "#" + parameter.getKey() + ".get().%s";
+            }
+            List<@Nullable Object> elements = KeyText.elements(argument);
+            if (elements != null && elements.stream().anyMatch(element -> element == value)) {
+                return "#" + parameter.getKey() + ".![%s]";
+            }
+        }
+        return null;
     }
 
     /** Whether a part of the expression was null that has something behind it: the data of the call lacks it. */

@@ -54,7 +54,7 @@ final class LockSetupFailureAnalyzer extends AbstractFailureAnalyzer<LockSetupEx
                 .orElse("");
     }
 
-    private static String action(List<String> nextSteps) {
+    static String action(List<String> nextSteps) {
         return nextSteps.size() == 1
                 ? nextSteps.get(0) + "."
                 : nextSteps.stream()

@@ -120,20 +120,45 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
      * about a method only at its first call. Refuses annotated methods whose calls always bypass the proxy.
      */
     private void check(Class<?> beanClass) {
-        Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(beanClass));
-        if (!Proxy.isProxyClass(beanClass)) {
-            // A generated class adds final methods.
-            types.add(ClassUtils.getUserClass(beanClass));
+        if (!ClosedClass.hasInterfaceForProxy(beanClass)) {
+            requireOpen(beanClass);
         }
-        for (Class<?> type : types) {
+        for (Class<?> type : types(beanClass)) {
             for (Method method : ReflectionUtils.getUniqueDeclaredMethods(type)) {
-                requireProxyable(method);
+                requireProxyable(method, beanClass);
                 find(method, beanClass);
             }
         }
     }
 
-    private void requireProxyable(Method method) {
+    /**
+     * Refuses a class that Spring cannot proxy, if one of its methods has the annotation: a proxy of the class is a
+     * subclass.
+     */
+    public void requireOpen(Class<?> beanClass) {
+        for (Class<?> type : ClosedClass.isClosed(beanClass) ? types(beanClass) : Set.<Class<?>>of()) {
+            for (Method method : ReflectionUtils.getUniqueDeclaredMethods(type)) {
+                if (isProxied(method) && find(method, beanClass) != null) {
+                    throw ClosedClass.refusal("@" + annotation.getSimpleName(), method, beanClass);
+                }
+            }
+        }
+    }
+
+    private static Set<Class<?>> types(Class<?> beanClass) {
+        Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(beanClass));
+        if (!Proxy.isProxyClass(beanClass)) {
+            // A generated class adds final methods.
+            types.add(ClassUtils.getUserClass(beanClass));
+        }
+        return types;
+    }
+
+    private static boolean isProxied(Method method) {
+        return (method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC)) == 0 && !method.isSynthetic();
+    }
+
+    private void requireProxyable(Method method, Class<?> beanClass) {
         int hidden = method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL);
         boolean finalOfClass =
                 hidden == Modifier.FINAL && isCoveredByClass(method) && isAnnotated(method.getDeclaringClass());
@@ -142,7 +167,8 @@ public final class AnnotatedMethodPointcut<A extends Annotation, M> extends Stat
                     "@" + annotation.getSimpleName() + " on " + ClassUtils.getQualifiedMethodName(method)
                             + ", which is " + Modifier.toString(hidden) + ": no proxy sees its calls, so it would run "
                             + withoutProxy,
-                    "Make it neither private nor static nor final",
+                    ClosedClass.inLanguageOf(
+                            beanClass, "Make it neither private nor static nor final", "open before the method"),
                     "Move the annotation to the method that calls it");
         }
     }

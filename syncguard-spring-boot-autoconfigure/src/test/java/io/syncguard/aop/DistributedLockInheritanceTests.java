@@ -109,6 +109,14 @@ class DistributedLockInheritanceTests {
                         assertThat(context.getBean(Api.class).annotatedBelow()).contains("below"));
     }
 
+    @Test
+    void a_final_class_is_locked_behind_a_proxy_of_its_interface() {
+        with(FinalImplementation.class)
+                .withPropertyValues("spring.aop.proxy-target-class=false")
+                .run(context ->
+                        assertThat(context.getBean(SmallApi.class).submit("7")).contains("small:7"));
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void an_annotated_default_method_of_an_interface_is_locked(boolean classProxies) {
@@ -156,6 +164,45 @@ class DistributedLockInheritanceTests {
                 .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
                 .run(context ->
                         assertThat(context.getBean(Api.class).renamed("7")).contains("renamed:7"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void the_parameter_names_beside_the_annotation_are_known_and_go_before_those_of_the_class(boolean classProxies) {
+        with(Renaming.class)
+                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                .run(context -> {
+                    Renamed<String> bean = renamed(context.getBean(Renamed.class));
+
+                    assertThat(bean.generic("7", "8")).contains("7");
+                    assertThat(bean.swapped("7", "8")).contains("7");
+                    assertThat(bean.both("7", "8")).contains("7");
+                    assertThat(bean.byDefault("7", "8")).contains("7");
+                    assertThat(bean.ofParent("7", "8")).contains("7");
+                    assertThat(bean.ownAnnotation("7", "8")).contains("7");
+                    assertThat(bean.implementedAbove("7", "8")).contains("7");
+                    assertThat(bean.ofSuperclass("7", "8")).contains("7");
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void the_parameter_names_of_an_annotated_interface_are_known(boolean classProxies) {
+        with(RenamingOfAnnotated.class)
+                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                .run(context -> assertThat(
+                                context.getBean(RenamedOfAnnotated.class).swapped("7", "8"))
+                        .contains("7"));
+    }
+
+    @Test
+    void the_parameter_names_of_a_superclass_are_known() {
+        with(RenamingSubclass.class).run(context -> {
+            RenamingSubclass bean = context.getBean(RenamingSubclass.class);
+
+            assertThat(bean.submit("7")).contains("7");
+            assertThat(bean.packagePrivate("7")).contains("7");
+        });
     }
 
     @Test
@@ -218,6 +265,11 @@ class DistributedLockInheritanceTests {
 
     private ApplicationContextRunner with(Class<?> bean) {
         return application.with(bean);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Renamed<String> renamed(Renamed<?> bean) {
+        return (Renamed<String>) bean;
     }
 
     @SuppressWarnings("unchecked")
@@ -335,6 +387,124 @@ class DistributedLockInheritanceTests {
         }
     }
 
+    interface RenamedParent<T> {
+
+        @DistributedLock(key = "#one")
+        Optional<String> ofParent(T one, T two);
+    }
+
+    interface Renamed<T> extends RenamedParent<T> {
+
+        @DistributedLock(key = "#one")
+        Optional<String> generic(T one, T two);
+
+        @DistributedLock(key = "#one")
+        Optional<String> swapped(String one, String two);
+
+        @DistributedLock(key = "#own")
+        Optional<String> both(T one, T two);
+
+        @DistributedLock(key = "#one")
+        default Optional<String> byDefault(T one, T two) {
+            return Optional.empty();
+        }
+
+        @DistributedLock(key = "#two")
+        Optional<String> ownAnnotation(T one, T two);
+
+        @DistributedLock(key = "#one")
+        Optional<String> implementedAbove(T one, T two);
+
+        Optional<String> ofSuperclass(T one, T two);
+    }
+
+    abstract static class RenamingSuperclass<T> {
+
+        public Optional<String> implementedAbove(T own, T one) {
+            return lockedKey();
+        }
+
+        @DistributedLock(key = "#base")
+        public Optional<String> ofSuperclass(T base, T other) {
+            return lockedKey();
+        }
+    }
+
+    static class Renaming extends RenamingSuperclass<String> implements Renamed<String> {
+
+        @Override
+        public Optional<String> ofParent(String own, String other) {
+            return lockedKey();
+        }
+
+        @Override
+        public Optional<String> generic(String own, String other) {
+            return lockedKey();
+        }
+
+        @Override
+        public Optional<String> swapped(String two, String one) {
+            return lockedKey();
+        }
+
+        @Override
+        public Optional<String> both(String own, String other) {
+            return lockedKey();
+        }
+
+        @Override
+        public Optional<String> byDefault(String own, String other) {
+            return lockedKey();
+        }
+
+        @Override
+        @DistributedLock(key = "#two")
+        public Optional<String> ownAnnotation(String two, String one) {
+            return lockedKey();
+        }
+
+        @Override
+        public Optional<String> ofSuperclass(String own, String base) {
+            return lockedKey();
+        }
+    }
+
+    @DistributedLock(key = "#one")
+    interface RenamedOfAnnotated {
+
+        Optional<String> swapped(String one, String two);
+    }
+
+    static class RenamingOfAnnotated implements RenamedOfAnnotated {
+
+        @Override
+        public Optional<String> swapped(String two, String one) {
+            return lockedKey();
+        }
+    }
+
+    abstract static class RenamedSuperclass<T> {
+
+        @DistributedLock(key = "#one")
+        public abstract Optional<String> submit(T one);
+
+        @DistributedLock(key = "#one")
+        abstract Optional<String> packagePrivate(T one);
+    }
+
+    static class RenamingSubclass extends RenamedSuperclass<String> {
+
+        @Override
+        public Optional<String> submit(String own) {
+            return lockedKey();
+        }
+
+        @Override
+        Optional<String> packagePrivate(String own) {
+            return lockedKey();
+        }
+    }
+
     interface SmallApi {
 
         @DistributedLock(name = "small", key = "#id")
@@ -344,6 +514,14 @@ class DistributedLockInheritanceTests {
     static class KnowsNothing {
 
         public Optional<String> submit(String id) {
+            return lockedKey();
+        }
+    }
+
+    static final class FinalImplementation implements SmallApi {
+
+        @Override
+        public Optional<String> submit(String number) {
             return lockedKey();
         }
     }

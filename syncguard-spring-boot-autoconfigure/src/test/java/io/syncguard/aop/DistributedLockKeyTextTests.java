@@ -16,6 +16,7 @@ import java.time.DayOfWeek;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.AbstractList;
+import java.util.Arrays;
 import java.util.Calendar;
 import java.util.Collections;
 import java.util.Date;
@@ -63,7 +64,7 @@ class DistributedLockKeyTextTests {
     static Stream<Arguments> unfit() {
         String noText = "which has no toString()";
         return Stream.of(
-                argumentSet("object", new Order(42), parts(Order.class.getName(), noText, "#order.id")),
+                argumentSet("object", new Order(42), parts(Order.class.getName(), noText, "Use a property: #value.id")),
                 argumentSet("own hash code", new Hashed(DayOfWeek.MONDAY), parts(Hashed.class.getName(), noText)),
                 argumentSet("lambda", (Supplier<String>) () -> "", parts("Lambda", noText)),
                 argumentSet("stream", Stream.of("a"), parts("java.util.stream", noText)),
@@ -118,6 +119,54 @@ class DistributedLockKeyTextTests {
                 "#value",
                 Order.class.getName());
         assertRefused(keyed -> keyed.joined(new Order(42)), "'order:' + #value", "Keyed.joined");
+    }
+
+    @ParameterizedTest
+    @MethodSource("elements")
+    void the_element_is_named(String part, Function<Keyed, String> call, String... more) {
+        assertRefused(
+                call, Stream.concat(Stream.of(", " + part), Stream.of(more)).toArray(String[]::new));
+    }
+
+    static Stream<Arguments> elements() {
+        String order = "a " + Order.class.getName() + ", which has no toString()";
+        Order bad = new Order(42);
+        return Stream.of(
+                element("element 2 is " + order, keyed -> keyed.alone(List.of("a", bad)), "property: #value.![id]"),
+                element("element 2 is " + order, keyed -> keyed.alone(new Object[] {"a", bad}), "#value.![id]"),
+                element("element 2 is " + order, keyed -> keyed.alone(List.of("a", Optional.of(bad))), "its id"),
+                element("element 2 is " + order, keyed -> keyed.alone(Optional.of(List.of("a", bad)))),
+                element("element 1 of element 2 is " + order, keyed -> keyed.alone(List.of("a", List.of(bad)))),
+                element("'part' of element 2 is " + order, keyed -> keyed.alone(List.of("a", new Line(bad)))),
+                element("'part' is " + order, keyed -> keyed.alone(new Line(bad)), "its id"),
+                element(
+                        "the value of entry 2 is " + order,
+                        keyed -> keyed.alone(new TreeMap<>(Map.of("a", "b", "c", bad)))),
+                element("the value of element 1 is " + order, keyed -> keyed.entries(Map.of("a", bad))),
+                element("element 2 is a java.util.Date", keyed -> keyed.alone(List.of("a", Date.from(NOON)))),
+                element("element 2 is null", keyed -> keyed.alone(Arrays.asList("a", null))),
+                element("element 2 is blank", keyed -> keyed.alone(List.of("a", " "))),
+                element("element 2 cannot be used", keyed -> keyed.alone(List.of("a", "k".repeat(513))), "512"),
+                element("element 2 cannot be used", keyed -> keyed.alone(List.of("a", "\ud83d")), "surrogate"),
+                element("element 2 cannot be used", keyed -> keyed.alone(List.of("a", new Printing(bad)))),
+                element("element 2 contains " + order, keyed -> keyed.prefixed(List.of("a", bad)), "#orders.![id]"),
+                element("element 1 is " + order, keyed -> keyed.joined(List.of(bad))),
+                element("element 2 contains " + order, keyed -> keyed.both("a", bad), "#two.id"),
+                element("element 2 is null", keyed -> keyed.both("a", null), "Keyed.both"));
+    }
+
+    @Test
+    void an_expression_without_a_value_for_an_element_names_it() {
+        assertRefused(keyed -> keyed.numbers(Arrays.asList(new Order(1), null)), "no value for element 2 of this call");
+        assertRefused(keyed -> keyed.twoNumbers(new Order(1), null), "no value for element 2 of this call");
+        assertRefused(
+                keyed -> keyed.nestedNumbers(List.of(List.of(new Order(1)), Arrays.asList(new Order(1), null))),
+                "no value for element 2 of element 2 of this call");
+        assertRefused(keyed -> keyed.numbers(null), "no value for this call");
+    }
+
+    private static Arguments element(String part, Function<Keyed, String> call, String... more) {
+        return argumentSet(part, part, call, more);
     }
 
     @Test
@@ -280,6 +329,36 @@ class DistributedLockKeyTextTests {
 
         @DistributedLock(key = "'order:' + #value")
         public String joined(@Nullable Object value) {
+            return key();
+        }
+
+        @DistributedLock(key = "#value.entrySet()")
+        public String entries(Map<String, ?> value) {
+            return key();
+        }
+
+        @DistributedLock(key = "#orders.!['order:' + #this]")
+        public String prefixed(List<?> orders) {
+            return key();
+        }
+
+        @DistributedLock(key = "{#one, #two == null ? null : 'order:' + #two}")
+        public String both(String one, @Nullable Object two) {
+            return key();
+        }
+
+        @DistributedLock(key = "#orders.![id]")
+        public String numbers(@Nullable List<@Nullable Order> orders) {
+            return key();
+        }
+
+        @DistributedLock(key = "{#one.id, #two.id}")
+        public String twoNumbers(Order one, @Nullable Order two) {
+            return key();
+        }
+
+        @DistributedLock(key = "#orders.![#this.![id]]")
+        public String nestedNumbers(List<? extends List<@Nullable Order>> orders) {
             return key();
         }
 

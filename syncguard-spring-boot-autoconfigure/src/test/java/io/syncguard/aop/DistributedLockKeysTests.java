@@ -154,16 +154,6 @@ class DistributedLockKeysTests {
     }
 
     @Test
-    void a_bean_that_does_not_exist_is_refused_at_the_call() {
-        assertRefused(Keyed::unknownBean, "Keyed.unknownBean", "attribute 'key'", "tennant");
-    }
-
-    @Test
-    void what_the_call_does_not_have_is_refused_at_the_call_and_the_class_of_the_call_not_named() {
-        assertRefused(Keyed::elementOfRoot, "Keyed.elementOfRoot", "attribute 'key'", "'order'", "#root");
-    }
-
-    @Test
     void a_null_key_is_refused_at_the_call() {
         assertRefused(keyed -> keyed.keyOnly(null), "#id", "Keyed.keyOnly", "null");
     }
@@ -266,19 +256,13 @@ class DistributedLockKeysTests {
         public void property(@Nullable Order order) {}
 
         @DistributedLock(name = "order", key = "#order.idd")
-        public void misspelt(Order order) {}
+        public void misspelt(Object order) {}
 
         @DistributedLock(name = "order", condition = "#id.isEmptyy()")
-        public void misspeltMethod(@Nullable String id) {}
+        public void misspeltMethod(@Nullable Object id) {}
 
         @DistributedLock(key = "#ids[0]")
         public void element(@Nullable List<String> ids) {}
-
-        @DistributedLock(key = "@tennant.id")
-        public void unknownBean() {}
-
-        @DistributedLock(key = "#root['order']")
-        public void elementOfRoot() {}
 
         @DistributedLock(name = "unclear", condition = "#amount")
         public void unclear(int amount) {}

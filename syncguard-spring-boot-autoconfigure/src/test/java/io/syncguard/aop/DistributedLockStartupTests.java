@@ -32,6 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -147,7 +148,10 @@ class DistributedLockStartupTests {
 
     @Test
     void names_that_mean_something_are_accepted() {
-        application.with(LegalNames.class).run(context -> assertThat(context).hasNotFailed());
+        application
+                .with(LegalNames.class)
+                .withBean("tenant", Object.class, Object::new)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
@@ -225,6 +229,34 @@ class DistributedLockStartupTests {
     @Test
     void a_static_method_is_refused() {
         assertRefused(StaticMethod.class, "StaticMethod.run", "static");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                FinalClass.class,
+                FinalClassWithFinalMethod.class,
+                FinalSubclass.class,
+                FinalAnnotatedClass.class,
+                FinalCloseable.class,
+                FinalConfiguration.class,
+                LockedRecord.class,
+                SealedClass.class
+            })
+    void a_class_that_no_proxy_can_extend_is_refused(Class<?> bean) {
+        String kind = bean == LockedRecord.class ? "a record" : bean == SealedClass.class ? "sealed" : "final";
+        assertRefused(bean, bean.getSimpleName() + ".run", "whose class is " + kind, "LockTemplate");
+        application
+                .with(bean)
+                .withPropertyValues("spring.aop.proxy-target-class=false")
+                .run(context -> assertMessage(context.getStartupFailure(), "whose class is " + kind));
+    }
+
+    @Test
+    void a_final_class_without_a_locked_method_is_accepted() {
+        application
+                .with(FinalWithoutLock.class)
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
@@ -692,7 +724,7 @@ class DistributedLockStartupTests {
         public void ofNamedRoot(String id) {}
 
         @DistributedLock(key = "#orders.?[status == 'open'].![customer.id + label(customer)]")
-        public void ofElements(List<String> orders) {}
+        public void ofElements(List<?> orders) {}
 
         @DistributedLock(key = "#prices[tea] + {name: #prices}['name'] + @tenant.id + @tenant.of(#prices).id")
         public void ofMapsAndBeans(Map<String, String> prices) {}
@@ -806,6 +838,67 @@ class DistributedLockStartupTests {
 
         @DistributedLock(name = "n")
         public final void run() {}
+    }
+
+    static final class FinalClass {
+
+        @DistributedLock(name = "n")
+        public void run() {}
+    }
+
+    static final class FinalClassWithFinalMethod {
+
+        @DistributedLock(name = "n")
+        public final void run() {}
+    }
+
+    static class OpenClass {
+
+        @DistributedLock(name = "n")
+        void run() {}
+    }
+
+    static final class FinalSubclass extends OpenClass {}
+
+    @DistributedLock(name = "n")
+    static final class FinalAnnotatedClass {
+
+        public void run() {}
+    }
+
+    static final class FinalCloseable implements AutoCloseable {
+
+        @DistributedLock(name = "n")
+        public void run() {}
+
+        @Override
+        public void close() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static final class FinalConfiguration {
+
+        @DistributedLock(name = "n")
+        public void run() {}
+    }
+
+    record LockedRecord() {
+
+        @DistributedLock(name = "n")
+        public void run() {}
+    }
+
+    static sealed class SealedClass {
+
+        @DistributedLock(name = "n")
+        public void run() {}
+    }
+
+    static final class OnlySubclass extends SealedClass {}
+
+    static final class FinalWithoutLock {
+
+        public void run() {}
     }
 
     static class InheritsFinalMethod extends FinalMethod {}

@@ -46,7 +46,11 @@ class LockedMethodAotProcessorTests {
 
     @Test
     void an_annotation_of_the_interface_counts() {
-        assertCallable(hintsFor(ReportsOfInterface.class), Customer.class, "getId");
+        RuntimeHints hints = hintsFor(ReportsOfInterface.class);
+
+        assertCallable(hints, Customer.class, "getId");
+        // It has the names of the parameters.
+        assertCallable(hints, Reports.class, "write");
     }
 
     /** The made object may have another one, of which the declared type knows nothing. */

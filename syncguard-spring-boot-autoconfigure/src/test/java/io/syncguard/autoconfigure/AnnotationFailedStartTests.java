@@ -103,6 +103,31 @@ class AnnotationFailedStartTests {
     }
 
     @Test
+    void a_final_class() {
+        start.with(Final.class).reads("annotation-final-class");
+    }
+
+    @Test
+    void a_final_class_whose_interface_is_not_proxied() {
+        start.with(FinalOfApi.class).reads("annotation-final-class-of-interface");
+    }
+
+    @Test
+    void a_record_that_only_a_leader_calls() {
+        start.with(LeaderRecord.class).reads("annotation-final-class-leader");
+    }
+
+    @Test
+    void a_bean_in_an_expression_that_does_not_exist() {
+        start.with(NoBean.class).reads("annotation-no-bean");
+    }
+
+    @Test
+    void a_property_that_no_argument_has() {
+        start.with(NoProperty.class).reads("annotation-no-property");
+    }
+
+    @Test
     void an_unknown_lock_manager() {
         start.with(UnknownManager.class).reads("annotation-manager");
     }
@@ -210,6 +235,44 @@ class AnnotationFailedStartTests {
         @PostConstruct
         @LeaderOnly("settlement")
         public void settle() {}
+    }
+
+    static final class Final {
+
+        @DistributedLock(name = "order", key = "#orderId")
+        public void submit(String orderId) {}
+    }
+
+    interface Api {
+
+        void submit(String orderId);
+    }
+
+    static final class FinalOfApi implements Api {
+
+        @Override
+        @DistributedLock(name = "order", key = "#orderId")
+        public void submit(String orderId) {}
+    }
+
+    record LeaderRecord() {
+
+        @LeaderOnly("settlement")
+        public void settle() {}
+    }
+
+    static class NoBean {
+
+        @DistributedLock(name = "order", key = "@tennant.id + #orderId")
+        public void submit(String orderId) {}
+    }
+
+    record Order(String id, int quantity) {}
+
+    static class NoProperty {
+
+        @DistributedLock(name = "order", key = "#order.idd")
+        public void submit(Order order) {}
     }
 
     static class UnknownManager {

@@ -2,11 +2,15 @@ package io.syncguard.docs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.syncguard.DistributedLock;
 import java.io.IOException;
+import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.regex.MatchResult;
@@ -45,6 +49,14 @@ class DocumentationTests {
 
     private static final Pattern SHOWN = Pattern.compile("(?s)<!-- sample: (\\S+) -->\\R```[a-z]+\\R(.*?)\\R```");
 
+    private static final Pattern CODE = Pattern.compile("(?s)```(?:java|kotlin)\\R(.*?)\\R```");
+
+    private static final Pattern IMPORTS = Pattern.compile("\\A(?:import \\S+\\R)+\\R");
+
+    private static final Pattern OWN_IMPORT = Pattern.compile("(?m)^import (io\\.syncguard\\.\\S+?);?$");
+
+    private static final Pattern TYPE = Pattern.compile("\\b[A-Z]\\w+");
+
     private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:|#)([^)#]+)");
 
     /** Rows without an empty line between them, which would end the table. */
@@ -60,10 +72,35 @@ class DocumentationTests {
         }
         Map<String, String> shown = new TreeMap<>();
         for (Path document : documents()) {
-            shown.putAll(matches(SHOWN, Files.readString(document)));
+            matches(SHOWN, Files.readString(document))
+                    .forEach((name, sample) ->
+                            shown.put(name, IMPORTS.matcher(sample).replaceFirst("")));
         }
 
         assertThat(shown).isNotEmpty().isEqualTo(compiled);
+    }
+
+    @Test
+    void the_first_sample_of_a_page_that_uses_a_package_imports_its_types() throws IOException {
+        Map<String, List<String>> types = publicTypes();
+        assertThat(types).containsKeys("DistributedLock", "LeaderOnly", "AutoConfigureTestLocks");
+        for (Path document : documents()) {
+            Set<String> introduced = new HashSet<>();
+            for (MatchResult code :
+                    CODE.matcher(Files.readString(document)).results().toList()) {
+                Set<String> imports = found(OWN_IMPORT, code.group(1), 1);
+                List<String> used = found(
+                                TYPE, OWN_IMPORT.matcher(code.group(1)).replaceAll(""), 0)
+                        .stream()
+                        .flatMap(name -> types.getOrDefault(name, List.of()).stream())
+                        .filter(type -> !introduced.contains(packageOf(type)))
+                        .toList();
+                assertThat(imports)
+                        .as("imports in %s of%n%s", document, code.group(1))
+                        .containsExactlyInAnyOrderElementsOf(used);
+                used.forEach(type -> introduced.add(packageOf(type)));
+            }
+        }
     }
 
     @Test
@@ -94,6 +131,15 @@ class DocumentationTests {
     }
 
     @Test
+    void the_attributes_of_the_annotation_are_all_in_the_table_of_the_guide() throws IOException {
+        String guide = Files.readString(ROOT.resolve("docs/guide.md"));
+
+        assertThat(DistributedLock.class.getDeclaredMethods())
+                .allSatisfy(attribute -> assertThat(guide)
+                        .containsPattern("(?m)^\\|[^|]*`" + attribute.getName() + "`[^|]*\\|[^|]*\\|[^|]*\\|$"));
+    }
+
+    @Test
     void the_properties_are_all_described() throws IOException {
         String configuration = Files.readString(ROOT.resolve("docs/configuration.md"));
         String metadata = Files.readString(Path.of("target/classes/META-INF/spring-configuration-metadata.json"));
@@ -111,6 +157,44 @@ class DocumentationTests {
                         .map(property -> property.group(1)))
                 .hasSize(6)
                 .allSatisfy(property -> assertThat(elections).contains("\n| `" + property + "` |"));
+    }
+
+    /** Those of the library and of its module for tests, by their simple names. */
+    private static Map<String, List<String>> publicTypes() throws IOException {
+        Path tests = ROOT.resolve("syncguard-spring-boot-test/src/main/java");
+        try (Stream<Path> classes = Files.walk(Path.of("target/classes/io"));
+                Stream<Path> sources = Files.walk(tests)) {
+            return Stream.concat(
+                            classes.map(file -> Path.of("target/classes").relativize(file))
+                                    .filter(file -> file.toString().matches("[^$]+\\.class"))
+                                    .map(DocumentationTests::typeOf)
+                                    .filter(DocumentationTests::isPublic),
+                            sources.filter(file -> file.toString().endsWith(".java"))
+                                    .map(tests::relativize)
+                                    .map(DocumentationTests::typeOf))
+                    .collect(Collectors.groupingBy(type -> type.substring(type.lastIndexOf('.') + 1)));
+        }
+    }
+
+    private static String typeOf(Path file) {
+        return file.toString().replaceFirst("\\.\\w+$", "").replace('/', '.').replace('\\', '.');
+    }
+
+    private static boolean isPublic(String type) {
+        try {
+            Class<?> loaded = Class.forName(type, false, DocumentationTests.class.getClassLoader());
+            return Modifier.isPublic(loaded.getModifiers());
+        } catch (ClassNotFoundException | LinkageError ex) {
+            return false;
+        }
+    }
+
+    private static String packageOf(String type) {
+        return type.substring(0, type.lastIndexOf('.'));
+    }
+
+    private static Set<String> found(Pattern pattern, String text, int group) {
+        return pattern.matcher(text).results().map(match -> match.group(group)).collect(Collectors.toSet());
     }
 
     private static long bars(String row) {

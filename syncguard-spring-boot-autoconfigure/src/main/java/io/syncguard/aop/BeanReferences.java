@@ -1,0 +1,58 @@
+package io.syncguard.aop;
+
+import io.syncguard.LockSetupException;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.springframework.beans.factory.BeanFactory;
+
+/** Checks that the beans of expressions exist. It makes none of them. Threads may share it. */
+final class BeanReferences {
+
+    private final BeanFactory beans;
+
+    /** Those that were parsed before all beans existed. */
+    private final List<Reference> unchecked = new CopyOnWriteArrayList<>();
+
+    /** Written by the thread that starts the application, read by all. */
+    private volatile boolean allBeansExist;
+
+    BeanReferences(BeanFactory beans) {
+        this.beans = beans;
+    }
+
+    /**
+     * Checks them now, or when all beans exist.
+     *
+     * @param where the annotation and its attribute
+     */
+    void require(String where, Set<String> names) {
+        for (String name : names) {
+            Reference reference = new Reference(where, name);
+            if (allBeansExist) {
+                require(reference);
+            } else {
+                unchecked.add(reference);
+            }
+        }
+    }
+
+    void requireAll() {
+        allBeansExist = true;
+        unchecked.forEach(this::require);
+        unchecked.clear();
+    }
+
+    private void require(Reference reference) {
+        if (!beans.containsBean(reference.bean)) {
+            throw LockSetupException.at(
+                    reference.where,
+                    LockSetupException.invalid(
+                            "there is no bean '" + reference.bean + "'",
+                            "Correct the name behind the @",
+                            "Define the bean"));
+        }
+    }
+
+    private record Reference(String where, String bean) {}
+}

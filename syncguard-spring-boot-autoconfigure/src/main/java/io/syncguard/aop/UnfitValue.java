@@ -1,0 +1,98 @@
+package io.syncguard.aop;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.RecordComponent;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.BeanUtils;
+import org.springframework.util.ClassUtils;
+
+/**
+ * A value whose text differs between callers with the same data.
+ *
+ * @param value it itself
+ * @param path where it is within the value of the expression, for people; empty for the value itself
+ * @param why its text is unfit, and what to use in its place; {@code null} if it has no text of its own
+ */
+record UnfitValue(Object value, String path, @Nullable String why) {
+
+    /** Names that usually identify an object, the best one first. */
+    private static final List<String> IDENTIFIERS = List.of("id", "key", "number", "code", "uuid", "name");
+
+    UnfitValue(Object value, String why) {
+        this(value, "", why);
+    }
+
+    static UnfitValue withoutText(Object value) {
+        return new UnfitValue(value, "", null);
+    }
+
+    /** The same as a part of another value. */
+    UnfitValue within(String part) {
+        return new UnfitValue(value, join(path, part), why);
+    }
+
+    /** The name of a part within a part. */
+    static String join(String part, String whole) {
+        return part.isEmpty() || whole.isEmpty() ? part + whole : part + " of " + whole;
+    }
+
+    /** @param reference an expression for a property of the value, with {@code %s} for its name; {@code null} if unknown */
+    String description(@Nullable String reference) {
+        return "a " + value.getClass().getTypeName() + ", "
+                + (why == null ? "which has no toString(). " + advice(reference) : why);
+    }
+
+    private String advice(@Nullable String reference) {
+        String itself = reference != null && reference.endsWith(".%s") ? reference.replace(".%s", "") : "...";
+        if (value instanceof byte[]) {
+            return "Use T(java.util.HexFormat).of().formatHex(" + itself + ")";
+        }
+        if (value instanceof char[]) {
+            return "Use T(String).valueOf(" + itself + ")";
+        }
+        if (value.getClass().isArray()) {
+            return "Use T(java.util.Arrays).toString(" + itself + ")";
+        }
+        String property = property(value.getClass());
+        if (property == null) {
+            return "Give it one, or use what identifies it";
+        }
+        return "Use a property: " + (reference == null ? "its " + property : reference.formatted(property));
+    }
+
+    /** One that has a text of its own, and probably identifies the object; {@code null} if there is none. */
+    private static @Nullable String property(Class<?> type) {
+        Stream<String> properties = type.isRecord()
+                ? Arrays.stream(type.getRecordComponents())
+                        .filter(component -> hasText(component.getType()))
+                        .map(RecordComponent::getName)
+                : Arrays.stream(BeanUtils.getPropertyDescriptors(type))
+                        .filter(each -> each.getReadMethod() != null && isOwn(each.getReadMethod()))
+                        .filter(each -> hasText(each.getPropertyType()))
+                        .map(each -> each.getName());
+        return properties.min(Comparator.comparingInt(UnfitValue::rank)).orElse(null);
+    }
+
+    private static int rank(String property) {
+        int rank = IDENTIFIERS.indexOf(property);
+        return rank < 0 ? IDENTIFIERS.size() : rank;
+    }
+
+    private static boolean isOwn(Method getter) {
+        return getter.getDeclaringClass() != Object.class
+                && !getter.getDeclaringClass().getPackageName().startsWith("java.");
+    }
+
+    private static boolean hasText(@Nullable Class<?> type) {
+        return type != null
+                && (CharSequence.class.isAssignableFrom(type)
+                        || Number.class.isAssignableFrom(ClassUtils.resolvePrimitiveIfNecessary(type))
+                        || type == UUID.class
+                        || type.isEnum());
+    }
+}
