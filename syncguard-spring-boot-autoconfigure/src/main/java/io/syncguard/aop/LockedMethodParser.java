@@ -20,7 +20,6 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -188,7 +187,7 @@ final class LockedMethodParser {
                 String resolved = resolve(text);
                 return resolved.isEmpty()
                         ? request
-                        : setter.set(request, DurationFormatterUtils.detectAndParse(resolved));
+                        : setter.set(request, UnitlessTime.parse(place("attribute '" + attribute + "'"), resolved));
             });
         }
 
@@ -234,8 +233,12 @@ final class LockedMethodParser {
             try {
                 return reading.get();
             } catch (RuntimeException ex) {
-                throw LockSetupException.at("@DistributedLock on " + describe(method) + ", " + where, ex);
+                throw LockSetupException.at(place(where), ex);
             }
+        }
+
+        private String place(String where) {
+            return "@DistributedLock on " + describe(method) + ", " + where;
         }
 
         private LockSetupException located(LockSetupException mistake) {
