@@ -9,6 +9,7 @@ import io.syncguard.LockRequest;
 import io.syncguard.core.LockObserver;
 import io.syncguard.embedded.OwnPostgres;
 import io.syncguard.micrometer.LockObservations;
+import io.syncguard.test.LockTestControl;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -105,6 +107,24 @@ class PostgresApplicationTests {
         assertThat(refused.statusCode()).isEqualTo(409);
         assertThat(refused.headers().firstValue("Content-Type")).contains("application/problem+json");
         assertThat(granted.statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void a_slice_with_its_database_has_its_locks_there() {
+        new ApplicationContextRunner()
+                .withUserConfiguration(SliceTests.Jdbc.class)
+                .withPropertyValues("spring.datasource.url=" + postgres.url())
+                .run(slice -> {
+                    Long rows = slice.getBean(LockOperations.class)
+                            .execute(
+                                    "order:slice",
+                                    lock -> jdbc.queryForObject(
+                                            "SELECT count(*) FROM syncguard_locks WHERE key = 'order:slice'",
+                                            Long.class));
+
+                    assertThat(rows).isOne();
+                    assertThat(slice).doesNotHaveBean(LockTestControl.class);
+                });
     }
 
     @Test

@@ -191,7 +191,7 @@ final class LockedMethodParser {
                 String resolved = resolve(text);
                 return resolved.isEmpty()
                         ? request
-                        : setter.set(request, DurationFormatterUtils.detectAndParse(resolved));
+                        : setter.set(request, UnitlessTime.parse(place("attribute '" + attribute + "'"), resolved));
             });
         }
 
@@ -224,8 +224,12 @@ final class LockedMethodParser {
             try {
                 return reading.get();
             } catch (RuntimeException ex) {
-                throw LockSetupException.at("@DistributedLock on " + describe(method) + ", " + where, ex);
+                throw LockSetupException.at(place(where), ex);
             }
+        }
+
+        private String place(String where) {
+            return "@DistributedLock on " + describe(method) + ", " + where;
         }
 
         private LockSetupException located(LockSetupException mistake) {

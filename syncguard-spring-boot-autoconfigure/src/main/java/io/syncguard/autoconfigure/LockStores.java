@@ -176,24 +176,20 @@ final class LockStores {
     }
 
     /**
-     * Before Flyway runs the script. A pool whose URL says PostgreSQL is not asked, and a server that cannot be reached
-     * now is left to Flyway, which may try again.
-     *
-     * @throws LockSetupException if the {@code DataSource} leads to another product
+     * Whether Flyway can run the script. A pool whose URL says PostgreSQL is not asked, and a server that cannot be
+     * reached now is left to Flyway, which may try again. For another product, the store of the locks fails the start.
      */
-    static void requirePostgres(DataSource dataSource) {
+    static boolean mayBePostgres(DataSource dataSource) {
         HikariDataSource pool =
                 DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);
         if (pool != null && pool.getJdbcUrl() != null && pool.getJdbcUrl().startsWith("jdbc:postgresql:")) {
-            return;
+            return true;
         }
         try {
-            String product = productOf(dataSource);
-            if (!isPostgres(product)) {
-                throw notPostgres(product, null);
-            }
+            return isPostgres(productOf(dataSource));
         } catch (SQLException ex) {
             log.debug("Flyway's DataSource could not be asked for its product", ex);
+            return true;
         }
     }
 

@@ -114,8 +114,8 @@ public final class PostgresLockAutoConfiguration {
             return configuration -> {
                 // The Flyway of a child context calls it, too.
                 if (properties.postgres().schemaManagement() == SchemaManagement.FLYWAY
-                        && FlywayLocations.areUsedIn(beans)) {
-                    LockStores.requirePostgres(configuration.getDataSource());
+                        && FlywayLocations.areUsedIn(beans)
+                        && LockStores.mayBePostgres(configuration.getDataSource())) {
                     FlywayLocations.add(configuration, PostgresScript.LOCATION, script.placeholders());
                 }
             };

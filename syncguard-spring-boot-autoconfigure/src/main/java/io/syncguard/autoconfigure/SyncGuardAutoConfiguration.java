@@ -84,6 +84,7 @@ public final class SyncGuardAutoConfiguration {
             ObjectProvider<LockObserver> observer,
             ObjectProvider<TransactionBoundary> transactions,
             Environment environment) {
+        WrittenTimes.check(environment);
         return new LockEngineFactory(properties, listeners, observer, transactions, environment);
     }
 

@@ -4,19 +4,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
 import io.syncguard.spi.FenceSource;
+import java.lang.reflect.Method;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.context.annotation.ImportCandidates;
 import org.springframework.boot.context.properties.bind.Name;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
 
 class ConfigurationMetadataTests {
 
@@ -26,6 +36,10 @@ class ConfigurationMetadataTests {
             "management.endpoint.syncguard.cache.time-to-live",
             "management.endpoint.syncguardconsole.access",
             "management.endpoint.syncguardconsole.cache.time-to-live");
+
+    /** Not a part of the name of a class, of a file, or of a host. */
+    private static final Pattern PROPERTY =
+            Pattern.compile("(?<![\\w./@-])(?:syncguard|management)(?:\\.(?!sql)[a-z][a-z0-9-]*)+");
 
     private static List<Map<String, Object>> properties;
 
@@ -50,6 +64,51 @@ class ConfigurationMetadataTests {
                                 OF_EVERY_ENDPOINT.stream())
                         .flatMap(Function.identity())
                         .toList());
+    }
+
+    /** Also where conditions, messages and hints write a name. Meters have such names, too. */
+    @Test
+    void every_property_that_the_code_names_is_described() throws Exception {
+        Set<String> described = properties.stream()
+                .map(property -> property.get("name").toString())
+                .collect(Collectors.toSet());
+        Set<String> named = new TreeSet<>();
+        try (Stream<Path> files = Files.walk(classes())) {
+            for (Path file : files.filter(each -> each.toString().endsWith(".class"))
+                    .filter(each -> !each.toString().contains("micrometer"))
+                    .toList()) {
+                PROPERTY.matcher(Files.readString(file, StandardCharsets.ISO_8859_1))
+                        .results()
+                        .forEach(match -> named.add(match.group()));
+            }
+        }
+        assertThat(named)
+                .contains("syncguard.enabled", "syncguard.web.problem-details")
+                .allSatisfy(name ->
+                        assertThat(described).anyMatch(each -> each.equals(name) || each.startsWith(name + ".")));
+    }
+
+    @Test
+    void the_switch_of_each_part_of_the_actuator_is_described() throws Exception {
+        List<String> switches = new ArrayList<>();
+        for (String configuration : ImportCandidates.load(AutoConfiguration.class, null)) {
+            if (configuration.startsWith("io.syncguard.")) {
+                for (Method bean : Class.forName(configuration).getDeclaredMethods()) {
+                    MergedAnnotations.from(bean).stream()
+                            .filter(each -> each.getType().getSimpleName().startsWith("ConditionalOnEnabled"))
+                            .map(ConfigurationMetadataTests::switchOf)
+                            .forEach(switches::add);
+                }
+            }
+        }
+        assertThat(switches).contains("management.health.syncguard.enabled", "management.info.syncguard.enabled");
+        assertThat(properties).extracting(property -> property.get("name")).containsAll(switches);
+    }
+
+    /** Such as {@code @ConditionalOnEnabledHealthIndicator("syncguard")}. */
+    private static String switchOf(MergedAnnotation<?> condition) {
+        String kind = condition.getType().getSimpleName().replaceFirst("ConditionalOnEnabled([A-Z][a-z]+).*", "$1");
+        return "management." + kind.toLowerCase(Locale.ROOT) + "." + condition.getString("value") + ".enabled";
     }
 
     @Test

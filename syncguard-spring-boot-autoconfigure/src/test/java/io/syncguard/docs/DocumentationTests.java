@@ -145,7 +145,7 @@ class DocumentationTests {
         String metadata = Files.readString(Path.of("target/classes/META-INF/spring-configuration-metadata.json"));
 
         Pattern name = Pattern.compile(
-                "\"name\": \"(syncguard\\.[a-z.-]+)\",\\s+\"type\": \"(?!io\\.syncguard\\.autoconfigure\\.SyncGuardProperties)");
+                "\"name\": \"((?:management.(?:health|info).)?syncguard\\.[a-z.-]+)\",\\s+\"type\": \"(?!io\\.syncguard\\.autoconfigure\\.SyncGuardProperties)");
         assertThat(name.matcher(metadata).results().map(property -> property.group(1)))
                 .hasSizeGreaterThan(10)
                 .allSatisfy(property -> assertThat(configuration).contains("`" + property + "`"));

@@ -22,6 +22,8 @@ import org.springframework.core.type.AnnotationMetadata;
  */
 final class TestLocksRegistrar implements ImportBeanDefinitionRegistrar {
 
+    static final String BACKEND = "syncGuardTestLockBackend";
+
     private static final String CONTROL = "syncGuardTestControl";
 
     private final ListableBeanFactory beans;
@@ -40,10 +42,15 @@ final class TestLocksRegistrar implements ImportBeanDefinitionRegistrar {
         if (own.length > 0) {
             replace(own, registry);
         } else if (named.size() < 2) {
-            register(CONTROL, "syncGuardTestLockBackend", new RootBeanDefinition(), registry);
+            register(registry);
         } else {
             register(named, registry);
         }
+    }
+
+    /** The only backend, and its control. */
+    static void register(BeanDefinitionRegistry registry) {
+        register(CONTROL, BACKEND, new RootBeanDefinition(), registry);
     }
 
     private static void replace(String[] own, BeanDefinitionRegistry registry) {

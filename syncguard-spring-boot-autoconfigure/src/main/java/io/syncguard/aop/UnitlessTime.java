@@ -1,0 +1,40 @@
+package io.syncguard.aop;
+
+import java.time.Duration;
+import java.util.regex.Pattern;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
+/**
+ * Warns of a time of less than a second without a unit: it counts milliseconds, as everywhere in Spring Boot, and many
+ * people mean seconds. A time with a unit is meant as it is written.
+ */
+public final class UnitlessTime {
+
+    private static final Log log = LogFactory.getLog(UnitlessTime.class);
+
+    private static final Pattern LESS_THAN_A_SECOND = Pattern.compile("\\+?0*([1-9]\\d{0,2})");
+
+    private UnitlessTime() {}
+
+    /**
+     * @param where the place of the text, such as {@code syncguard.ttl}
+     * @param text a time in any style
+     */
+    public static void warnOf(String where, String text) {
+        var number = LESS_THAN_A_SECOND.matcher(text.strip());
+        if (number.matches()) {
+            String digits = number.group(1);
+            log.warn(where + " is " + digits + "ms: a number without a unit counts milliseconds. Write " + digits
+                    + "s if it counts seconds, and " + digits + "ms if it does not");
+        }
+    }
+
+    /** Parses a time after the check. */
+    static Duration parse(String where, String text) {
+        Duration time = DurationFormatterUtils.detectAndParse(text);
+        warnOf(where, text);
+        return time;
+    }
+}

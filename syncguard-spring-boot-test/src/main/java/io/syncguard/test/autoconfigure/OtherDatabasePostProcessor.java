@@ -1,0 +1,63 @@
+package io.syncguard.test.autoconfigure;
+
+import io.syncguard.autoconfigure.SyncGuardDataSource;
+import io.syncguard.postgres.PostgresLockBackend;
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.InstantiationAwareBeanPostProcessor;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+
+/**
+ * Puts locks in memory in place of those in PostgreSQL where a slice has another database, such as the embedded one of
+ * {@code @JdbcTest}. Only the {@code DataSource} itself says which one it is.
+ */
+final class OtherDatabasePostProcessor implements InstantiationAwareBeanPostProcessor {
+
+    private static final Log log = LogFactory.getLog(SliceLocksAutoConfiguration.class);
+
+    private final ConfigurableListableBeanFactory beans;
+
+    OtherDatabasePostProcessor(ConfigurableListableBeanFactory beans) {
+        this.beans = beans;
+    }
+
+    @Override
+    public @Nullable Object postProcessBeforeInstantiation(Class<?> type, String name) {
+        if (!PostgresLockBackend.class.isAssignableFrom(type)
+                || beans.getBeanNamesForAnnotation(SyncGuardDataSource.class).length > 0) {
+            return null;
+        }
+        String product = product();
+        if (product.equals("PostgreSQL")) {
+            return null;
+        }
+        log.info("The DataSource of this test leads to " + product + ": SyncGuard keeps its locks in memory");
+        return backendInMemory();
+    }
+
+    private String product() {
+        DataSource dataSource = beans.getBeanProvider(DataSource.class).getIfUnique();
+        if (dataSource == null) {
+            return "no single database";
+        }
+        try (Connection connection = dataSource.getConnection()) {
+            return connection.getMetaData().getDatabaseProductName();
+        } catch (SQLException | RuntimeException ex) {
+            log.debug("The DataSource could not be asked for its product", ex);
+            return "no database";
+        }
+    }
+
+    /** Not to be injected: it is the bean that the other database has in the place of PostgreSQL. */
+    private Object backendInMemory() {
+        BeanDefinitionRegistry registry = (BeanDefinitionRegistry) beans;
+        TestLocksRegistrar.register(registry);
+        registry.getBeanDefinition(TestLocksRegistrar.BACKEND).setAutowireCandidate(false);
+        return beans.getBean(TestLocksRegistrar.BACKEND);
+    }
+}
