@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.logging.Level;
@@ -108,8 +109,15 @@ final class Browser implements AutoCloseable {
         return driver.findElement(By.tagName("body")).getText();
     }
 
-    Object run(String script) {
-        return driver.executeScript(script);
+    /** The texts of these elements at this moment. */
+    List<String> textsOf(String selector) {
+        return ((List<?>) run(
+                        "return [...document.querySelectorAll(arguments[0])].map(each => each.textContent)", selector))
+                .stream().map(String.class::cast).toList();
+    }
+
+    Object run(String script, Object... arguments) {
+        return driver.executeScript(script, arguments);
     }
 
     void screenshot(String name) throws IOException {

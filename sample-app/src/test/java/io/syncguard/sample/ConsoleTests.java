@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.LockStatus;
 import io.syncguard.leader.LeaderElection;
 import java.io.IOException;
 import java.sql.Connection;
@@ -22,12 +23,15 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * The console in a real browser, of one instance that shares its database with another.
@@ -38,8 +42,29 @@ class ConsoleTests {
 
     private static final Duration WAIT = Duration.ofMinutes(2);
 
+    /** Elements whose content is wider than they are. */
+    private static final String OVERFLOWING = """
+            const inner = [...document.querySelectorAll('main *')].filter(each => each.clientWidth > 0
+                && each.scrollWidth > each.clientWidth && !['INPUT', 'SELECT'].includes(each.tagName));
+            return [document.documentElement, ...inner].filter(each => each.scrollWidth > each.clientWidth)
+                .map(each => each.tagName + ' ' + each.className + ' ' + each.textContent.slice(0, 40)).join();
+            """;
+
+    private static final String LINES_OF = """
+            const range = document.createRange();
+            range.selectNodeContents(document.querySelector(arguments[0]));
+            return new Set([...range.getClientRects()].map(each => Math.round(each.bottom))).size;
+            """;
+
+    /** In how many places the numbers of the locks begin. */
+    private static final String COLUMNS = """
+            return new Set([...document.querySelectorAll('.lock .left')]
+                .map(each => each.getBoundingClientRect().left)).size;
+            """;
+
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final List<LockHandle> held = new ArrayList<>();
+    private final List<Future<LockHandle>> waiting = new ArrayList<>();
     private final String url;
 
     private Browser browser;
@@ -80,6 +105,7 @@ class ConsoleTests {
 
     @AfterEach
     void nothingWasRefusedByTheBrowser() {
+        waiting.forEach(each -> each.cancel(true));
         held.forEach(LockHandle::release);
         assertThat(browser.errors()).isEmpty();
     }
@@ -123,6 +149,126 @@ class ConsoleTests {
             each.get().release();
         }
         browser.awaitNone("[data-lock='order:42']");
+    }
+
+    @Test
+    void callersOfOneProcessAreToldApartByTheirThreads() throws Exception {
+        held.add(locks.acquire(request("catalogue").shared()));
+        held.add(threads.submit(() -> locks.acquire(request("catalogue").shared()))
+                .get());
+        waitFor("catalogue", request("catalogue"));
+        waitFor("catalogue", request("catalogue"));
+
+        browser.click("[data-lock='catalogue'] .lock");
+        browser.awaitText(
+                "[data-lock='catalogue'] .holders",
+                "thread " + Thread.currentThread().getName());
+        browser.awaitText("[data-lock='catalogue'] .queue li:nth-child(2)", "-thread-");
+        assertThat(browser.textsOf("[data-lock='catalogue'] .thread"))
+                .hasSize(4)
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void whyBlockedOpensTheLocksThatSomebodyWaitsFor() throws Exception {
+        hold("invoice:1", "invoices@4711@berlin");
+        LockHandle blocks = hold("invoice:2", "invoices@4711@berlin");
+        Future<LockHandle> waits = waitFor("invoice:2", request("invoice:2", "invoices@815@hamburg"));
+        browser.click("[data-lock='invoice:1'] .lock");
+        browser.awaitText("[data-lock='invoice:1'] .why", "Nobody waits for it");
+
+        browser.click("#exact");
+
+        browser.awaitText("[data-lock='invoice:2'] .why", "1 waits");
+        browser.awaitNone("[data-lock='invoice:1'] .why");
+        assertThat(browser.textsOf("#locks [data-force]")).hasSize(1);
+        assertThat(browser.textsOf("#locks .danger")).isEmpty();
+
+        blocks.release();
+        waits.get().release();
+        browser.awaitNone("[data-lock='invoice:2']");
+        browser.click("#exact");
+        browser.awaitText("#note", "Nobody waits for any of these locks");
+        browser.awaitNone(".why");
+    }
+
+    @Test
+    void aLockThatIsHeldCountsForTheLongestHold() {
+        hold("archive:1", "archive@4711@berlin");
+
+        browser.awaitText("[data-name=archive] [data-label='Longest hold']", " ms");
+        browser.awaitText("[data-name=archive] [data-label='Longest hold']", " s");
+    }
+
+    @Test
+    void problemsStandBeforeOtherEvents() {
+        hold("refund:1", "refunds@4711@berlin");
+        locks.forceRelease("refund:1", "a test");
+        hold("refund:2", "refunds@4711@berlin").release();
+
+        browser.awaitText("[data-event=RELEASED]", "refund:2");
+
+        assertThat(browser.textsOf("#events .item").subList(0, 2))
+                .anyMatch(event -> event.contains("force released") && event.contains("refund:1"))
+                .anyMatch(event -> event.contains("lost") && event.contains("refund:1"));
+        assertThat(browser.textsOf("#events .item .badge"))
+                .filteredOn(type ->
+                        List.of("lost", "force released", "failed", "leaked").contains(type))
+                .isEqualTo(browser.textsOf("#events .item .badge").stream()
+                        .takeWhile(type -> List.of("lost", "force released", "failed", "leaked")
+                                .contains(type))
+                        .toList());
+    }
+
+    @Test
+    void nothingIsCutOffAtAnyWidth() throws Exception {
+        String name = "settlement-of-all-orders";
+        String key = name + ":2026-11";
+        hold(key, "settlement-service@4711@berlin");
+        hold("x".repeat(200) + ":1", "y".repeat(100));
+        waitFor(key, request(key));
+        browser.click("[data-lock='" + key + "'] .lock");
+        browser.awaitText("[data-lock='" + key + "'] .queue", "thread");
+        browser.awaitText("[data-name='" + name + "']", name);
+        browser.run("clearTimeout(state.timer); state.paused = true;"
+                + "document.querySelectorAll('.lock .fence').forEach(each => each.textContent = '176412345678901')");
+        for (int width : new int[] {320, 420, 768, 1100, 1400}) {
+            browser.narrowTo(width, 900);
+
+            assertThat(browser.run(OVERFLOWING)).as("at " + width).isEqualTo("");
+            assertThat(browser.run(LINES_OF, "[data-name='" + name + "'] .key"))
+                    .as("lines of the name at " + width)
+                    .isEqualTo(1L);
+            assertThat(browser.run(LINES_OF, "[data-lock='" + key + "'] .who .word"))
+                    .as("lines of the first part of the owner at " + width)
+                    .isEqualTo(1L);
+            assertThat(browser.run(COLUMNS)).as("places of a column at " + width).isEqualTo(1L);
+            browser.screenshot("console-" + width);
+        }
+        browser.widen();
+    }
+
+    @Test
+    void theNameStandsBesideAHiddenKey() {
+        hold("voucher:ann@example.com", "vouchers@4711@berlin");
+        try (ConfigurableApplicationContext hidden = new SpringApplicationBuilder(SampleApplication.class)
+                .run(
+                        "--server.port=0",
+                        "--spring.jmx.enabled=false",
+                        "--management.endpoint.syncguard.show-values=never",
+                        "--syncguard.leader.elections.settlement.auto-startup=false",
+                        "--spring.datasource.url=" + postgres.getJdbcUrl(),
+                        "--spring.datasource.username=postgres")) {
+            LockManager own = hidden.getBean(LockManager.class);
+            own.acquire(LockRequest.of("voucher", "bob@example.com")).release();
+            browser.show("http://127.0.0.1:" + hidden.getEnvironment().getRequiredProperty("local.server.port")
+                    + "/actuator/syncguardconsole");
+
+            browser.awaitText(".lock .key", "voucher");
+            browser.awaitText("#hidden-keys", "management.endpoint.syncguard.show-values");
+            browser.awaitText("[data-event=RELEASED]", "voucher");
+            assertThat(browser.text()).doesNotContain("ann", "bob");
+        }
     }
 
     @Test
@@ -204,6 +350,36 @@ class ConsoleTests {
     }
 
     @Test
+    void theDialogRepeatsWhoHoldsTheLockHowLongAndWhoWaits() throws Exception {
+        LockHandle hangs = hold("payment:10", "payments@4711@berlin");
+        Future<LockHandle> waits = waitFor("payment:10", request("payment:10", "payments@815@hamburg"));
+        browser.click("[data-lock='payment:10'] .lock");
+        browser.click("[data-force='payment:10']");
+
+        String facts = browser.find("#force-facts").getText();
+        assertThat(facts)
+                .contains("payments@4711@berlin")
+                .containsPattern("holds it exclusively for [\\d.]+ m?s, fence " + hangs.fence())
+                .contains("1 waits for it")
+                .containsPattern("payments@815@hamburg.* for [\\d.]+ m?s");
+        browser.screenshot("console-force");
+        browser.awaitText("#force-facts", Thread.currentThread().getName());
+        assertThat(browser.run("return document.activeElement.id")).isEqualTo("reason");
+        hangs.release();
+        browser.awaitText("#force-facts", "Nobody waits for it");
+        assertThat(browser.find("#force-facts").getText()).contains("payments@815@hamburg");
+
+        browser.find("#reason").sendKeys(Keys.ESCAPE);
+        browser.awaitText("[data-lock='payment:10'] .why", "payments@815@hamburg");
+        assertThat(browser.run("return document.activeElement.dataset.force")).isEqualTo("payment:10");
+        browser.click("[data-force='payment:10']");
+        browser.find("#reason").sendKeys("it hangs", Keys.ENTER);
+        browser.awaitText("#done", "1 lease of “payment:10” ended by force");
+        assertThat(browser.run("return document.activeElement.id")).isEqualTo("done");
+        assertThat(waits.get().state()).isEqualTo(LockHandle.State.LOST);
+    }
+
+    @Test
     void keysAndOwnersAreNeverParsedAsHtml() {
         hold("hostile:<img src=x onerror=document.title='broken'>", "<script>document.title='broken'</script>");
 
@@ -225,6 +401,7 @@ class ConsoleTests {
                     .until(() -> locks.holders("leader:settlement").stream()
                             .anyMatch(leader -> leader.owner().equals("orders@815@hamburg")));
             browser.awaitText("[data-election=settlement] .leader", "orders@815@hamburg");
+            browser.awaitText("[data-election=settlement] .leader", "fence ");
             election.member(SettlementService.ELECTION).resume();
             browser.awaitText("[data-election=settlement]", "candidate here");
 
@@ -242,11 +419,20 @@ class ConsoleTests {
         browser.prefer("dark");
         browser.screenshot("console-dark");
         browser.narrowTo(420, 900);
-        assertThat((Long) browser.run("return document.documentElement.scrollWidth"))
-                .isLessThanOrEqualTo(420);
+        assertThat(browser.run(OVERFLOWING)).isEqualTo("");
         browser.screenshot("console-420");
         browser.widen();
         browser.prefer("light");
+    }
+
+    /** Returns when the caller has its queue entry. */
+    private Future<LockHandle> waitFor(String key, LockRequest request) {
+        int before = locks.status(key).map(LockStatus::waiters).orElse(0);
+        Future<LockHandle> waits = threads.submit(() -> locks.acquire(request));
+        waiting.add(waits);
+        await().atMost(Duration.ofSeconds(20))
+                .until(() -> locks.status(key).orElseThrow().waiters() > before);
+        return waits;
     }
 
     private LockHandle hold(String key, String owner) {
@@ -256,9 +442,12 @@ class ConsoleTests {
     }
 
     private static LockRequest request(String key, String owner) {
+        return request(key).owner(owner);
+    }
+
+    private static LockRequest request(String key) {
         return LockRequest.of(key)
                 .meterName(key.replaceFirst(":.*", ""))
-                .owner(owner)
                 .ttl(Duration.ofMinutes(5))
                 .waitTime(WAIT);
     }

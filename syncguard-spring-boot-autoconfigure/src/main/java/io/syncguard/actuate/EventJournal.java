@@ -6,6 +6,7 @@ import io.syncguard.LockEvent;
 import io.syncguard.LockException;
 import io.syncguard.LockListener;
 import io.syncguard.LockOperation;
+import io.syncguard.core.LocalLock;
 import io.syncguard.leader.LeaderElectedEvent;
 import io.syncguard.leader.LeaderListener;
 import io.syncguard.leader.LeaderRevokedEvent;
@@ -13,6 +14,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -90,7 +92,8 @@ public final class EventJournal implements LockListener, LeaderListener {
     @Override
     public void forceReleased(ForcedRelease release, String reason) {
         String leases = release.released() + " ended" + (release.remaining() == 0 ? "" : ", one commits");
-        add(EventType.FORCE_RELEASED, "", release.key(), release.fence(), null, leases + "; " + reason);
+        String name = Objects.requireNonNullElse(lockNames(List.of()).of(release.key()), "");
+        add(EventType.FORCE_RELEASED, name, release.key(), release.fence(), null, leases + "; " + reason);
     }
 
     @Override
@@ -113,9 +116,32 @@ public final class EventJournal implements LockListener, LeaderListener {
 
     /** By the names of locks. */
     Map<String, NameDescriptor> names() {
+        return names(List.of());
+    }
+
+    /**
+     * The same.
+     *
+     * @param current what this process holds and waits for, which counts as if it ended now
+     */
+    Map<String, NameDescriptor> names(List<LocalLock> current) {
         Map<String, NameDescriptor> names = new TreeMap<>();
         tallies.forEach((name, tally) -> names.put(name, tally.describe()));
+        current.forEach(lock -> {
+            String name = lock.request().name();
+            names.computeIfPresent(tallies.containsKey(name) ? name : OTHER, (same, ended) -> ended.withCurrent(lock));
+        });
         return names;
+    }
+
+    /** @param current what this process holds and waits for */
+    LockNames lockNames(List<LocalLock> current) {
+        Map<String, String> byKey = new HashMap<>();
+        Stream.concat(routine.events(), notable.events())
+                .filter(event -> event.key() != null && !event.name().isEmpty())
+                .forEach(event -> byKey.put(event.key(), event.name()));
+        current.forEach(lock -> byKey.put(lock.request().key(), lock.request().name()));
+        return new LockNames(byKey, tallies.keySet());
     }
 
     private void add(EventType type, LockEvent event, String text) {

@@ -2,17 +2,20 @@ package io.syncguard.actuate;
 
 import io.syncguard.LockMode;
 import io.syncguard.LockStatus;
+import io.syncguard.core.LocalLock;
 import io.syncguard.spi.BlockingSession;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * A lock in an answer of the endpoint. All times are of the server's clock.
  *
  * @param key the key, or its hash
+ * @param name the name under which this process counts the lock; {@code null} if it does not know it
  * @param holders in the order of their fences
  * @param waiters how many wait
  * @param queue the first of them
@@ -20,60 +23,91 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  *     keeps operations waiting. Only if one key was asked for
  */
 public record LockDescriptor(
-        String key, List<Holder> holders, int waiters, List<Waiter> queue, List<BlockingSession> sessions)
+        String key,
+        @Nullable String name,
+        List<Holder> holders,
+        int waiters,
+        List<Waiter> queue,
+        List<BlockingSession> sessions)
         implements OperationResponseBody {
 
     /**
      * A live lease.
      *
      * @param owner label of the process
+     * @param thread the one that acquired it, as in a thread dump: its name and number, or the number alone if keys are
+     *     hidden; {@code null} in another process
      * @param timeLeft until it ends without an extension
      */
     public record Holder(
-            LockMode mode, String owner, Instant since, Instant expiresAt, Duration timeLeft, long fence) {}
+            LockMode mode,
+            String owner,
+            @Nullable String thread,
+            Instant since,
+            Instant expiresAt,
+            Duration timeLeft,
+            long fence) {}
 
     /**
      * A queue entry.
      *
      * @param position from 1
+     * @param thread as for a holder
+     * @param traceId of the acquisition; {@code null} in another process, and without traces
      * @param waiting for how long
      * @param blockedBy the nearest waiter in front that it waits for; the holders, if there is none
      */
     public record Waiter(
-            int position, LockMode mode, String owner, Instant since, Duration waiting, List<String> blockedBy) {}
+            int position,
+            LockMode mode,
+            String owner,
+            @Nullable String thread,
+            @Nullable String traceId,
+            Instant since,
+            Duration waiting,
+            List<String> blockedBy) {}
 
     static LockDescriptor of(LockStatus lock, KeyView view) {
-        return of(lock, List.of(), view);
+        return of(lock, List.of(), LocalView.unaware(view));
     }
 
-    static LockDescriptor of(LockStatus lock, List<BlockingSession> sessions, KeyView view) {
+    static LockDescriptor of(LockStatus lock, List<BlockingSession> sessions, LocalView local) {
+        KeyView view = local.keys();
         return new LockDescriptor(
                 view.show(lock.key()),
-                lock.holders().stream().map(holder -> holder(lock, holder)).toList(),
+                local.names().of(lock.key()),
+                lock.holders().stream()
+                        .map(holder -> holder(lock, holder, local))
+                        .toList(),
                 lock.waiters(),
-                queue(lock),
+                queue(lock, local),
                 sessions.stream()
                         .map(session -> view.isPlain() ? session : session.withoutStatement())
                         .toList());
     }
 
-    private static Holder holder(LockStatus lock, LockStatus.Holder holder) {
+    private static Holder holder(LockStatus lock, LockStatus.Holder holder, LocalView local) {
         return new Holder(
                 holder.mode(),
                 holder.owner(),
+                local.thread(local.callers().holder(lock.key(), holder)),
                 holder.since(),
                 holder.expiresAt(),
                 Duration.between(lock.at(), holder.expiresAt()),
                 holder.fence().value());
     }
 
-    private static List<Waiter> queue(LockStatus lock) {
+    private static List<Waiter> queue(LockStatus lock, LocalView local) {
+        List<@Nullable LocalLock> callers = local.callers().waiters(lock);
         List<Waiter> queue = new ArrayList<>();
         for (LockStatus.Waiter waiter : lock.queue()) {
+            LocalLock caller = callers.get(queue.size());
             queue.add(new Waiter(
                     queue.size() + 1,
                     waiter.mode(),
                     waiter.owner(),
+                    local.thread(caller),
+                    caller == null ? null : caller.traceId(),
                     waiter.since(),
                     Duration.between(waiter.since(), lock.at()),
                     blockers(lock, waiter, queue)));

@@ -1,5 +1,6 @@
 package io.syncguard.actuate;
 
+import io.syncguard.core.LocalLock;
 import java.time.Duration;
 
 /**
@@ -11,8 +12,8 @@ import java.time.Duration;
  * @param released how many ended by a release
  * @param lost how many ended by a loss
  * @param expired how many of those because no extension was confirmed in time
- * @param longestHeld the longest time from a grant to its end
- * @param longestWait the longest time from a call to its grant or refusal
+ * @param longestHeld the longest time from a grant to its end, or until now
+ * @param longestWait the longest time from a call to its grant or refusal, or until now
  */
 public record NameDescriptor(
         long acquired,
@@ -22,4 +23,22 @@ public record NameDescriptor(
         long lost,
         long expired,
         Duration longestHeld,
-        Duration longestWait) {}
+        Duration longestWait) {
+
+    /** With a lock that is held or waited for now. */
+    NameDescriptor withCurrent(LocalLock lock) {
+        return new NameDescriptor(
+                acquired,
+                refused,
+                failed,
+                released,
+                lost,
+                expired,
+                lock.isHeld() ? longest(longestHeld, lock.elapsed()) : longestHeld,
+                lock.isHeld() ? longestWait : longest(longestWait, lock.elapsed()));
+    }
+
+    private static Duration longest(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? other : one;
+    }
+}

@@ -4,6 +4,7 @@ import io.syncguard.ForcedRelease;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
+import io.syncguard.core.LocalLock;
 import io.syncguard.core.LockEngine;
 import io.syncguard.core.ProcessStatus;
 import io.syncguard.leader.LeaderElection;
@@ -130,7 +131,9 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         Advisor advisor = new Advisor(view);
         Map<String, LocksDescriptor.Manager> found = new TreeMap<>();
         managers.forEach((name, engine) -> found.put(name, manager(engine, question, advisor, view)));
-        Map<String, NameDescriptor> names = journal.names();
+        Map<String, NameDescriptor> names = journal.names(managers.values().stream()
+                .flatMap(engine -> engine.diagnostics().locks().stream())
+                .toList());
         names.forEach(advisor::lookAt);
         return new LocksDescriptor(showKeys, found, elections(), names, events(question, view), advisor.advice());
     }
@@ -169,10 +172,13 @@ public final class SyncGuardEndpoint implements AutoCloseable {
                     process, describe(engine, question.key(), view).stream().toList(), null, true);
         }
         ListedLocks page = ask(view, () -> lists.page(engine, question, view));
+        LocalView local = local(engine, view);
         page.locks().forEach(advisor::lookAt);
         return new LocksDescriptor.Manager(
                 process,
-                page.locks().stream().map(lock -> LockDescriptor.of(lock, view)).toList(),
+                page.locks().stream()
+                        .map(lock -> LockDescriptor.of(lock, List.of(), local))
+                        .toList(),
                 page.next(),
                 page.complete());
     }
@@ -182,8 +188,13 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         return ask(
                 view,
                 () -> engine.status(key)
-                        .map(lock ->
-                                LockDescriptor.of(lock, engine.diagnostics().blockingSessions(key), view)));
+                        .map(lock -> LockDescriptor.of(
+                                lock, engine.diagnostics().blockingSessions(key), local(engine, view))));
+    }
+
+    private LocalView local(LockEngine engine, KeyView view) {
+        List<LocalLock> locks = engine.diagnostics().locks();
+        return new LocalView(view, journal.lockNames(locks), new OwnCallers(locks));
     }
 
     private String keyOf(String hash) {

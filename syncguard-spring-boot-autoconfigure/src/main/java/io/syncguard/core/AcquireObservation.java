@@ -3,7 +3,7 @@ package io.syncguard.core;
 import io.syncguard.LockOutcome;
 import org.jspecify.annotations.Nullable;
 
-/** One acquisition, from the first attempt to the end of the last. Used by the thread that acquires the lock. */
+/** One acquisition, from the first attempt to the end of the last. Used by the thread that acquires the lock, unless said otherwise. */
 public interface AcquireObservation extends LockObservation {
 
     /** Observes nothing. */
@@ -31,4 +31,9 @@ public interface AcquireObservation extends LockObservation {
 
     /** The caller has a queue entry, and waits from now until the end of the acquisition. */
     void waits();
+
+    /** The id of its trace; {@code null} if it is not traced. Any thread may ask while the caller waits. */
+    default @Nullable String traceId() {
+        return null;
+    }
 }

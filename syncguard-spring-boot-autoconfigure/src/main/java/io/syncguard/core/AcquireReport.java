@@ -7,10 +7,12 @@ import io.syncguard.LockRequest;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
+import java.util.Objects;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
-/** Reports one acquisition to the listeners and the observer. Used by the thread that acquires the lock. */
+/** Reports one acquisition to the listeners and the observer. Used by the thread that acquires the lock, unless said otherwise. */
 final class AcquireReport {
 
     private static final Log log = LogFactory.getLog(Acquirer.class);
@@ -21,6 +23,11 @@ final class AcquireReport {
     private final AcquireObservation observation;
     private final long began;
     private boolean waits;
+
+    /** Written by the thread that acquires the lock, before the report is listed among the waiters. */
+    private @Nullable Thread waiting;
+
+    private long waitsSince;
 
     AcquireReport(LockRequest request, Time time, ListenerDispatcher dispatcher) {
         this.request = request;
@@ -48,6 +55,8 @@ final class AcquireReport {
         contended(contention);
         if (!waits) {
             waits = true;
+            waiting = Thread.currentThread();
+            waitsSince = time.nanoTime();
             log.debug(OneLine.of(contention + "; waiting"));
             dispatcher.dispatch(request, null, elapsed(), LockListener::waitStarted);
             observation.waits();
@@ -59,6 +68,22 @@ final class AcquireReport {
         if (waits) {
             dispatcher.dispatch(request, null, elapsed(), LockListener::waitEnded);
         }
+    }
+
+    /** When the caller got its queue entry. */
+    long waitsSince() {
+        return waitsSince;
+    }
+
+    /** The lock that the caller waits for. For other threads. */
+    LocalLock waitsFor(EngineSettings settings) {
+        return new LocalLock(
+                request,
+                settings.owner(request),
+                Objects.requireNonNull(waiting),
+                observation.traceId(),
+                null,
+                Duration.ofNanos(time.nanoTime() - waitsSince));
     }
 
     void granted() {

@@ -227,6 +227,9 @@ final class Acquirer {
                 giveUp(queued);
                 throw ex;
             } finally {
+                if (queued) {
+                    waiters.waitEnded(report);
+                }
                 report.waitEnded();
             }
         }
@@ -278,6 +281,7 @@ final class Acquirer {
                 contention = new Contention(request.key(), entry.holder());
                 queued = true;
                 report.waits(contention);
+                waiters.queued(report);
                 if (isLate()) {
                     giveUp(true);
                     return null;

@@ -4,6 +4,7 @@ import io.syncguard.LockLimits;
 import io.syncguard.spi.BlockingSession;
 import io.syncguard.spi.LockBackend;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** What operators see of an engine and its store, beyond what applications need. Threads may share it. */
 public final class EngineDiagnostics {
@@ -54,6 +55,14 @@ public final class EngineDiagnostics {
                 heartbeat.failures(),
                 backend.isConnected(),
                 backend.pool());
+    }
+
+    /** The locks that this process holds, then those that its callers wait for, in the order of their arrival. No I/O. */
+    public List<LocalLock> locks() {
+        return Stream.concat(
+                        monitor.held(settings).stream(),
+                        waiters.queued().stream().map(caller -> caller.waitsFor(settings)))
+                .toList();
     }
 
     /** The sessions of the store's server that lock rows of the key: pins, and what keeps its operations waiting. */

@@ -80,6 +80,11 @@ public record EngineSettings(
         return request.waitTime() == null ? waitTime : request.waitTime();
     }
 
+    /** The label under which the store has this request. */
+    String owner(LockRequest request) {
+        return request.owner() == null ? owner : request.owner();
+    }
+
     /**
      * One attempt that does not queue, with the defaults for what the request leaves open.
      *
@@ -94,13 +99,6 @@ public record EngineSettings(
         boolean handOver =
                 request.mode() == LockMode.EXCLUSIVE && request.heartbeat() && leaseTtl.compareTo(waiterTtl) >= 0;
         return new AcquireRequest(
-                request.key(),
-                request.mode(),
-                lockId,
-                leaseTtl,
-                request.owner() == null ? owner : request.owner(),
-                handOver,
-                false,
-                null);
+                request.key(), request.mode(), lockId, leaseTtl, owner(request), handOver, false, null);
     }
 }

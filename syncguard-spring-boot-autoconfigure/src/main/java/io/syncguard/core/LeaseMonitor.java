@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeaseMonitor implements AutoCloseable {
 
-    private record Held(Lease lease, LeaseHandle handle) {}
+    /** @param thread the one that acquired it */
+    private record Held(Lease lease, LeaseHandle handle, Thread thread) {}
 
     private final ConcurrentMap<String, Held> held = new ConcurrentHashMap<>();
     private final Time time;
@@ -37,7 +38,7 @@ final class LeaseMonitor implements AutoCloseable {
     /** On the thread that acquired it. */
     void add(LeaseHandle handle) {
         Lease lease = handle.lease();
-        held.put(lease.lockId(), new Held(lease, handle));
+        held.put(lease.lockId(), new Held(lease, handle, Thread.currentThread()));
         watch(lease);
         leaks.watch(handle);
     }
@@ -73,6 +74,19 @@ final class LeaseMonitor implements AutoCloseable {
 
     List<Lease> leases() {
         return held.values().stream().map(Held::lease).toList();
+    }
+
+    /** The leases, for operators. */
+    List<LocalLock> held(EngineSettings settings) {
+        return held.values().stream()
+                .map(each -> new LocalLock(
+                        each.lease().request(),
+                        settings.owner(each.lease().request()),
+                        each.thread(),
+                        null,
+                        each.lease().fence(),
+                        each.lease().holdTime().passed()))
+                .toList();
     }
 
     /** Waits until no lease is held, for this duration at most. An interrupt ends the wait. */

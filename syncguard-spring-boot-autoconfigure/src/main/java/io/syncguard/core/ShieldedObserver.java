@@ -79,6 +79,12 @@ record ShieldedObserver(LockObserver observer) implements LockObserver {
         }
 
         @Override
+        public @Nullable String traceId() {
+            String id = get(() -> Objects.requireNonNullElse(observation.traceId(), ""), "");
+            return id.isEmpty() ? null : id;
+        }
+
+        @Override
         public void ended(LockOutcome outcome) {
             run(() -> observation.ended(outcome));
         }

@@ -10,8 +10,10 @@ import io.syncguard.spi.AcquireResult;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.spi.WakeUpListener;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -41,6 +43,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
     private final Time time;
     private final AtomicLong numbers = new AtomicLong();
     private final ConcurrentMap<Long, Waiter> waiters = new ConcurrentHashMap<>();
+    private final Set<AcquireReport> queued = ConcurrentHashMap.newKeySet();
     private final ServerTurns turns;
     private final Alarm alarm;
 
@@ -84,6 +87,22 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
 
     int size() {
         return waiters.size();
+    }
+
+    /** Lists a caller who has a queue entry, for operators. */
+    void queued(AcquireReport caller) {
+        queued.add(caller);
+    }
+
+    void waitEnded(AcquireReport caller) {
+        queued.remove(caller);
+    }
+
+    /** Those that have a queue entry, in the order in which they got it. */
+    List<AcquireReport> queued() {
+        return queued.stream()
+                .sorted(Comparator.comparingLong(AcquireReport::waitsSince))
+                .toList();
     }
 
     /** Wakes all waiters. Returns the lock ids of those that slept. */

@@ -4,7 +4,8 @@ import io.syncguard.LockOutcome;
 import io.syncguard.core.AcquireObservation;
 import org.jspecify.annotations.Nullable;
 
-/** The observations of an acquisition, and of its wait, which are current while it lasts. Used by one thread. */
+/** The observations of an acquisition, and of its wait, which are current while it lasts. Used by one thread, unless
+ * said otherwise. */
 final class ObservedAcquire implements AcquireObservation {
 
     private final LockObservations observations;
@@ -31,6 +32,11 @@ final class ObservedAcquire implements AcquireObservation {
     public void waits() {
         wait = observations.start(LockObservationDocumentation.WAIT, lock).current();
         wait.context().holderOwner(acquire.context().holderOwner());
+    }
+
+    @Override
+    public @Nullable String traceId() {
+        return TraceIds.of(acquire.context());
     }
 
     @Override

@@ -29,6 +29,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
@@ -334,6 +335,105 @@ class SyncGuardEndpointTests {
         assertThat(endpoint(Show.ALWAYS).locks(null, null, null, null, 2L).events())
                 .extracting(EventDescriptor::number)
                 .containsExactly(3L);
+    }
+
+    @Test
+    void the_longest_hold_and_wait_count_those_that_are_not_over() {
+        first.engine.acquire(LockRequest.of("order", "1"));
+        FutureTask<LockHandle> waiter =
+                first.startWaiting(LockRequest.of("report", "1").key("order:1"));
+        first.time.advance(Duration.ofSeconds(3));
+
+        Map<String, NameDescriptor> names =
+                endpoint(Show.NEVER).locks(null, null, null, null, null).names();
+
+        assertThat(names.get("order").longestHeld()).isEqualTo(Duration.ofSeconds(3));
+        assertThat(names.get("order").longestWait()).isEqualTo(Duration.ZERO);
+        assertThat(names.get("report").longestWait()).isEqualTo(Duration.ofSeconds(3));
+        assertThat(names.get("report").longestHeld()).isEqualTo(Duration.ZERO);
+        waiter.cancel(true);
+    }
+
+    @Test
+    void a_longer_hold_of_the_past_remains_the_longest() {
+        LockHandle before = first.engine.acquire(LockRequest.of("order", "1"));
+        first.time.advance(Duration.ofSeconds(7));
+        before.release();
+        first.engine.acquire(LockRequest.of("order", "2"));
+        first.time.advance(Duration.ofSeconds(3));
+
+        assertThat(endpoint(Show.NEVER)
+                        .locks(null, null, null, null, null)
+                        .names()
+                        .get("order")
+                        .longestHeld())
+                .isEqualTo(Duration.ofSeconds(7));
+    }
+
+    @Test
+    void the_name_of_a_lock_stands_beside_its_hidden_key() {
+        first.engine.acquire(LockRequest.of("order", "ann"));
+        first.engine.acquire(LockRequest.of("export:ann").meterName("ReportService.export"));
+        first.engine.acquire(LockRequest.of("secret:ann"));
+        first.engine.acquire(LockRequest.of("used:ann").meterName("cleanup")).release();
+        first.holdElsewhere("used:ann", TTL);
+        first.holdElsewhere("order:bob", TTL);
+        first.holdElsewhere("ordered:bob", TTL);
+        SyncGuardEndpoint endpoint = endpoint(Show.NEVER);
+
+        LocksDescriptor hidden = endpoint.locks(null, null, null, null, null);
+
+        assertThat(hidden.toString()).doesNotContain("ann", "bob");
+        assertThat(hidden.managers().get("lockManager").locks())
+                .extracting(LockDescriptor::name)
+                .containsExactlyInAnyOrder("order", "order", "ReportService.export", "cleanup", null, null);
+        assertThat(endpoint(Show.ALWAYS)
+                        .locks("order", null, null, null, null)
+                        .managers()
+                        .get("lockManager")
+                        .locks())
+                .extracting(LockDescriptor::name)
+                .containsExactly("order", "order", null);
+        String hash = hidden.managers().get("lockManager").locks().stream()
+                .filter(lock -> "cleanup".equals(lock.name()))
+                .map(LockDescriptor::key)
+                .findFirst()
+                .orElseThrow();
+        assertThat(endpoint.lock(hash, null).name()).isEqualTo("cleanup");
+        endpoint.forceRelease(hash, null, "hangs");
+        assertThat(endpoint.locks(null, null, null, null, null).events())
+                .filteredOn(event -> event.type() == EventType.FORCE_RELEASED)
+                .extracting(EventDescriptor::name)
+                .containsExactly("cleanup");
+    }
+
+    @Test
+    void the_callers_of_this_process_are_told_apart_by_their_threads() {
+        first.engine.acquire(LockRequest.of("order:1"));
+        FutureTask<LockHandle> one = first.startWaiting(LockRequest.of("order:1"));
+        FutureTask<LockHandle> two =
+                first.startWaiting(LockRequest.of("order:1").owner("a label of its own"));
+        first.queueElsewhere("order:1");
+        first.time.advance(Duration.ofSeconds(3));
+        String here =
+                Thread.currentThread().getName() + " #" + Thread.currentThread().getId();
+
+        LockDescriptor shown = endpoint(Show.ALWAYS).lock("order:1", null);
+        LockDescriptor hidden = page(endpoint(Show.NEVER), null, 1).locks().get(0);
+
+        assertThat(shown.holders()).extracting(LockDescriptor.Holder::thread).containsExactly(here);
+        assertThat(shown.queue().subList(0, 2))
+                .extracting(LockDescriptor.Waiter::thread)
+                .doesNotHaveDuplicates()
+                .allMatch(thread -> thread.matches("another #\\d+"));
+        assertThat(shown.queue().get(2).thread()).isNull();
+        assertThat(hidden.queue().subList(0, 2))
+                .extracting(LockDescriptor.Waiter::thread)
+                .doesNotHaveDuplicates()
+                .allMatch(thread -> thread.matches("#\\d+"));
+        assertThat(hidden.holders().get(0).thread()).matches("#\\d+");
+        one.cancel(true);
+        two.cancel(true);
     }
 
     @Test

@@ -23,6 +23,8 @@ import io.syncguard.LockHandle;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
+import io.syncguard.core.LocalLock;
+import io.syncguard.core.LockEngine;
 import io.syncguard.core.LockObserver;
 import io.syncguard.micrometer.LockObservationContext;
 import io.syncguard.micrometer.LockObservationConvention;
@@ -95,10 +97,12 @@ class ObservationsTests {
             MeterRegistry meters = application.getBean(MeterRegistry.class);
             await().atMost(Duration.ofSeconds(5))
                     .until(() -> meters.get("syncguard.lock.waiting").gauge().value() == 1);
+            List<LocalLock> shown = ((LockEngine) locks).diagnostics().locks();
             inTheWay.release();
             assertThat(waiting.join().release()).isTrue();
 
             SpanData wait = span(application, "lock wait orders");
+            assertThat(shown).extracting(LocalLock::traceId).containsExactly(null, wait.getTraceId());
             SpanData acquire = spans(application).stream()
                     .filter(each -> each.getSpanId().equals(wait.getParentSpanId()))
                     .findFirst()

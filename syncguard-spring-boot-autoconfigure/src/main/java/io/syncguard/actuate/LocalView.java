@@ -1,0 +1,32 @@
+package io.syncguard.actuate;
+
+import io.syncguard.core.LocalLock;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a reader sees locks, with what this process knows of them beyond the store. Immutable.
+ *
+ * @param keys how the reader sees keys
+ * @param names of locks
+ * @param callers of this process
+ */
+record LocalView(KeyView keys, LockNames names, OwnCallers callers) {
+
+    /** Of a process that knows nothing. */
+    static LocalView unaware(KeyView keys) {
+        return new LocalView(keys, new LockNames(Map.of(), Set.of()), OwnCallers.NONE);
+    }
+
+    /** The thread as a thread dump shows it. Its name may contain data, such as that of a request. */
+    @Nullable
+    String thread(@Nullable LocalLock caller) {
+        if (caller == null) {
+            return null;
+        }
+        Thread thread = caller.thread();
+        String number = "#" + thread.getId();
+        return keys.isPlain() && !thread.getName().isEmpty() ? thread.getName() + " " + number : number;
+    }
+}

@@ -1,0 +1,64 @@
+package io.syncguard.actuate;
+
+import io.syncguard.LockStatus;
+import io.syncguard.core.LocalLock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Finds the callers of this process behind what the store shows of a lock. Immutable. */
+final class OwnCallers {
+
+    static final OwnCallers NONE = new OwnCallers(List.of());
+
+    /** A caller arrived at the store less than this before or after it learned of that. */
+    private static final Duration SAME_ARRIVAL = Duration.ofSeconds(1);
+
+    private final Map<String, List<LocalLock>> byKey;
+
+    /** @param locks those of one manager; waiting ones in the order of their arrival */
+    OwnCallers(List<LocalLock> locks) {
+        this.byKey = locks.stream()
+                .collect(Collectors.groupingBy(lock -> lock.request().key()));
+    }
+
+    /** The holder of this lease; {@code null} if that is another process. */
+    @Nullable
+    LocalLock holder(String key, LockStatus.Holder lease) {
+        return byKey.getOrDefault(key, List.of()).stream()
+                .filter(each -> lease.fence().equals(each.fence()))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /**
+     * The waiters behind the queue entries, in their order; {@code null} for one of another process. An entry does not
+     * name its caller, so they are matched by the time for which they have waited.
+     */
+    List<@Nullable LocalLock> waiters(LockStatus lock) {
+        List<LocalLock> waiting = new ArrayList<>(byKey.getOrDefault(lock.key(), List.of()));
+        waiting.removeIf(LocalLock::isHeld);
+        List<@Nullable LocalLock> found = new ArrayList<>();
+        for (LockStatus.Waiter entry : lock.queue()) {
+            LocalLock caller = waiting.stream()
+                    .filter(each -> isOf(each, entry, lock))
+                    .findFirst()
+                    .orElse(null);
+            waiting.remove(caller);
+            found.add(caller);
+        }
+        return found;
+    }
+
+    private static boolean isOf(LocalLock caller, LockStatus.Waiter entry, LockStatus lock) {
+        Duration difference = Duration.between(entry.since(), lock.at())
+                .minus(caller.elapsed())
+                .abs();
+        return caller.owner().equals(entry.owner())
+                && caller.request().mode() == entry.mode()
+                && difference.compareTo(SAME_ARRIVAL) < 0;
+    }
+}

@@ -1,0 +1,98 @@
+package io.syncguard.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.syncguard.Fence;
+import io.syncguard.LockMode;
+import io.syncguard.LockRequest;
+import io.syncguard.LockStatus;
+import io.syncguard.core.LocalLock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Which caller of this process is behind which lease or queue entry. */
+class OwnCallersTests {
+
+    private static final Instant AT = Instant.parse("2026-03-01T12:00:00Z");
+
+    private final List<LocalLock> callers = new ArrayList<>();
+
+    /** Each caller and each entry is its owner and for how many milliseconds it has waited. */
+    @ParameterizedTest(name = "{0}: {1} are {2}, so {3}")
+    @CsvSource(textBlock = """
+            in their order,                        here 3000 here 2990 here 20, here 3001 here 2990 here 21, 0 1 2
+            none of another process,               here 3000,                   there 3000 here 3000,        - 0
+            one that the store does not know yet,  here 3000 here 5,            here 3000,                   0
+            one that has left,                     here 3000,                   here 9000 here 3000,         - 0
+            one that this process does not know,   here 9000 here 3000,         here 3000,                   1
+            an older list,                         here 9000,                   here 3000,                   -
+            """)
+    void a_waiter_is_known_by_its_label_and_its_arrival(String what, String known, String stored, String expected) {
+        for (String each : known.split(" (?=[a-z])")) {
+            waits(each, LockMode.EXCLUSIVE);
+        }
+        LockStatus lock = lock(Stream.of(stored.split(" (?=[a-z])"))
+                .map(each -> new LockStatus.Waiter(LockMode.EXCLUSIVE, owner(each), AT.minus(time(each))))
+                .toList());
+
+        assertThat(new OwnCallers(callers)
+                        .waiters(lock).stream().map(this::numberOf).collect(Collectors.joining(" ")))
+                .isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"EXCLUSIVE, 0", "SHARED, -"})
+    void a_waiter_is_known_by_its_mode(LockMode mode, String expected) {
+        waits("here 3000", LockMode.EXCLUSIVE);
+
+        assertThat(numberOf(new OwnCallers(callers)
+                        .waiters(lock(List.of(new LockStatus.Waiter(mode, "here", AT.minusMillis(3000)))))
+                        .get(0)))
+                .isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"order:1, 7, 0", "order:1, 8, -", "order:2, 7, -"})
+    void a_holder_is_known_by_its_fence(String key, long fence, String expected) {
+        callers.add(new LocalLock(
+                LockRequest.of("order:1"), "here", Thread.currentThread(), null, new Fence(7), Duration.ZERO));
+
+        assertThat(numberOf(new OwnCallers(callers)
+                        .holder(key, new LockStatus.Holder(LockMode.SHARED, "any", AT, AT, new Fence(fence)))))
+                .isEqualTo(expected);
+    }
+
+    private void waits(String caller, LockMode mode) {
+        LockRequest request = LockRequest.of("order:1");
+        callers.add(new LocalLock(
+                mode == LockMode.SHARED ? request.shared() : request,
+                owner(caller),
+                Thread.currentThread(),
+                null,
+                null,
+                time(caller)));
+    }
+
+    private static String owner(String text) {
+        return text.split(" ")[0];
+    }
+
+    private static Duration time(String text) {
+        return Duration.ofMillis(Long.parseLong(text.split(" ")[1]));
+    }
+
+    private static LockStatus lock(List<LockStatus.Waiter> queue) {
+        return new LockStatus("order:1", AT, List.of(), queue, queue.size());
+    }
+
+    private String numberOf(@Nullable LocalLock caller) {
+        return caller == null ? "-" : String.valueOf(callers.indexOf(caller));
+    }
+}
