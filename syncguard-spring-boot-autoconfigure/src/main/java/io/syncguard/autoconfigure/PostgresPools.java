@@ -7,6 +7,7 @@ import io.syncguard.concurrent.Shielded;
 import io.syncguard.postgres.OneStoreDataSource;
 import io.syncguard.postgres.PromptSocketFactory;
 import java.time.Duration;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.Driver;
@@ -38,6 +39,11 @@ final class PostgresPools implements AutoCloseable {
 
     private final Duration timeout;
     private final int maximumConnections;
+
+    /** One thread ends idle and old connections of all pools. Nobody waits for it. */
+    private final ScheduledThreadPoolExecutor housekeeper =
+            new ScheduledThreadPoolExecutor(1, DaemonThreadFactory.named("syncguard-pools"));
+
     private final LockPool operations;
     private final LockPool engine;
     private final @Nullable LockPool wakeUps;
@@ -60,6 +66,7 @@ final class PostgresPools implements AutoCloseable {
                     "Correct syncguard.postgres.network-timeout");
         }
         this.timeout = networkTimeout.dividedBy(2);
+        housekeeper.setRemoveOnCancelPolicy(true);
         this.maximumConnections = size + ENGINE_THREADS + (wakeUps ? 1 : 0);
         HikariConfig details = ConnectionDetails.of(application, dedicated, maximumConnections, timeout);
         if (details.getDataSource() != null) {
@@ -100,6 +107,7 @@ final class PostgresPools implements AutoCloseable {
         if (wakeUps != null) {
             Shielded.closeAll(wakeUps);
         }
+        housekeeper.shutdownNow();
     }
 
     private LockPool pool(HikariConfig details, String name, int size) {
@@ -128,6 +136,7 @@ final class PostgresPools implements AutoCloseable {
         config.setPoolName(name);
         // A new connection must not depend on the caller that happens to need it.
         config.setThreadFactory(DaemonThreadFactory.named(name + "-pool"));
+        config.setScheduledExecutor(housekeeper);
         config.setMaximumPoolSize(size);
         config.setMinimumIdle(1);
         config.setConnectionTimeout(timeout.toMillis());
