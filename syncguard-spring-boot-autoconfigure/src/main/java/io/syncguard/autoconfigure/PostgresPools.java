@@ -51,8 +51,15 @@ final class PostgresPools implements AutoCloseable {
     /**
      * @param dedicated whether the application has this DataSource for locks alone
      * @param networkTimeout is divided into two halves: one for the wait for a connection, one for the server's answer
+     * @param applicationName is a part of the name of each connection
      */
-    PostgresPools(DataSource application, boolean dedicated, int size, boolean wakeUps, Duration networkTimeout) {
+    PostgresPools(
+            DataSource application,
+            boolean dedicated,
+            int size,
+            boolean wakeUps,
+            Duration networkTimeout,
+            String applicationName) {
         if (size < 1) {
             throw LockSetupException.invalid(
                     "syncguard.postgres.pool-size is " + size + ", but has to be at least 1",
@@ -69,6 +76,7 @@ final class PostgresPools implements AutoCloseable {
         housekeeper.setRemoveOnCancelPolicy(true);
         this.maximumConnections = size + ENGINE_THREADS + (wakeUps ? 1 : 0);
         HikariConfig details = ConnectionDetails.of(application, dedicated, maximumConnections, timeout);
+        ConnectionName.addTo(details, applicationName);
         if (details.getDataSource() != null) {
             details.setDataSource(new OneStoreDataSource(details.getDataSource(), timeout));
         }
