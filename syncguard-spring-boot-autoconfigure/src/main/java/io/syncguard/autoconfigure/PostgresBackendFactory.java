@@ -9,11 +9,13 @@ import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.core.env.Environment;
 
 /**
  * Makes the stores of an application in PostgreSQL, which differ in their databases alone.
  */
-record PostgresBackendFactory(SyncGuardProperties properties, PostgresScript script, ListableBeanFactory beans) {
+record PostgresBackendFactory(
+        SyncGuardProperties properties, PostgresScript script, ListableBeanFactory beans, Environment environment) {
 
     private static final Log log = LogFactory.getLog(PostgresLockAutoConfiguration.class);
 
@@ -26,7 +28,12 @@ record PostgresBackendFactory(SyncGuardProperties properties, PostgresScript scr
         properties.check();
         SyncGuardProperties.Postgres postgres = properties.postgres();
         PostgresPools pools = new PostgresPools(
-                application, dedicated, postgres.poolSize(), postgres.wakeUps(), postgres.networkTimeout());
+                application,
+                dedicated,
+                postgres.poolSize(),
+                postgres.wakeUps(),
+                postgres.networkTimeout(),
+                environment.getProperty("spring.application.name", ""));
         try {
             PostgresSettings settings = new PostgresSettings(
                     script.tables(),

@@ -57,8 +57,8 @@ public final class PostgresLockAutoConfiguration {
 
     @Bean
     PostgresBackendFactory syncGuardPostgresBackendFactory(
-            SyncGuardProperties properties, PostgresScript script, ListableBeanFactory beans) {
-        return new PostgresBackendFactory(properties, script, beans);
+            SyncGuardProperties properties, PostgresScript script, ListableBeanFactory beans, Environment environment) {
+        return new PostgresBackendFactory(properties, script, beans, environment);
     }
 
     /** Made after the application's migrations, and only for a lock manager that uses it: tenants have their own. */

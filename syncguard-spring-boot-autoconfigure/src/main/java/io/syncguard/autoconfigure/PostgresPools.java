@@ -7,6 +7,7 @@ import io.syncguard.concurrent.Shielded;
 import io.syncguard.postgres.OneStoreDataSource;
 import io.syncguard.postgres.PromptSocketFactory;
 import java.time.Duration;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.Driver;
@@ -38,6 +39,11 @@ final class PostgresPools implements AutoCloseable {
 
     private final Duration timeout;
     private final int maximumConnections;
+
+    /** One thread ends idle and old connections of all pools. Nobody waits for it. */
+    private final ScheduledThreadPoolExecutor housekeeper =
+            new ScheduledThreadPoolExecutor(1, DaemonThreadFactory.named("syncguard-pools"));
+
     private final LockPool operations;
     private final LockPool engine;
     private final @Nullable LockPool wakeUps;
@@ -45,8 +51,15 @@ final class PostgresPools implements AutoCloseable {
     /**
      * @param dedicated whether the application has this DataSource for locks alone
      * @param networkTimeout is divided into two halves: one for the wait for a connection, one for the server's answer
+     * @param applicationName is a part of the name of each connection
      */
-    PostgresPools(DataSource application, boolean dedicated, int size, boolean wakeUps, Duration networkTimeout) {
+    PostgresPools(
+            DataSource application,
+            boolean dedicated,
+            int size,
+            boolean wakeUps,
+            Duration networkTimeout,
+            String applicationName) {
         if (size < 1) {
             throw LockSetupException.invalid(
                     "syncguard.postgres.pool-size is " + size + ", but has to be at least 1",
@@ -60,8 +73,10 @@ final class PostgresPools implements AutoCloseable {
                     "Correct syncguard.postgres.network-timeout");
         }
         this.timeout = networkTimeout.dividedBy(2);
+        housekeeper.setRemoveOnCancelPolicy(true);
         this.maximumConnections = size + ENGINE_THREADS + (wakeUps ? 1 : 0);
         HikariConfig details = ConnectionDetails.of(application, dedicated, maximumConnections, timeout);
+        ConnectionName.addTo(details, applicationName);
         if (details.getDataSource() != null) {
             details.setDataSource(new OneStoreDataSource(details.getDataSource(), timeout));
         }
@@ -100,6 +115,7 @@ final class PostgresPools implements AutoCloseable {
         if (wakeUps != null) {
             Shielded.closeAll(wakeUps);
         }
+        housekeeper.shutdownNow();
     }
 
     private LockPool pool(HikariConfig details, String name, int size) {
@@ -128,6 +144,7 @@ final class PostgresPools implements AutoCloseable {
         config.setPoolName(name);
         // A new connection must not depend on the caller that happens to need it.
         config.setThreadFactory(DaemonThreadFactory.named(name + "-pool"));
+        config.setScheduledExecutor(housekeeper);
         config.setMaximumPoolSize(size);
         config.setMinimumIdle(1);
         config.setConnectionTimeout(timeout.toMillis());

@@ -62,7 +62,8 @@ public final class RedisLockAutoConfiguration {
         SyncGuardProperties.Redis redis = properties.redis();
         RedisLockBackend backend = new RedisLockBackend(
                 new RedisFactories(lockConnections, reactiveLockConnections, connections, beans).choose(),
-                redis.settings(properties.fencesOr(FenceSource.CLOCK)));
+                redis.settings(properties.fencesOr(FenceSource.CLOCK)),
+                environment.getProperty("spring.application.name", ""));
         try {
             backend.checkServer();
         } catch (LockException ex) {

@@ -1,5 +1,6 @@
 package io.syncguard.concurrent;
 
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -34,9 +35,18 @@ public final class Alarm implements AutoCloseable {
      * @param task runs on that thread; returns the {@link Time#nanoTime} of its next run, or {@link Time#NEVER}
      */
     public Alarm(String threadName, Time time, LongSupplier task) {
+        this(DaemonThreadFactory.named(threadName), time, task);
+    }
+
+    /**
+     * The same.
+     *
+     * @param threads makes the thread; that of a test may fail
+     */
+    public Alarm(ThreadFactory threads, Time time, LongSupplier task) {
         this.time = time;
         this.task = task;
-        this.thread = DaemonThreadFactory.named(threadName).newThread(this::run);
+        this.thread = threads.newThread(this::run);
         thread.start();
     }
 

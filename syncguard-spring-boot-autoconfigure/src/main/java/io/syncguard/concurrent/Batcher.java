@@ -3,6 +3,8 @@ package io.syncguard.concurrent;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Batcher<Q, A> implements AutoCloseable {
 
+    /** One sends a batch while another delivers answers. */
+    private static final int THREADS = 2;
+
     /**
      * The limits of a batcher.
      *
@@ -41,10 +46,10 @@ public final class Batcher<Q, A> implements AutoCloseable {
     private final BatchSender<Q, A> sender;
     private final Limits limits;
     private final Time time;
-    private final Alarm alarm;
+    private final ThreadFactory threads;
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition ordered = lock.newCondition();
+    private final Condition called = lock.newCondition();
 
     /** Guarded by the lock, as all below: the requests that wait to be sent, in the order of their arrival. */
     private final Deque<BatchedCall<Q, A>> waiting = new ArrayDeque<>();
@@ -61,24 +66,24 @@ public final class Batcher<Q, A> implements AutoCloseable {
     /** Whether the last batch had several requests. */
     private boolean crowded;
 
+    private int madeThreads;
     private int idleThreads;
+
+    /** When an idle thread looks at the statements that are under way. */
+    private long looksAt = Time.NEVER;
+
     private boolean closed;
 
-    /** @param name of the threads, which are made now: one sends a batch while another delivers answers */
+    /** @param name of the threads, which are made when requests wait for the first time */
     public Batcher(String name, BatchSender<Q, A> sender, Limits limits, Time time) {
+        this(DaemonThreadFactory.numbered(name), sender, limits, time);
+    }
+
+    Batcher(ThreadFactory threads, BatchSender<Q, A> sender, Limits limits, Time time) {
+        this.threads = threads;
         this.sender = sender;
         this.limits = limits;
         this.time = time;
-        this.alarm = new Alarm(name + "-timer", time, this::giveUpPatience);
-        DaemonThreadFactory threads = DaemonThreadFactory.numbered(name);
-        try {
-            for (int i = 0; i < 2; i++) {
-                threads.newThread(this::sendBatches).start();
-            }
-        } catch (Throwable ex) {
-            close();
-            throw ex;
-        }
     }
 
     /** Sends a request, and returns its answer. */
@@ -107,12 +112,11 @@ public final class Batcher<Q, A> implements AutoCloseable {
     /** Ends the threads. Requests that wait are sent alone, and so are those that come later. */
     @Override
     public void close() {
-        alarm.close();
         change(() -> {
             closed = true;
             waiting.forEach(BatchedCall::sendAlone);
             waiting.clear();
-            ordered.signalAll();
+            called.signalAll();
         });
     }
 
@@ -145,36 +149,68 @@ public final class Batcher<Q, A> implements AutoCloseable {
 
     /** Sends what waits, as far as there is room for statements. */
     private void dispatch() {
-        while (!waiting.isEmpty() && !batchOrdered && alone.size() + (batching ? 1 : 0) < limits.statements()) {
+        while (!waiting.isEmpty() && !batchOrdered && hasRoom()) {
             if (waiting.size() == 1 && !crowded && !limits.batchesOnly()) {
                 BatchedCall<Q, A> call = waiting.remove();
                 if (turns.takeAlone(call) && call.sendAlone()) {
                     alone.add(call, time.nanoTime());
                 }
             } else if (batching || idleThreads == 0) {
-                // Who ends the batch, or has delivered its answers, looks again.
+                // Who ends the batch, or has delivered its answers, looks again. So does a new thread.
+                makeThreads();
                 return;
             } else {
                 batching = true;
                 batchOrdered = true;
-                ordered.signal();
+                called.signal();
             }
         }
         if (!waiting.isEmpty()) {
-            alarm.ringAt(alone.patienceEndsAt());
+            makeThreads();
+            lookAt(alone.patienceEndsAt());
+        }
+    }
+
+    private boolean hasRoom() {
+        return alone.size() + (batching ? 1 : 0) < limits.statements();
+    }
+
+    private void makeThreads() {
+        while (madeThreads < THREADS && !closed) {
+            try {
+                threads.newThread(this::sendBatches).start();
+                madeThreads++;
+            } catch (Error ex) {
+                // The next request that waits tries again.
+                if (madeThreads == 0) {
+                    sendAllAlone();
+                }
+                return;
+            }
+        }
+    }
+
+    private void sendAllAlone() {
+        List<BatchedCall<Q, A>> all = List.copyOf(waiting);
+        waiting.clear();
+        all.stream().filter(turns::takeAlone).forEach(BatchedCall::sendAlone);
+    }
+
+    private void lookAt(long nanoTime) {
+        if (nanoTime < looksAt) {
+            looksAt = nanoTime;
+            called.signal();
         }
     }
 
     /** Lets statements go that wait for those that were sent alone. */
-    private long giveUpPatience() {
-        change(() -> {
-            long now = time.nanoTime();
-            while (!waiting.isEmpty() && alone.patienceEndsAt() <= now) {
-                alone.ignoreOldest();
-            }
-        });
-        // dispatch() has set the next time.
-        return Time.NEVER;
+    private void giveUpPatience() {
+        looksAt = Time.NEVER;
+        long now = time.nanoTime();
+        while (!waiting.isEmpty() && alone.patienceEndsAt() <= now) {
+            alone.ignoreOldest();
+        }
+        dispatch();
     }
 
     private A sendAlone(BatchedCall<Q, A> call, long deadline) {
@@ -228,13 +264,17 @@ public final class Batcher<Q, A> implements AutoCloseable {
             while (!closed) {
                 Batch<Q, A> batch = batchOrdered ? Batch.takeFrom(waiting, limits.batchSize()) : null;
                 if (batch == null) {
-                    ordered.awaitUninterruptibly();
+                    awaitCall();
                     continue;
                 }
                 batchOrdered = false;
                 if (!batch.isEmpty()) {
                     crowded = batch.size() > 1;
                     idleThreads--;
+                    if (looksAt < Time.NEVER) {
+                        // This thread knew when to look, and the other one may not.
+                        called.signal();
+                    }
                     dispatch();
                     return batch;
                 }
@@ -243,6 +283,19 @@ public final class Batcher<Q, A> implements AutoCloseable {
             return null;
         } finally {
             lock.unlock();
+        }
+    }
+
+    private void awaitCall() {
+        try {
+            long left = looksAt - time.nanoTime();
+            if (left > 0) {
+                time.await(called, left);
+            } else {
+                giveUpPatience();
+            }
+        } catch (InterruptedException ex) {
+            // Only close() ends this thread.
         }
     }
 

@@ -18,7 +18,6 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.BiConsumer;
@@ -34,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Events and observations of the heartbeat and of losses are dispatched on threads that nothing waits for:
  * {@code syncguard-events}, {@code syncguard-lost-n} for callbacks, and {@code syncguard-lost-listener-n} for
- * listeners. The last two are separate, so that a listener that blocks does not delay a callback. All threads are made
- * with the engine, because a loss may come when no thread can be made.
+ * listeners. The last two are separate, so that a listener that blocks does not delay a callback. The first of each is
+ * made with the engine, because a loss may come when no thread can be made, and the others while it is busy.
  */
 final class ListenerDispatcher implements AutoCloseable {
 
@@ -168,11 +167,7 @@ final class ListenerDispatcher implements AutoCloseable {
     }
 
     private static ReadyThreads lossThreads(String name) {
-        return new ReadyThreads(
-                DaemonThreadFactory.numbered(name),
-                LOSS_THREADS,
-                new LinkedBlockingQueue<>(),
-                new ThreadPoolExecutor.AbortPolicy());
+        return ReadyThreads.upTo(LOSS_THREADS, DaemonThreadFactory.numbered(name));
     }
 
     private static void leaveOut(ThreadPoolExecutor executor) {

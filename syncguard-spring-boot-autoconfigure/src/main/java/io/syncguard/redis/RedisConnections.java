@@ -58,8 +58,8 @@ final class RedisConnections implements AutoCloseable {
     /**
      * @param application has the connection details
      */
-    RedisConnections(LettuceConnectionFactory application, RedisSettings settings) {
-        this.driver = new RedisDriver(application, settings);
+    RedisConnections(LettuceConnectionFactory application, RedisSettings settings, String applicationName) {
+        this.driver = new RedisDriver(application, settings, applicationName);
         this.layout = settings.layout();
     }
 

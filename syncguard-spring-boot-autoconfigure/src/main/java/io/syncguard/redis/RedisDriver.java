@@ -43,7 +43,7 @@ final class RedisDriver implements AutoCloseable {
     /**
      * @param application has the connection details
      */
-    RedisDriver(LettuceConnectionFactory application, RedisSettings settings) {
+    RedisDriver(LettuceConnectionFactory application, RedisSettings settings, String applicationName) {
         RedisConfiguration details = detailsOf(application);
         boolean cluster = RedisConfiguration.isClusterConfiguration(details);
         if (cluster) {
@@ -71,7 +71,8 @@ final class RedisDriver implements AutoCloseable {
         // The timer starts its thread with its first task.
         resources.timer().newTimeout(nothing -> {}, 1, TimeUnit.MILLISECONDS);
         this.factory = new LettuceConnectionFactory(
-                details, configuration(application.getClientConfiguration(), resources, settings.timeout()));
+                details,
+                configuration(application.getClientConfiguration(), resources, settings.timeout(), applicationName));
         factory.afterPropertiesSet();
         factory.start();
     }
@@ -123,9 +124,17 @@ final class RedisDriver implements AutoCloseable {
         return readable;
     }
 
+    /** Redis allows neither blanks nor characters beyond ASCII in it. */
+    private static String name(String application) {
+        return application.isBlank() ? "syncguard" : "syncguard-" + application.replaceAll("[^!-~]", "-");
+    }
+
     /** Without the pool, and without the read preference: a replica may not have a grant yet. */
     private static LettuceClientConfiguration configuration(
-            LettuceClientConfiguration application, ClientResources resources, Duration timeout) {
+            LettuceClientConfiguration application,
+            ClientResources resources,
+            Duration timeout,
+            String applicationName) {
         LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder();
         if (application.isUseSsl()) {
             var ssl = builder.useSsl().verifyPeer(application.getVerifyMode());
@@ -135,7 +144,7 @@ final class RedisDriver implements AutoCloseable {
         }
         builder.redisCredentialsProviderFactory(
                 application.getRedisCredentialsProviderFactory().orElseGet(RedisConfiguredCredentials::new));
-        return builder.clientName(application.getClientName().orElse("syncguard"))
+        return builder.clientName(name(application.getClientName().orElse(applicationName)))
                 .clientResources(resources)
                 .clientOptions(
                         RedisClientOptions.of(application.getClientOptions().orElseGet(ClientOptions::create), timeout))

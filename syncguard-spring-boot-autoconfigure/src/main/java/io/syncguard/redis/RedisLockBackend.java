@@ -71,7 +71,16 @@ public final class RedisLockBackend implements LockBackend {
      * @param settings prefix and times
      */
     public RedisLockBackend(LettuceConnectionFactory application, RedisSettings settings) {
-        this(new RedisConnections(application, settings), settings, Time.SYSTEM);
+        this(application, settings, "");
+    }
+
+    /**
+     * The same.
+     *
+     * @param applicationName is a part of the name of the connections, unless the factory has a name for its own
+     */
+    public RedisLockBackend(LettuceConnectionFactory application, RedisSettings settings, String applicationName) {
+        this(new RedisConnections(application, settings, applicationName), settings, Time.SYSTEM);
     }
 
     RedisLockBackend(RedisConnections connections, RedisSettings settings, Time time) {

@@ -2,11 +2,15 @@ package io.syncguard.spi;
 
 import io.syncguard.concurrent.Alarm;
 import io.syncguard.concurrent.Backoff;
+import io.syncguard.concurrent.DaemonThreadFactory;
+import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps this process subscribed to the channel on which a store wakes its waiters. It belongs to the engine: a store
@@ -30,7 +34,10 @@ public final class WakeUpSubscriber implements AutoCloseable {
     private final WakeUpListener engine;
     private final WakeUpMessages messages;
     private final Time time;
-    private final Alarm alarm;
+    private final ThreadFactory threads;
+
+    /** Guarded by this object: the listening thread, from the first waiter on. */
+    private @Nullable Alarm alarm;
 
     /** Written by the listening thread, and read by all. */
     private volatile boolean connected;
@@ -41,7 +48,7 @@ public final class WakeUpSubscriber implements AutoCloseable {
     private volatile boolean started;
     private volatile boolean closed;
 
-    /** How often it has failed since it last worked. Of the listening thread alone. */
+    /** How often it has failed since it last worked. Of the listening thread alone, once there is one. */
     private int failures;
 
     /**
@@ -77,13 +84,23 @@ public final class WakeUpSubscriber implements AutoCloseable {
      * @param engine receives what the messages report
      */
     public WakeUpSubscriber(String store, String channel, Subscription subscription, WakeUpListener engine, Time time) {
+        this(store, channel, subscription, engine, time, DaemonThreadFactory.named("syncguard-listener"));
+    }
+
+    WakeUpSubscriber(
+            String store,
+            String channel,
+            Subscription subscription,
+            WakeUpListener engine,
+            Time time,
+            ThreadFactory threads) {
+        this.threads = threads;
         this.store = store;
         this.channel = channel;
         this.subscription = subscription;
         this.engine = engine;
         this.messages = new WakeUpMessages(engine, time);
         this.time = time;
-        this.alarm = new Alarm("syncguard-listener", time, this::run);
     }
 
     /** Where this process is woken. */
@@ -96,11 +113,24 @@ public final class WakeUpSubscriber implements AutoCloseable {
         return messages.secretOf(waiter);
     }
 
-    /** Subscribes, if that was not done before. */
+    /** Subscribes, if that was not done before. Without a thread for it the next waiter tries again. */
     public void start() {
         if (!started) {
+            startListening();
+        }
+    }
+
+    private synchronized void startListening() {
+        if (started || closed) {
+            return;
+        }
+        try {
+            Alarm made = new Alarm(threads, time, this::run);
+            alarm = made;
             started = true;
-            alarm.ringAt(time.nanoTime());
+            made.ringAt(time.nanoTime());
+        } catch (Error ex) {
+            Shielded.log(() -> fail(ex));
         }
     }
 
@@ -116,8 +146,12 @@ public final class WakeUpSubscriber implements AutoCloseable {
 
     @Override
     public void close() {
-        closed = true;
-        alarm.close();
+        synchronized (this) {
+            closed = true;
+            if (alarm != null) {
+                alarm.close();
+            }
+        }
         subscription.abort();
     }
 

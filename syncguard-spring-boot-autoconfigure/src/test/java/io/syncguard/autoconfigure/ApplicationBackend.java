@@ -129,7 +129,7 @@ public final class ApplicationBackend {
         // The library reads its connection details and never opens a connection.
         HikariDataSource application = new HikariDataSource();
         application.setJdbcUrl(url);
-        return new PostgresPools(application, false, poolSize, true, networkTimeout);
+        return new PostgresPools(application, false, poolSize, true, networkTimeout, "");
     }
 
     private static LockBackend on(PostgresPools pools, Duration waiterTtl, PostgresBatching batching) {

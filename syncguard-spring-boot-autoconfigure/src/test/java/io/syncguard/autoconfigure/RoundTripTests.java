@@ -49,7 +49,7 @@ class RoundTripTests {
     void open() {
         application.setJdbcUrl(proxy.url());
         application.setMaximumPoolSize(1);
-        pools = new PostgresPools(application, false, 1, true, Duration.ofSeconds(2));
+        pools = new PostgresPools(application, false, 1, true, Duration.ofSeconds(2), "");
         new PostgresSchema(pools.operations(), PostgresTables.DEFAULT).initialize();
         backend = new PostgresLockBackend(
                 pools.operations(),

@@ -88,7 +88,7 @@ class WakeUpConnectionTests {
         if (!theirs.isEmpty()) {
             application.addDataSourceProperty("socketFactory", theirs);
         }
-        try (PostgresPools pools = new PostgresPools(application, false, 1, true, Duration.ofSeconds(5))) {
+        try (PostgresPools pools = new PostgresPools(application, false, 1, true, Duration.ofSeconds(5), "")) {
             return ((LockPool) pools.wakeUps())
                     .config()
                     .getDataSourceProperties()

@@ -16,8 +16,11 @@ class BatcherCloseTests {
     final BatcherFixture forced = BatcherFixture.withBatchesOnly(1);
 
     @Test
-    void a_batcher_has_two_threads_and_a_timer_until_it_is_closed() {
-        assertThat(two.threads()).hasSize(3);
+    void a_batcher_has_two_threads_from_the_first_request_that_waits_until_it_is_closed() {
+        two.occupy("a", "b");
+        assertThat(two.threads()).isEmpty();
+        two.send("c");
+        assertThat(two.threads()).hasSize(2);
 
         two.batcher.close();
 

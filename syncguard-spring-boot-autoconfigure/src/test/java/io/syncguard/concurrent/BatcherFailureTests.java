@@ -93,30 +93,53 @@ class BatcherFailureTests {
 
     @Test
     void an_error_ends_no_thread() {
-        int threads = forced.threads().size();
-        for (int i = 0; i < 2 * threads; i++) {
+        List<Thread> threads = forced.madeThreads();
+        for (int i = 0; i < 2 * threads.size(); i++) {
             BatchCaller caller = forced.send("a" + i);
             forced.store.nextBatch().fail(new StackOverflowError("deep"));
             caller.fails("a" + i + " failed: java.lang.StackOverflowError: deep");
         }
 
-        assertThat(forced.threads()).hasSize(threads);
+        assertThat(forced.threads()).containsExactlyInAnyOrderElementsOf(threads);
         BatchCaller last = forced.send("b");
         forced.store.nextBatch().answer();
         last.getsItsAnswer();
     }
 
     @Test
+    void without_a_thread_requests_go_alone_and_the_next_one_that_waits_has_it_made() {
+        one.maker.exhausted = true;
+        ManualStatement stuck = one.occupy("a").get(0);
+        BatchCaller b = one.send(StoreRequest.of("b").ofKey("key"));
+        BatchCaller c = one.send(StoreRequest.of("c").ofKey("key"));
+        ManualStatement first = one.store.nextAlone();
+        assertThat(first.thread).isSameAs(b.thread);
+        one.stillWait(c);
+        first.answer();
+        b.getsItsAnswer();
+        one.store.nextAlone().answer();
+        c.getsItsAnswer();
+        assertThat(one.threads()).isEmpty();
+
+        one.maker.exhausted = false;
+        List<BatchCaller> callers = one.sendEach("d", "e");
+        stuck.answer();
+
+        one.store.nextBatch().answer();
+        callers.forEach(BatchCaller::getsItsAnswer);
+    }
+
+    @Test
     void a_sender_that_cannot_tell_the_failures_ends_no_thread() {
         forced.store.failureOfFailures = new Failure("no memory");
-        int threads = forced.threads().size();
-        for (int i = 0; i < 2 * threads; i++) {
+        List<Thread> threads = forced.madeThreads();
+        for (int i = 0; i < 2 * threads.size(); i++) {
             BatchCaller caller = forced.send("a" + i);
             forced.store.nextBatch().fail(new Failure("no answer"));
             caller.fails("no memory");
         }
 
-        assertThat(forced.threads()).hasSize(threads);
+        assertThat(forced.threads()).containsExactlyInAnyOrderElementsOf(threads);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.syncguard.concurrent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.core.ManualTime;
+import io.syncguard.testing.ScarceThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +30,7 @@ final class BatcherFixture implements AfterEachCallback {
 
     final ManualTime time = new ManualTime();
     final ManualStore store = new ManualStore();
+    final ScarceThreads maker = new ScarceThreads();
     final Batcher<StoreRequest, String> batcher;
 
     private final String name = "batcher" + made.incrementAndGet();
@@ -37,7 +39,13 @@ final class BatcherFixture implements AfterEachCallback {
 
     private BatcherFixture(int statements, boolean batchesOnly) {
         Batcher.Limits limits = new Batcher.Limits(statements, BATCH_SIZE, WAIT_LIMIT, batchesOnly);
-        batcher = new Batcher<>(name, store, limits, new StoppingTime());
+        AtomicInteger number = new AtomicInteger();
+        batcher = new Batcher<>(
+                work -> DaemonThreadFactory.named(name + "-" + number.incrementAndGet(), maker)
+                        .newThread(work),
+                store,
+                limits,
+                new StoppingTime());
     }
 
     /** So many statements count at most. */
@@ -106,16 +114,19 @@ final class BatcherFixture implements AfterEachCallback {
         assertThat(store.underWay()).isEqualTo(before);
     }
 
-    /** The thread of the alarm looks at the clock twice, and does what is due. */
-    void alarmLooks() {
-        awaitLooks(timer());
+    /** Each idle thread looks at the clock twice, and does what is due. */
+    void idleThreadsLook() {
+        threads().stream()
+                .filter(thread -> store.underWay().stream().noneMatch(statement -> statement.thread == thread))
+                .forEach(this::awaitLooks);
     }
 
-    Thread timer() {
-        return threads().stream()
-                .filter(thread -> thread.getName().endsWith("-timer"))
-                .findAny()
-                .orElseThrow();
+    /** The threads of the batcher, after a batch has needed them. */
+    List<Thread> madeThreads() {
+        BatchCaller caller = send("first");
+        store.nextBatch().answer();
+        caller.getsItsAnswer();
+        return threads();
     }
 
     /** The threads of the batcher that are alive. */

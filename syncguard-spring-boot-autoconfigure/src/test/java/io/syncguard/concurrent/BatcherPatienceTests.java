@@ -23,7 +23,7 @@ class BatcherPatienceTests {
         List<ManualStatement> stuck = two.occupy("a", "b");
         List<BatchCaller> callers = two.sendEach("c", "d");
         two.time.advance(PATIENCE.minusNanos(1));
-        two.alarmLooks();
+        two.idleThreadsLook();
         two.stillWait(callers.get(0), callers.get(1));
 
         two.time.advance(Duration.ofNanos(1));
@@ -64,14 +64,14 @@ class BatcherPatienceTests {
         two.time.advance(Duration.ofMillis(2));
         assertThat(two.store.nextAlone().thread).isSameAs(c.thread);
         BatchCaller d = two.send("d");
-        two.alarmLooks();
+        two.idleThreadsLook();
         two.stillWait(d);
 
         two.time.advance(Duration.ofMillis(3));
 
         assertThat(two.store.nextAlone().thread).isSameAs(d.thread);
         BatchCaller e = two.send("e");
-        two.alarmLooks();
+        two.idleThreadsLook();
         two.stillWait(e);
         two.time.advance(Duration.ofMillis(2));
         assertThat(two.store.nextAlone().thread).isSameAs(e.thread);
@@ -87,7 +87,7 @@ class BatcherPatienceTests {
         BatchCaller c = one.send("c");
 
         one.time.advance(PATIENCE.minusNanos(1));
-        one.alarmLooks();
+        one.idleThreadsLook();
         one.stillWait(c);
         one.time.advance(Duration.ofNanos(1));
 
@@ -101,7 +101,7 @@ class BatcherPatienceTests {
         c.interrupt();
         c.failsInterrupted("c interrupted, not sent");
         two.time.advance(PATIENCE);
-        two.alarmLooks();
+        two.idleThreadsLook();
 
         BatchCaller d = two.send("d");
 
@@ -120,7 +120,7 @@ class BatcherPatienceTests {
         BatchCaller d = one.send("d");
 
         one.time.advance(PATIENCE.multipliedBy(100));
-        one.alarmLooks();
+        one.idleThreadsLook();
 
         one.stillWait(d);
         batch.answer();

@@ -361,7 +361,7 @@ class RedisBatchTests {
 
     private RedisBatchSender sender() {
         RedisSettings settings = new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL);
-        connections = new RedisConnections(RedisServer.connections(redis.url()), settings);
+        connections = new RedisConnections(RedisServer.connections(redis.url()), settings, "");
         RedisScriptRunner scripts = new RedisScriptRunner(connections, settings, Time.SYSTEM);
         scripts.connect("testing", TIMEOUT.toMillis());
         return new RedisBatchSender(scripts, shard());

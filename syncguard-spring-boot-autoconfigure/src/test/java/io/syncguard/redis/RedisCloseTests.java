@@ -39,7 +39,8 @@ class RedisCloseTests {
     /** The threads that other tests in this JVM left running. */
     private final Set<Thread> threadsBefore = threads();
 
-    private final RedisConnections connections = new RedisConnections(RedisServer.connections(redis.url()), SETTINGS);
+    private final RedisConnections connections =
+            new RedisConnections(RedisServer.connections(redis.url()), SETTINGS, "");
     private final WakeUpSubscriber wakeUps = subscriber("{syncguard}:wake:1", connections);
 
     @BeforeAll
@@ -76,7 +77,7 @@ class RedisCloseTests {
     @Test
     void closed_while_it_connects_to_a_server_that_answers() {
         List<RedisConnections> all = IntStream.range(0, 20)
-                .mapToObj(i -> new RedisConnections(RedisServer.connections(redis.url()), SETTINGS))
+                .mapToObj(i -> new RedisConnections(RedisServer.connections(redis.url()), SETTINGS, ""))
                 .toList();
         all.forEach(each -> {
             WakeUpSubscriber listener = subscriber("{syncguard}:wake:2", each);

@@ -37,7 +37,7 @@ class RedisClusterSilenceTests {
     @Test
     void a_node_that_stood_still_is_served_over_a_new_connection_and_the_others_over_theirs() {
         try (OwnRedisCluster cluster = new OwnRedisCluster();
-                RedisConnections connections = new RedisConnections(cluster.connections(), settings(HERE));
+                RedisConnections connections = new RedisConnections(cluster.connections(), settings(HERE), "");
                 LockEngine here = engine(connections, HERE);
                 LockEngine there = engine(connections, THERE)) {
             awaitService(here);

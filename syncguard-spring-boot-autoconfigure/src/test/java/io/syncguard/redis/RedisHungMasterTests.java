@@ -53,7 +53,7 @@ class RedisHungMasterTests {
     private final Set<String> extending = ConcurrentHashMap.newKeySet();
     private final Set<String> lost = ConcurrentHashMap.newKeySet();
     private final LockEngine engine = new LockEngine(
-            new RedisLockBackend(new RedisConnections(cluster.connections(), SETTINGS), SETTINGS, Time.SYSTEM),
+            new RedisLockBackend(new RedisConnections(cluster.connections(), SETTINGS, ""), SETTINGS, Time.SYSTEM),
             new EngineSettings(
                     "test",
                     Duration.ofMinutes(10),

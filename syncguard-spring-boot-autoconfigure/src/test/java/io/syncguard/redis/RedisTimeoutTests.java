@@ -35,7 +35,7 @@ class RedisTimeoutTests {
     void a_script_that_the_server_does_not_know_gets_the_time_that_is_left() {
         RedisSettings settings = new RedisSettings(RedisSettings.KEY_PREFIX, TIMEOUT, RedisSettings.WAITER_TTL);
         try (LockBackend backend = new RedisLockBackend(
-                new RedisConnections(RedisServer.connections(redis.url()), settings),
+                new RedisConnections(RedisServer.connections(redis.url()), settings, ""),
                 settings,
                 new Stepping(TIMEOUT.multipliedBy(3).dividedBy(5)))) {
             assertTimesOut(() -> backend.isLocked("order:42"));

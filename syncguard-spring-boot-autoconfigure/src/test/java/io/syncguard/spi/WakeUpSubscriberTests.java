@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.core.ManualTime;
 import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.ScarceThreads;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -29,7 +30,9 @@ class WakeUpSubscriberTests {
     private final RecordingWakeUpListener received = new RecordingWakeUpListener();
     private final Scripted store = new Scripted();
     private final CapturedLog log = new CapturedLog();
-    private final WakeUpSubscriber subscriber = new WakeUpSubscriber("the store", "channel", store, received, time);
+    private final ScarceThreads threads = new ScarceThreads();
+    private final WakeUpSubscriber subscriber =
+            new WakeUpSubscriber("the store", "channel", store, received, time, threads);
 
     @AfterEach
     void close() {
@@ -97,6 +100,23 @@ class WakeUpSubscriberTests {
 
         store.next(OPEN);
         time.advance(Duration.ofMillis(100));
+
+        eventually().until(subscriber::isConnected);
+        assertThat(log.messages())
+                .containsExactly(
+                        "Wake-ups from the store do not arrive; who waits for a lock asks for it until they do");
+    }
+
+    @Test
+    void its_thread_is_made_for_the_first_waiter_and_if_there_is_none_for_a_later_one() {
+        threads.exhausted = true;
+        subscriber.start();
+        subscriber.start();
+        assertThat(subscriber.isConnected()).isFalse();
+        threads.exhausted = false;
+        store.next(OPEN);
+
+        subscriber.start();
 
         eventually().until(subscriber::isConnected);
         assertThat(log.messages())

@@ -1,0 +1,53 @@
+package io.syncguard.autoconfigure;
+
+import com.zaxxer.hikari.HikariConfig;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.springframework.util.StringUtils;
+
+/**
+ * The name of the library's connections, for an administrator of the server: {@code syncguard}, and the name that the
+ * application gives to its own connections, else its {@code spring.application.name}.
+ */
+final class ConnectionName {
+
+    private static final String PROPERTY = "ApplicationName";
+
+    private static final Pattern IN_URL = Pattern.compile("(?<=[?&])" + PROPERTY + "=([^&]*)&?");
+
+    /** PostgreSQL cuts a longer name. */
+    private static final int LENGTH = 63;
+
+    private ConnectionName() {}
+
+    /** Connections that the application lends keep its name. */
+    static void addTo(HikariConfig details, String application) {
+        if (details.getDataSource() == null && details.getDataSourceJNDI() == null) {
+            details.addDataSourceProperty(PROPERTY, onPostgres(takenFrom(details, application)));
+        }
+    }
+
+    /** That of the URL comes first in the driver, too. */
+    private static String takenFrom(HikariConfig details, String otherwise) {
+        Properties properties = details.getDataSourceProperties();
+        // By its setter where a DataSource of the driver is configured by its class.
+        Object ofSetter = properties.remove(StringUtils.uncapitalize(PROPERTY));
+        String known = properties.getProperty(PROPERTY, ofSetter == null ? otherwise : ofSetter.toString());
+        String url = details.getJdbcUrl();
+        Matcher inUrl = IN_URL.matcher(url == null ? "" : url);
+        if (inUrl.find()) {
+            known = URLDecoder.decode(inUrl.group(1), StandardCharsets.UTF_8);
+            details.setJdbcUrl(inUrl.replaceAll("").replaceFirst("[?&]$", ""));
+        }
+        return known;
+    }
+
+    /** PostgreSQL would show other characters as their bytes. */
+    private static String onPostgres(String application) {
+        String name = ("syncguard " + application).strip().replaceAll("[^ -~]", "?");
+        return name.substring(0, Math.min(LENGTH, name.length()));
+    }
+}
