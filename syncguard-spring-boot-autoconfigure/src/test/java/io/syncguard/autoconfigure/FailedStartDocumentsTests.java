@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -49,15 +50,15 @@ class FailedStartDocumentsTests {
     }
 
     @Test
-    void every_file_belongs_to_a_test() throws IOException {
+    void every_message_belongs_to_a_test() throws IOException {
         String tests;
         try (Stream<Path> sources = Files.list(Path.of("src/test/java/io/syncguard/autoconfigure"))) {
-            tests = sources.filter(source -> source.toString().endsWith("FailedStartTests.java"))
+            tests = sources.filter(source -> source.toString().endsWith("Tests.java"))
                     .map(FailedStartDocumentsTests::read)
                     .collect(Collectors.joining());
         }
-        assertThat(descriptions().keySet())
-                .allSatisfy(file -> assertThat(tests).containsAnyOf("\"" + file + "\"", ", " + file + "\""));
+        assertThat(GoldenMessages.all().keySet())
+                .allSatisfy(mistake -> assertThat(tests).containsAnyOf("\"" + mistake + "\"", ", " + mistake + "\""));
     }
 
     private static boolean begins(String description, String beginning) {
@@ -76,18 +77,18 @@ class FailedStartDocumentsTests {
                 .toList();
     }
 
-    /** The descriptions by the names of their files. */
-    private static TreeMap<String, String> descriptions() throws IOException {
-        try (Stream<Path> files = Files.list(FailedStart.EXPECTED)) {
-            return files.collect(Collectors.toMap(
-                    file -> file.getFileName().toString().replace(".txt", ""),
-                    file -> read(file)
-                            .split("Action:")[0]
-                            .replace("Description:", "")
-                            .strip(),
-                    (one, same) -> one,
-                    TreeMap::new));
-        }
+    /** The descriptions of failed starts by the names of their mistakes. */
+    private static TreeMap<String, String> descriptions() {
+        return GoldenMessages.all().entrySet().stream()
+                .filter(text -> text.getValue().startsWith("Description:"))
+                .collect(Collectors.toMap(
+                        Map.Entry::getKey,
+                        text -> text.getValue()
+                                .split("Action:")[0]
+                                .replace("Description:", "")
+                                .strip(),
+                        (one, same) -> one,
+                        TreeMap::new));
     }
 
     private static String read(Path file) {
