@@ -94,8 +94,8 @@ final class FailedStart {
         }
         String actual = report.substring(report.indexOf("Description:"));
         GoldenMessages.compare(mistake, actual);
-        // Spring Boot's own analysis of a binding is longer. The line of stars above the title is counted, too.
-        assertThat(report.lines()).hasSizeLessThan(actual.contains("Failed to bind") ? 2 * MAX_LINES : MAX_LINES);
+        // The line of stars above the title is counted, too.
+        assertThat(report.lines()).hasSizeLessThan(MAX_LINES);
     }
 
     private void run() {
