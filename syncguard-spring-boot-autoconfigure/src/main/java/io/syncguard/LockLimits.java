@@ -20,6 +20,8 @@ public final class LockLimits {
     /** The longest time that may be asked for. */
     public static final Duration MAX_DURATION = Duration.ofDays(365);
 
+    private static final Duration SHORTEST_TTL = Duration.ofMillis(1);
+
     private static final Pattern LOCK_ID = Pattern.compile("[A-Za-z0-9_-]{22}");
 
     private LockLimits() {}
@@ -50,6 +52,11 @@ public final class LockLimits {
         return withoutIdentity("key", key(key));
     }
 
+    /** The name of a request for a lock by name, in the same form and within the same limits as its key. */
+    static String name(String name) {
+        return keyText("name", name);
+    }
+
     /** The label of a holder: as a key, but it may be empty. */
     public static String owner(String owner) {
         return textOrEmpty("label of the owner", owner);
@@ -57,10 +64,14 @@ public final class LockLimits {
 
     /** A ttl: a whole number of milliseconds from 1 ms to 365 days. */
     public static Duration ttl(Duration ttl) {
-        if (given("ttl", ttl).toNanosPart() % 1_000_000 != 0
-                || ttl.compareTo(Duration.ofMillis(1)) < 0
-                || isTooLong(ttl)) {
-            throw invalid("A ttl is a whole number of milliseconds between 1 ms and 365 days, not " + ttl);
+        return ttl("ttl", ttl);
+    }
+
+    /** @param what name of the ttl in the message, such as that of a property */
+    public static Duration ttl(String what, Duration ttl) {
+        between(SHORTEST_TTL, what, ttl);
+        if (ttl.toNanosPart() % 1_000_000 != 0) {
+            throw outside(what, ttl, "a whole number of milliseconds");
         }
         return ttl;
     }
@@ -69,20 +80,26 @@ public final class LockLimits {
      * How often a lease with this ttl is extended: every 1 ms to every third of the ttl, so that two more tries fit in.
      */
     public static Duration heartbeat(Duration interval, Duration ttl) {
-        if (given("heartbeat", interval).compareTo(Duration.ofMillis(1)) < 0
-                || interval.compareTo(ttl.dividedBy(3)) > 0) {
-            throw invalid("A heartbeat comes every 1 ms at most and every third of the ttl at least: not every "
-                    + interval + " with a ttl of " + ttl);
+        Duration shortest = SHORTEST_TTL.multipliedBy(3);
+        if (ttl.compareTo(shortest) < 0) {
+            throw outside("ttl", ttl, "at least " + MessageText.of(shortest) + " for a heartbeat");
+        }
+        if (given("heartbeat", interval).compareTo(SHORTEST_TTL) < 0) {
+            throw outside("heartbeat", interval, "at least " + MessageText.of(SHORTEST_TTL));
+        }
+        Duration third = ttl.dividedBy(3);
+        if (interval.compareTo(third) > 0) {
+            throw outside(
+                    "heartbeat",
+                    interval,
+                    "at most " + MessageText.of(third) + ", a third of the ttl (" + MessageText.of(ttl) + ")");
         }
         return interval;
     }
 
     /** A time that may be zero, up to 365 days: the wait time, and the time to hold a lock at least. */
     public static Duration time(String what, Duration time) {
-        if (given(what, time).isNegative() || isTooLong(time)) {
-            throw invalid("A " + what + " is between zero and 365 days, not " + time);
-        }
-        return time;
+        return between(Duration.ZERO, what, time);
     }
 
     /**
@@ -91,9 +108,10 @@ public final class LockLimits {
      * @throws LockException with {@code INVALID_ARGUMENT} otherwise
      */
     static Duration holdAtMost(Duration atMost, Duration atLeast) {
-        if (atMost.compareTo(Duration.ofMillis(1)) < 0 || isTooLong(atMost) || atMost.compareTo(atLeast) < 0) {
-            throw invalid("The time to hold at most is 1 ms to " + MAX_DURATION.toDays()
-                    + " days, and not shorter than the time to hold at least (" + atLeast + "), not " + atMost);
+        String what = "time to hold at most";
+        between(SHORTEST_TTL, what, atMost);
+        if (atMost.compareTo(atLeast) < 0) {
+            throw outside(what, atMost, "at least " + MessageText.of(atLeast) + ", the time to hold at least");
         }
         return atMost;
     }
@@ -154,8 +172,16 @@ public final class LockLimits {
         return text;
     }
 
-    private static boolean isTooLong(Duration duration) {
-        return duration.compareTo(MAX_DURATION) > 0;
+    private static Duration between(Duration shortest, String what, Duration duration) {
+        if (given(what, duration).compareTo(shortest) < 0 || duration.compareTo(MAX_DURATION) > 0) {
+            throw outside(
+                    what, duration, "between " + MessageText.of(shortest) + " and " + MessageText.of(MAX_DURATION));
+        }
+        return duration;
+    }
+
+    private static LockException outside(String what, Duration duration, String limits) {
+        return invalid(what + " is " + MessageText.of(duration) + ", but has to be " + limits);
     }
 
     private static boolean isPrintableAscii(String text) {

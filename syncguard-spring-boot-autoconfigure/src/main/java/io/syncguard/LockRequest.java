@@ -78,7 +78,7 @@ public record LockRequest(
      * @param key what is protected, such as {@code 42}; not blank, because a blank one is usually a forgotten id
      */
     public static LockRequest of(String name, String key) {
-        String prefix = LockLimits.key(name);
+        String prefix = LockLimits.name(name);
         String rest = LockLimits.key(key);
         if (rest.isBlank()) {
             throw new IllegalKeyException("The key of a lock '" + name + "' is blank");

@@ -55,7 +55,7 @@ class LockLimitsTests {
 
         assertThat(request.ttl(Duration.ofSeconds(9)).heartbeatInterval()).hasSeconds(3);
         assertThat(request.heartbeat(Duration.ofMillis(1)).heartbeatInterval()).hasMillis(1);
-        refused(() -> request.ttl(Duration.ofMillis(8_999)), "PT3S");
+        refused(() -> request.ttl(Duration.ofMillis(8_999)), "heartbeat is 3s");
         refused(() -> request.heartbeat(Duration.ofNanos(999_999)), "heartbeat");
         refused(() -> request.heartbeat(Duration.ofDays(122)), "heartbeat");
     }

@@ -1,6 +1,7 @@
 package io.syncguard.aop;
 
 import io.syncguard.LockSetupException;
+import io.syncguard.MessageText;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -145,7 +146,8 @@ final class ExpressionNameResolver {
                         "Compile with -parameters: <compilerArgs><arg>-parameters</arg></compilerArgs> of the"
                                 + " maven-compiler-plugin, options.compilerArgs.add(\"-parameters\") in Gradle",
                         "Use the position of the parameter: #p0 is the first one")
-                : LockSetupException.invalid(there, "Correct the name #" + name);
+                : LockSetupException.invalid(
+                        there, MessageText.nextSteps("#" + name, listed(parameters), "Correct the name #" + name));
     }
 
     /** Whether there are parameters that have only positions. */

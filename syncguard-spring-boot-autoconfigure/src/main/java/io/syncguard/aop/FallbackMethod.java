@@ -4,6 +4,7 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockSetupException;
+import io.syncguard.MessageText;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -45,9 +46,12 @@ record FallbackMethod(Method method, boolean takesRefusal) {
             throw LockSetupException.invalid(
                     (proxy ? locked.getDeclaringClass() : targetClass).getSimpleName() + " has no method '" + name
                             + "' with the parameters of this method",
-                    "Write one" + (proxy ? " as a default method" : "")
-                            + ", with or without a LockNotAcquiredException as its last parameter",
-                    "Correct the name in 'fallback'");
+                    MessageText.nextSteps(
+                            name,
+                            methodsOf(targetClass).map(Method::getName).toList(),
+                            "Correct the name in 'fallback'",
+                            "Write one" + (proxy ? " as a default method" : "")
+                                    + ", with or without a LockNotAcquiredException as its last parameter"));
         }
         if (found.isFor(locked, targetClass) && !isFallbackOfOthers(name, locked, targetClass)) {
             throw LockSetupException.invalid(

@@ -2,10 +2,12 @@ package io.syncguard.aop;
 
 import io.syncguard.DistributedLock;
 import io.syncguard.Fence;
+import io.syncguard.LockSetupException;
 import io.syncguard.interception.AnnotatedMethodPointcut;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.aopalliance.aop.Advice;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -21,8 +23,8 @@ public final class FenceCheckAdvisor implements PointcutAdvisor, Ordered, SmartI
     private final Supplier<BiConsumer<String, Fence>> check;
     private final FenceCheckInterceptor interceptor;
 
-    /** Written while the first beans are made, and read when all exist. */
-    private volatile boolean used;
+    /** Such a method. Written while the first beans are made, and read when all exist. */
+    private volatile @Nullable String fenced;
 
     FenceCheckAdvisor(
             AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods, Supplier<BiConsumer<String, Fence>> check) {
@@ -49,8 +51,13 @@ public final class FenceCheckAdvisor implements PointcutAdvisor, Ordered, SmartI
     /** Fails the start when a method has a fenced resource and no guard can check it. */
     @Override
     public void afterSingletonsInstantiated() {
-        if (used) {
-            check.get();
+        String method = fenced;
+        if (method != null) {
+            try {
+                check.get();
+            } catch (LockSetupException ex) {
+                throw LockSetupException.at("@DistributedLock on " + method + ", attribute 'fencedResource'", ex);
+            }
         }
     }
 
@@ -58,7 +65,7 @@ public final class FenceCheckAdvisor implements PointcutAdvisor, Ordered, SmartI
         if (method.fencedResource() == null) {
             return false;
         }
-        used = true;
+        fenced = method.description();
         return true;
     }
 }

@@ -1,6 +1,8 @@
 package io.syncguard.aop;
 
 import io.syncguard.LockManager;
+import io.syncguard.LockSetupException;
+import io.syncguard.MessageText;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -25,7 +27,7 @@ public final class LockManagerResolver {
     /**
      * Looks for the manager now and makes it at the first call.
      *
-     * @throws IllegalArgumentException when none or more than one has the name
+     * @throws LockSetupException when none or more than one has the name
      */
     public Supplier<LockManager> manager(String name) {
         // By bean names, so that no bean is made early: annotations are read while the first beans are made.
@@ -34,11 +36,20 @@ public final class LockManagerResolver {
         List<String> found = List.of(all).stream()
                 .filter(bean -> namesOf(bean, known).contains(name))
                 .toList();
-        if (found.size() != 1) {
-            throw new IllegalArgumentException(
-                    found.isEmpty()
-                            ? "there is no LockManager with the name or qualifier '" + name + "', only " + known
-                            : "more than one LockManager has the name or qualifier '" + name + "': " + found);
+        if (found.isEmpty()) {
+            throw LockSetupException.invalid(
+                    "there is no LockManager with the name or qualifier '" + name + "', only " + known,
+                    MessageText.nextSteps(
+                            name,
+                            known,
+                            "Correct the name",
+                            "Use one of these names",
+                            "Add its store to syncguard.backend, or declare a LockManager bean '" + name + "'"));
+        }
+        if (found.size() > 1) {
+            throw LockSetupException.invalid(
+                    "more than one LockManager has the name or qualifier '" + name + "': " + found,
+                    "Use the name of a bean");
         }
         return SingletonSupplier.of(() -> beans.getBean(found.get(0), LockManager.class));
     }

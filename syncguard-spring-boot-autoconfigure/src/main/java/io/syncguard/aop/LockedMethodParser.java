@@ -13,6 +13,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -145,8 +146,8 @@ final class LockedMethodParser {
             MethodExpression resource = expression("fencedResource", annotation.fencedResource());
             if (resource != null && annotation.mode() == LockMode.SHARED) {
                 throw located(LockSetupException.invalid(
-                        "it has a fencedResource, but the holders of shared locks have different fences at the same"
-                                + " time, of which the resource would refuse the smaller ones",
+                        "it has a fencedResource, but the holders of a shared lock have different fences, and the"
+                                + " resource would refuse the smaller ones",
                         "Leave fencedResource out",
                         "Use an exclusive lock"));
             }
@@ -207,8 +208,14 @@ final class LockedMethodParser {
         }
 
         private String resolve(String text) {
-            String resolved = beans.resolveEmbeddedValue(text);
-            return resolved == null ? "" : resolved;
+            try {
+                return Objects.requireNonNullElse(beans.resolveEmbeddedValue(text), "");
+            } catch (IllegalArgumentException ex) {
+                throw LockSetupException.invalid(
+                        "no property resolves the placeholder in '" + text + "'",
+                        "Define the property",
+                        "Give the placeholder a default value, as in ${shop.ttl:30s}");
+            }
         }
 
         private <T> T attribute(String name, Supplier<T> reading) {

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 import org.springframework.expression.BeanResolver;
 import org.springframework.expression.EvaluationException;
+import org.springframework.expression.ExpressionException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelEvaluationException;
@@ -90,7 +91,12 @@ final class MethodExpression {
             return PARSER.parseRaw(text);
         } catch (ParseException ex) {
             LockSetupException mistake = TemplateText.mistakeIn(text);
-            throw mistake == null ? ex : mistake;
+            throw mistake == null
+                    ? LockSetupException.invalid(
+                            "'" + text + "' is no expression: " + withoutCode(ex) + " (character "
+                                    + (ex.getPosition() + 1) + ")",
+                            "Correct the expression")
+                    : mistake;
         }
     }
 
@@ -203,7 +209,7 @@ final class MethodExpression {
         return inserts == null || inserts.length <= position ? "it" : String.valueOf(inserts[position]);
     }
 
-    private static String withoutCode(EvaluationException failure) {
+    private static String withoutCode(ExpressionException failure) {
         return withoutInternals(failure.getSimpleMessage().replaceFirst("^EL\\d+E: ?", ""));
     }
 

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * Warns of a time of less than a second without a unit: it counts milliseconds, as everywhere in Spring Boot, and many
@@ -33,7 +32,7 @@ public final class UnitlessTime {
 
     /** Parses a time after the check. */
     static Duration parse(String where, String text) {
-        Duration time = DurationFormatterUtils.detectAndParse(text);
+        Duration time = DurationText.parse(text);
         warnOf(where, text);
         return time;
     }

@@ -5,6 +5,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockLimits;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
+import io.syncguard.MessageText;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.core.LockEngine;
 import java.util.Map;
@@ -62,9 +63,10 @@ public final class PostgresLockManagers implements AutoCloseable {
     public LockManager get(String name) {
         LockEngine engine = engines.get(LockLimits.given("name of a lock manager", name));
         if (engine == null) {
-            throw new LockException(
-                    LockErrorCode.INVALID_ARGUMENT,
-                    "There is no lock manager '" + name + "', only " + new TreeSet<>(engines.keySet()));
+            throw LockSetupException.invalid(
+                    "There is no lock manager '" + name + "', only " + new TreeSet<>(engines.keySet()),
+                    MessageText.nextSteps(
+                            name, engines.keySet(), "Correct the name", "Create it with PostgresLockManagers.create"));
         }
         return engine;
     }

@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import com.zaxxer.hikari.HikariConfig;
 import io.syncguard.LockSetupException;
+import io.syncguard.MessageText;
 import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.postgres.OneStoreDataSource;
@@ -35,6 +36,8 @@ final class PostgresPools implements AutoCloseable {
     /**
      * Far more than a lock operation may take, and far less than the server and the driver can count in milliseconds.
      */
+    private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(2 * SHORTEST_WAIT_MILLIS);
+
     private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(10);
 
     private final Duration timeout;
@@ -65,11 +68,11 @@ final class PostgresPools implements AutoCloseable {
                     "syncguard.postgres.pool-size is " + size + ", but has to be at least 1",
                     "Correct syncguard.postgres.pool-size");
         }
-        if (networkTimeout.compareTo(Duration.ofMillis(2 * SHORTEST_WAIT_MILLIS)) < 0
-                || networkTimeout.compareTo(LONGEST_TIMEOUT) > 0) {
+        if (networkTimeout.compareTo(SHORTEST_TIMEOUT) < 0 || networkTimeout.compareTo(LONGEST_TIMEOUT) > 0) {
             throw LockSetupException.invalid(
-                    "syncguard.postgres.network-timeout is " + networkTimeout + ", but has to be between "
-                            + 2 * SHORTEST_WAIT_MILLIS + " ms and " + LONGEST_TIMEOUT.toMinutes() + " min",
+                    "syncguard.postgres.network-timeout is " + MessageText.of(networkTimeout)
+                            + ", but has to be between " + MessageText.of(SHORTEST_TIMEOUT) + " and "
+                            + MessageText.of(LONGEST_TIMEOUT),
                     "Correct syncguard.postgres.network-timeout");
         }
         this.timeout = networkTimeout.dividedBy(2);

@@ -167,7 +167,7 @@ public final class SyncGuardAutoConfiguration {
             DistributedLockAdvisor locks, ObjectProvider<FenceGuard> guard) {
         return locks.fenceCheckAdvisor(SingletonSupplier.of(() -> guard.getIfAvailable(() -> {
             throw LockSetupException.invalid(
-                    "@DistributedLock(fencedResource = ...) needs a FenceGuard, and there is none",
+                    "it needs a FenceGuard, and there is none",
                     "Set syncguard.fencing.enabled=true",
                     "Declare a FenceGuard bean");
         })::check));

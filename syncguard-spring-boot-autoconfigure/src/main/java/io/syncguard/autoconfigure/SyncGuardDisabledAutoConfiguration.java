@@ -1,7 +1,9 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.LockManager;
+import io.syncguard.LockSetupException;
 import io.syncguard.LockTemplate;
+import io.syncguard.OneLine;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -9,13 +11,20 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
  * A manager and a template that run code without locks, so that an application that injects them starts with
  * {@code syncguard.enabled=false}, too. Where {@code syncguard.backend} names a backend, its name is a qualifier.
  */
 @AutoConfiguration
+@Conditional(SyncGuardDisabledAutoConfiguration.ReadableSwitch.class)
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", havingValue = false)
 public final class SyncGuardDisabledAutoConfiguration {
 
@@ -33,6 +42,22 @@ public final class SyncGuardDisabledAutoConfiguration {
     @ConditionalOnMissingBean
     LockTemplate syncGuardLockTemplate(LockManager lockManager) {
         return new LockTemplate(lockManager);
+    }
+
+    /** For Spring Boot, another value than true or false turns on neither this nor the locks. */
+    @Order(Ordered.HIGHEST_PRECEDENCE)
+    static final class ReadableSwitch implements Condition {
+
+        @Override
+        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+            String enabled = context.getEnvironment().getProperty("syncguard.enabled", "true");
+            if (!enabled.equalsIgnoreCase("true") && !enabled.equalsIgnoreCase("false")) {
+                throw LockSetupException.invalid(
+                        "syncguard.enabled is '" + OneLine.of(enabled) + "', but has to be true or false",
+                        "Correct syncguard.enabled");
+            }
+            return true;
+        }
     }
 
     @Configuration(proxyBeanMethods = false)

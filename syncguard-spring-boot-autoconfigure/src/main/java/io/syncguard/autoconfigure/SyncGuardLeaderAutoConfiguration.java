@@ -51,7 +51,7 @@ public final class SyncGuardLeaderAutoConfiguration {
                         ? locks
                         : resolver.manager(leader.lockManager()).get();
                 election.define(name, leader.settings(), named);
-            } catch (LockException | IllegalArgumentException ex) {
+            } catch (LockException ex) {
                 throw LockSetupException.at(ElectionProperties.nameOf(name), ex);
             }
         });

@@ -8,6 +8,7 @@ import io.syncguard.LockLostException;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockUnavailableException;
+import io.syncguard.MessageText;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
@@ -360,8 +361,8 @@ final class Acquirer {
                 throw new LockLostException(
                         request.key(),
                         "Lock '" + request.key() + "' was granted, but its ttl of "
-                                + oneAttempt.ttl().toMillis()
-                                + " ms was over before the answer arrived: use a longer ttl");
+                                + MessageText.of(oneAttempt.ttl())
+                                + " was over before the answer arrived: use a longer ttl");
             }
             return new GrantedLease(
                     request,

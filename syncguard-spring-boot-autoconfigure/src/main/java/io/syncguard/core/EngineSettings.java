@@ -5,8 +5,10 @@ import io.syncguard.LockLimits;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
 import io.syncguard.LockSetupException;
+import io.syncguard.MessageText;
 import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
+import java.util.function.BiFunction;
 
 /**
  * Settings of the engine.
@@ -30,18 +32,21 @@ public record EngineSettings(
         Duration leakDetectionThreshold) {
 
     public EngineSettings {
-        check("syncguard.owner", () -> LockLimits.owner(owner));
-        check("syncguard.ttl", () -> LockLimits.ttl(ttl));
-        check("syncguard.wait-time", () -> LockLimits.time("wait time", waitTime));
-        check("syncguard.shutdown-timeout", () -> LockLimits.time("shutdown timeout", shutdownTimeout));
-        check(
-                "syncguard.leak-detection-threshold",
-                () -> LockLimits.time("leak detection threshold", leakDetectionThreshold));
-        check("syncguard.retry.max-delay", () -> LockLimits.time("longest retry delay", longestRetry));
+        try {
+            LockLimits.owner(owner);
+        } catch (LockException ex) {
+            throw LockSetupException.at("syncguard.owner", ex);
+        }
+        check("syncguard.ttl", ttl, LockLimits::ttl);
+        check("syncguard.wait-time", waitTime, LockLimits::time);
+        check("syncguard.shutdown-timeout", shutdownTimeout, LockLimits::time);
+        check("syncguard.leak-detection-threshold", leakDetectionThreshold, LockLimits::time);
+        check("syncguard.retry.max-delay", longestRetry, LockLimits::time);
         if (firstRetry.compareTo(Duration.ofMillis(1)) < 0 || longestRetry.compareTo(firstRetry) < 0) {
             throw LockSetupException.invalid(
-                    "syncguard.retry.first-delay is " + firstRetry + ", but has to be at least 1 ms and at most"
-                            + " syncguard.retry.max-delay, which is " + longestRetry,
+                    "syncguard.retry.first-delay is " + MessageText.of(firstRetry)
+                            + ", but has to be between 1ms and syncguard.retry.max-delay, which is "
+                            + MessageText.of(longestRetry),
                     "Correct syncguard.retry.first-delay or syncguard.retry.max-delay");
         }
     }
@@ -57,11 +62,11 @@ public record EngineSettings(
         this(owner, ttl, waitTime, firstRetry, longestRetry, shutdownTimeout, Duration.ZERO);
     }
 
-    private static void check(String property, Runnable limits) {
+    private static void check(String property, Duration value, BiFunction<String, Duration, Duration> limits) {
         try {
-            limits.run();
+            limits.apply(property, value);
         } catch (LockException ex) {
-            throw LockSetupException.at(property, ex);
+            throw LockSetupException.invalid(String.valueOf(ex.getMessage()), "Correct " + property);
         }
     }
 

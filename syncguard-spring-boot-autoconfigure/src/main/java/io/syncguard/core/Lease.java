@@ -6,9 +6,11 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockLimits;
 import io.syncguard.LockReason;
 import io.syncguard.LockRequest;
+import io.syncguard.MessageText;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
@@ -234,7 +236,9 @@ final class Lease {
         if (phase == Phase.HELD && now >= holdTime.limit()) {
             lose(
                     LockReason.HOLD_AT_MOST,
-                    "it was held for " + request().holdAtMost() + ", the longest time of its request");
+                    "it was held for "
+                            + MessageText.of(Objects.requireNonNull(request().holdAtMost()))
+                            + ", the longest time of its request");
         } else if (phase == Phase.HELD && now >= deadline()) {
             lose(LockReason.EXPIRED, "no extension was confirmed in time");
         }

@@ -204,8 +204,8 @@ final class LeaseHandle implements CurrentLocks.Scoped {
     LockLostException lostException(@Nullable Throwable cause) {
         return new LockLostException(
                 key(),
-                "Lock '" + key() + "' was lost while it was in use: what was done last under it may have met another"
-                        + " holder's work. Check it, and see the log for the reason",
+                "Lock '" + key() + "' was lost while it was in use. Another holder may have worked at the same time:"
+                        + " check the last writes, and see the log for the reason",
                 cause);
     }
 

@@ -5,6 +5,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockInfo;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
+import io.syncguard.MessageText;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
@@ -137,9 +138,14 @@ public final class LeaderElection implements AutoCloseable {
         LeaderMember member = members.get(LeaderMember.normalized(name));
         if (member == null) {
             throw LockSetupException.invalid(
-                    "There is no election '" + name + "', only " + new TreeSet<>(members.keySet()),
-                    "Set syncguard.leader.elections" + keyOf(name) + ".auto-startup to true or false",
-                    "Define or join it in code: LeaderElection.define, LeaderElection.join");
+                    "There is no election '" + name + "'"
+                            + (members.isEmpty() ? "" : ", only " + new TreeSet<>(members.keySet())),
+                    MessageText.nextSteps(
+                            name,
+                            members.keySet(),
+                            "Correct the name",
+                            "Set syncguard.leader.elections" + keyOf(name) + ".auto-startup to true or false",
+                            "Define or join it in code: LeaderElection.define, LeaderElection.join"));
         }
         return member;
     }

@@ -3,6 +3,7 @@ package io.syncguard.leader;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockLimits;
+import io.syncguard.MessageText;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -33,14 +34,14 @@ public record LeaderSettings(
 
     public LeaderSettings {
         LockLimits.heartbeat(heartbeat, LockLimits.ttl(ttl));
-        LockLimits.given("fence rotation", fenceRotation);
         // A failed rotation must be tried again before the lease can end.
-        if (fenceRotation.isNegative() || fenceRotation.compareTo(ttl.dividedBy(2)) > 0) {
+        if (LockLimits.given("fence rotation", fenceRotation).isNegative()
+                || fenceRotation.compareTo(ttl.dividedBy(2)) > 0) {
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
-                    "A fence is rotated at most every half of the ttl, not every " + fenceRotation + " with a ttl of "
-                            + ttl + ": rotate it every " + ttl.dividedBy(2) + " or more often, make the ttl longer, or"
-                            + " turn rotation off with 0");
+                    "fence rotation is " + MessageText.of(fenceRotation) + ", but has to be at most "
+                            + MessageText.of(ttl.dividedBy(2)) + ", half of the ttl (" + MessageText.of(ttl)
+                            + "). Zero turns it off");
         }
         if (owner != null) {
             owner = LockLimits.owner(owner);

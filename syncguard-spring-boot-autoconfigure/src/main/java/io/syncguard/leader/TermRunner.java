@@ -1,6 +1,7 @@
 package io.syncguard.leader;
 
 import io.syncguard.LockHandle;
+import io.syncguard.MessageText;
 import io.syncguard.OneLine;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
@@ -109,7 +110,7 @@ final class TermRunner {
                     log.warn("The lock of the leader of '" + OneLine.of(election)
                             + "' is released while it is still in use, by "
                             + over.bodies() + " running bodies" + (dispatched.isDone() ? "" : " and by a listener")
-                            + ", " + shutdownTimeout.toMillis() + " ms after the end of the term");
+                            + ", " + MessageText.of(shutdownTimeout) + " after the end of the term");
                     return;
                 }
                 await(left);

@@ -1,5 +1,6 @@
 package io.syncguard.postgres;
 
+import io.syncguard.LockErrorCode;
 import java.sql.SQLException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -13,10 +14,14 @@ interface ConnectionRefusal {
     /** What the user has to do: one of these. */
     List<String> nextSteps();
 
+    default LockErrorCode code() {
+        return LockErrorCode.INVALID_ARGUMENT;
+    }
+
     /** The refusal that the error or a cause of it reports; null if there is none. */
     static @Nullable ConnectionRefusal of(SQLException error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof UnsuitableConnectionException refusal) {
+            if (cause instanceof ConnectionRefusal refusal) {
                 return refusal;
             }
         }

@@ -148,7 +148,7 @@ final class PostgresConnections {
             } catch (UnsuitableConnectionException ex) {
                 throw ex.isSent() ? PostgresErrors.translate(doing, ex) : PostgresErrors.notSent(doing, ex);
             } catch (SQLException ex) {
-                throw PostgresErrors.translate(doing, request.explained(ex));
+                throw PostgresErrors.translate(doing, request.explained(sessions.explained(connection, ex)));
             }
         } finally {
             JdbcUtils.closeConnection(connection);

@@ -19,6 +19,16 @@ import org.springframework.util.StringUtils;
  */
 final class PostgresErrors {
 
+    /** The SQLSTATE {@code insufficient_privilege}. */
+    static final String MISSING_RIGHT = "42501";
+
+    static final String UNKNOWN_DATABASE = "3D000";
+
+    static final String TOO_MANY_CONNECTIONS = "53300";
+
+    /** The server starts, recovers or stops. */
+    static final String CANNOT_CONNECT_NOW = "57P03";
+
     /** The SQLSTATEs {@code serialization_failure} and {@code deadlock_detected}. */
     private static final Set<String> CONFLICTS = Set.of("40001", "40P01");
 
@@ -33,7 +43,7 @@ final class PostgresErrors {
         String next = refusal == null
                 ? (isWithoutConnection(error)
                         ? "the DataSource gives no usable connection. See the cause"
-                        : nextStep(code))
+                        : nextStep(code, error))
                 : StringUtils.uncapitalize(refusal.problem()) + ". " + String.join("; or ", refusal.nextSteps());
         return new LockBackendException(code, "Failed while " + doing + ": " + next, withoutDetail(error));
     }
@@ -55,7 +65,7 @@ final class PostgresErrors {
     /** Whether the server has reported that it rolled the statement back, so that it surely had no effect. */
     static boolean isRolledBack(SQLException error) {
         String state = stateOf(error);
-        return error instanceof PSQLException reported
+        return MissingRightException.refusedBy(error) instanceof PSQLException reported
                 && reported.getServerErrorMessage() != null
                 && state != null
                 && !state.startsWith("08")
@@ -74,12 +84,18 @@ final class PostgresErrors {
         return "25006".equals(stateOf(error));
     }
 
+    /** Whether there is no connection to the server. */
+    static boolean isUnreachable(SQLException error) {
+        return String.valueOf(stateOf(error)).startsWith("08");
+    }
+
     static LockErrorCode codeOf(SQLException error) {
         if (hasCause(InterruptedException.class, error)) {
             return LockErrorCode.ABORTED;
         }
-        if (ConnectionRefusal.of(error) != null) {
-            return LockErrorCode.INVALID_ARGUMENT;
+        ConnectionRefusal refusal = ConnectionRefusal.of(error);
+        if (refusal != null) {
+            return refusal.code();
         }
         String state = stateOf(error);
         return state == null ? codeWithoutState(error) : codeOf(state, error);
@@ -88,8 +104,9 @@ final class PostgresErrors {
     private static LockErrorCode codeOf(String state, SQLException error) {
         return switch (state) {
             // 0A000 is a standby, where a transaction begins as one that writes.
-            case "40001", "40P01", "57P01", "57P02", "57P03", "25006", "0A000" -> LockErrorCode.SERVICE_UNAVAILABLE;
-            case "42501" -> LockErrorCode.AUTH_FAILED;
+            case "40001", "40P01", "57P01", "57P02", CANNOT_CONNECT_NOW, "25006", "0A000" ->
+                LockErrorCode.SERVICE_UNAVAILABLE;
+            case MISSING_RIGHT -> LockErrorCode.AUTH_FAILED;
             case "42P01", "42883", "42703", "3F000" -> LockErrorCode.SCHEMA_MISSING;
             case "57014", "55P03", "25P03" -> LockErrorCode.NETWORK_TIMEOUT;
             default -> codeOfClass(state.length() < 2 ? state : state.substring(0, 2), error);
@@ -145,8 +162,9 @@ final class PostgresErrors {
 
     /** The detail and the context quote rows and parameters, and with them the lock id. */
     static SQLException withoutDetail(SQLException error) {
-        if (!(error instanceof PSQLException original) || original.getServerErrorMessage() == null) {
-            return error;
+        SQLException refused = MissingRightException.refusedBy(error);
+        if (!(refused instanceof PSQLException original) || original.getServerErrorMessage() == null) {
+            return refused;
         }
         SQLException copy =
                 new PSQLException(PostgresMessage.withoutArguments(original.getServerErrorMessage()), false);
@@ -157,14 +175,34 @@ final class PostgresErrors {
         return copy;
     }
 
-    private static String nextStep(LockErrorCode code) {
+    private static String nextStep(LockErrorCode code, SQLException error) {
+        String words = ": " + PostgresWords.of(withoutDetail(error)) + ". ";
+        return switch (String.valueOf(stateOf(error))) {
+            case MISSING_RIGHT -> "the user lacks a right" + words + "Grant the rights that docs/security.md lists";
+            case UNKNOWN_DATABASE ->
+                "PostgreSQL does not have the database" + words + "Create it, or correct spring.datasource.url";
+            case TOO_MANY_CONNECTIONS ->
+                "PostgreSQL has no connection left" + words
+                        + "Raise its max_connections, or set a smaller syncguard.postgres.pool-size";
+            case CANNOT_CONNECT_NOW -> "PostgreSQL is starting or stopping" + words + "Try again later";
+            default -> nextStep(code, words, error);
+        };
+    }
+
+    private static String nextStep(LockErrorCode code, String words, SQLException error) {
         return switch (code) {
-            case SERVICE_UNAVAILABLE -> "the server cannot be reached or does not serve writes now. Try again later";
+            case SERVICE_UNAVAILABLE ->
+                isUnreachable(error)
+                        ? "PostgreSQL cannot be reached" + words
+                                + "Start it, correct spring.datasource.url, or try again later"
+                        : "PostgreSQL does not serve writes now" + words + "Try again later";
             case AUTH_FAILED ->
-                "the server refused the user. Check its password, and its privileges on the tables and functions of"
-                        + " SyncGuard";
+                "PostgreSQL refuses the user" + words
+                        + "Correct spring.datasource.username and spring.datasource.password, or allow the user to log"
+                        + " in from this host";
             case SCHEMA_MISSING ->
-                "its tables or functions are not there. Start the application again, which creates them unless"
+                "the tables or functions of SyncGuard are not there, or the user lacks USAGE on their schema" + words
+                        + "Start the application again, which creates them unless"
                         + " syncguard.postgres.schema-management is none, or run"
                         + " db/syncguard/postgresql/R__syncguard_schema.sql; see also syncguard.postgres.locks-table";
             case INVALID_ARGUMENT ->

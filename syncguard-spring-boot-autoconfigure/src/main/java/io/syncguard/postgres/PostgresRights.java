@@ -8,7 +8,10 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,14 +21,15 @@ import org.jspecify.annotations.Nullable;
 final class PostgresRights {
 
     private static final String TABLES = """
-            SELECT t.name FROM (VALUES
+            SELECT t.name, p.name
+            FROM (VALUES
                 ('${syncguard_locks}', true), ('${syncguard_locks}_shared', true), ('${syncguard_locks}_waiters', true),
                 ('${syncguard_fence_counters}', ?::BOOLEAN)
             ) AS t (name, deletes)
-            WHERE NOT (pg_catalog.has_table_privilege(t.name, 'SELECT'::TEXT)
-                AND pg_catalog.has_table_privilege(t.name, 'INSERT'::TEXT)
-                AND pg_catalog.has_table_privilege(t.name, 'UPDATE'::TEXT)
-                AND (NOT t.deletes OR pg_catalog.has_table_privilege(t.name, 'DELETE'::TEXT)))
+            CROSS JOIN pg_catalog.unnest('{SELECT,INSERT,UPDATE,DELETE}'::TEXT[]) WITH ORDINALITY AS p (name, position)
+            WHERE (t.deletes OR p.position OPERATOR(pg_catalog.<) 4)
+                AND NOT pg_catalog.has_table_privilege(t.name, p.name)
+            ORDER BY p.position
             """;
 
     /** Somebody else may have a function of the same name, with other parameters. */
@@ -47,7 +51,7 @@ final class PostgresRights {
 
     /** @throws LockSetupException if one is missing, with the statements that grant it */
     static void require(Connection connection, PostgresScript script) throws SQLException {
-        List<String> missing = tablesWithout(connection, script);
+        Map<String, List<String>> missing = tablesWithout(connection, script);
         try (PreparedStatement statement = connection.prepareStatement(FUNCTIONS)) {
             statement.setArray(
                     1, connection.createArrayOf("text", script.functions().toArray()));
@@ -65,35 +69,58 @@ final class PostgresRights {
         }
     }
 
-    private static List<String> tablesWithout(Connection connection, PostgresScript script) throws SQLException {
+    /** The error of a statement, with the missing rights if the server names them. */
+    static SQLException explained(Connection connection, PostgresTables tables, SQLException error) {
+        if (!PostgresErrors.MISSING_RIGHT.equals(error.getSQLState())) {
+            return error;
+        }
+        try {
+            require(connection, new PostgresScript(tables, FenceSource.COUNTER));
+        } catch (LockSetupException missing) {
+            return new MissingRightException(missing, error);
+        } catch (SQLException ex) {
+            error.addSuppressed(ex);
+        }
+        return error;
+    }
+
+    /** The tables by the rights to them that are missing. */
+    private static Map<String, List<String>> tablesWithout(Connection connection, PostgresScript script)
+            throws SQLException {
         try (PreparedStatement statement =
                 connection.prepareStatement(script.tables().fill(TABLES))) {
             // Counters are forgotten by the clock only.
             statement.setBoolean(1, script.fences() == FenceSource.CLOCK);
             try (ResultSet rows = statement.executeQuery()) {
-                List<String> names = new ArrayList<>();
+                Map<String, String> rights = new LinkedHashMap<>();
                 while (rows.next()) {
-                    names.add(rows.getString(1));
+                    rights.merge(rows.getString(1), rows.getString(2), (some, next) -> some + ", " + next);
                 }
-                return names;
+                return rights.entrySet().stream()
+                        .collect(Collectors.groupingBy(
+                                Map.Entry::getValue,
+                                LinkedHashMap::new,
+                                Collectors.mapping(Map.Entry::getKey, Collectors.toList())));
             }
         }
     }
 
     /** @param schema of the functions, if one may not be called */
-    private static LockSetupException refusal(List<String> names, @Nullable String schema, String owner, String user) {
-        String to = " TO " + user;
+    private static LockSetupException refusal(
+            Map<String, List<String>> tables, @Nullable String schema, String owner, String user) {
+        List<String> lacks = new ArrayList<>();
         List<String> grants = new ArrayList<>();
-        if (!names.isEmpty()) {
-            grants.add("GRANT SELECT, INSERT, UPDATE, DELETE ON " + String.join(", ", names) + to);
-        }
+        tables.forEach((rights, names) -> {
+            lacks.add(rights + " on " + String.join(", ", names));
+            grants.add("GRANT " + rights + " ON " + String.join(", ", names) + " TO " + user);
+        });
         if (schema != null) {
-            grants.add("GRANT EXECUTE ON ALL ROUTINES IN SCHEMA " + schema + to);
+            lacks.add("EXECUTE on functions of SyncGuard");
+            grants.add("GRANT EXECUTE ON ALL ROUTINES IN SCHEMA " + schema + " TO " + user);
         }
         return new LockSetupException(
                 LockErrorCode.AUTH_FAILED,
-                "The user '" + user + "' may not use all tables and functions of SyncGuard, which belong to '" + owner
-                        + "'",
+                "The user '" + user + "' lacks " + String.join(", and ", lacks) + ", owned by '" + owner + "'",
                 List.of("Run as '" + owner + "': " + String.join("; ", grants)),
                 null);
     }

@@ -1,5 +1,6 @@
 package io.syncguard.postgres;
 
+import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
 import io.syncguard.spi.FenceSource;
 import java.io.IOException;
@@ -47,7 +48,11 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
         try {
             Files.writeString(file, text());
         } catch (IOException ex) {
-            throw LockSetupException.at("syncguard.postgres.schema-script", new UncheckedIOException(ex));
+            throw new LockSetupException(
+                    LockErrorCode.INVALID_ARGUMENT,
+                    "syncguard.postgres.schema-script is '" + file + "', and this file cannot be written",
+                    List.of("Create its directory", "Correct syncguard.postgres.schema-script"),
+                    ex);
         }
     }
 

@@ -43,6 +43,10 @@ final class PostgresSearchPath {
         this.tables = tables;
     }
 
+    PostgresTables tables() {
+        return tables;
+    }
+
     /** The path as it was found before; {@code null} if it was not. */
     @Nullable
     String found() {

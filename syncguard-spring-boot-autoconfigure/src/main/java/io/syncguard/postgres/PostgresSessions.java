@@ -105,6 +105,11 @@ final class PostgresSessions {
         }
     }
 
+    /** The error of a statement on this connection, with the rights that its user lacks. */
+    SQLException explained(Connection connection, SQLException error) {
+        return PostgresRights.explained(connection, searchPath.tables(), error);
+    }
+
     /** Whether this connection, which was opened here, has a session of its own, with the library's settings. */
     boolean isOurs(Connection connection) throws SQLException {
         return Boolean.TRUE.equals(known.get(connection.unwrap(PGConnection.class)));

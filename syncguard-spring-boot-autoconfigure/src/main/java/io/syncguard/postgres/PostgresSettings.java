@@ -1,6 +1,7 @@
 package io.syncguard.postgres;
 
 import io.syncguard.LockSetupException;
+import io.syncguard.MessageText;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import java.time.Duration;
@@ -56,8 +57,8 @@ public record PostgresSettings(
                 && (cleanupInterval.compareTo(SHORTEST_INTERVAL) < 0
                         || cleanupInterval.compareTo(LONGEST_INTERVAL) > 0)) {
             throw LockSetupException.invalid(
-                    "syncguard.postgres.cleanup-interval is " + cleanupInterval
-                            + ", but has to be between 1 minute and 365 days, or zero for no clean-up",
+                    "syncguard.postgres.cleanup-interval is " + MessageText.of(cleanupInterval)
+                            + ", but has to be between 1m and 365d, or 0 for no clean-up",
                     "Correct syncguard.postgres.cleanup-interval");
         }
     }

@@ -102,6 +102,11 @@ final class RedisConnections implements AutoCloseable {
         return driver.reconnects().reasonOf(error);
     }
 
+    /** For messages, such as {@code Redis at 127.0.0.1:6379}. */
+    String server() {
+        return driver.server();
+    }
+
     /** A connection for a single question. */
     RedisConnection connection() {
         return driver.factory().getConnection();

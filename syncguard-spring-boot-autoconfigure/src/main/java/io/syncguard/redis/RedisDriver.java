@@ -11,10 +11,13 @@ import io.syncguard.LockSetupException;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -36,6 +39,7 @@ final class RedisDriver implements AutoCloseable {
     private final ClientResources resources;
     private final LettuceConnectionFactory factory;
     private final RedisReconnects reconnects = new RedisReconnects();
+    private final String server;
 
     /** {@code null} for a cluster, whose nodes name the master. */
     private final @Nullable RedisWrongServer wrongServer;
@@ -45,6 +49,7 @@ final class RedisDriver implements AutoCloseable {
      */
     RedisDriver(LettuceConnectionFactory application, RedisSettings settings, String applicationName) {
         RedisConfiguration details = detailsOf(application);
+        this.server = describe(details);
         boolean cluster = RedisConfiguration.isClusterConfiguration(details);
         if (cluster) {
             settings.checkForCluster();
@@ -75,6 +80,11 @@ final class RedisDriver implements AutoCloseable {
                 configuration(application.getClientConfiguration(), resources, settings.timeout(), applicationName));
         factory.afterPropertiesSet();
         factory.start();
+    }
+
+    /** For messages, such as {@code Redis at 127.0.0.1:6379}. */
+    String server() {
+        return server;
     }
 
     LettuceConnectionFactory factory() {
@@ -127,6 +137,23 @@ final class RedisDriver implements AutoCloseable {
     /** Redis allows neither blanks nor characters beyond ASCII in it. */
     private static String name(String application) {
         return application.isBlank() ? "syncguard" : "syncguard-" + application.replaceAll("[^!-~]", "-");
+    }
+
+    private static String describe(RedisConfiguration details) {
+        if (details instanceof RedisConfiguration.SentinelConfiguration sentinels) {
+            return "Redis of the sentinels " + listed(sentinels.getSentinels());
+        }
+        if (details instanceof RedisConfiguration.ClusterConfiguration cluster) {
+            return "Redis at " + listed(cluster.getClusterNodes());
+        }
+        return details instanceof RedisConfiguration.WithDomainSocket socket
+                ? "Redis at " + socket.getSocket()
+                : "Redis at " + RedisConfiguration.getHostOrElse(details, () -> "localhost") + ":"
+                        + RedisConfiguration.getPortOrElse(details, () -> 6379);
+    }
+
+    private static String listed(Set<RedisNode> nodes) {
+        return nodes.stream().map(RedisNode::asString).sorted().collect(Collectors.joining(", "));
     }
 
     /** Without the pool, and without the read preference: a replica may not have a grant yet. */

@@ -37,19 +37,33 @@ final class RedisErrors {
 
     private RedisErrors() {}
 
+    /** For an error that does not come from a connection. */
+    static LockBackendException translate(String doing, Throwable error) {
+        return translate(doing, "Redis", error);
+    }
+
     /**
      * @param doing the operation, such as {@code acquiring lock 'order:42'}, without a lock id
+     * @param server what failed, such as {@code Redis at 127.0.0.1:6379}
      */
-    static LockBackendException translate(String doing, Throwable error) {
+    static LockBackendException translate(String doing, String server, Throwable error) {
         LockErrorCode code = codeOf(error);
         return new LockBackendException(
-                code, "Failed while " + doing + ": " + nextStep(code, error), withoutLockId(error));
+                code,
+                "Failed while " + doing + ": "
+                        + (code == LockErrorCode.ABORTED ? "the thread was interrupted" : explain(server, error)),
+                withoutLockId(error));
+    }
+
+    /** Why the server does not grant locks, and what to do. */
+    static String explain(String server, Throwable error) {
+        return server + nextStep(codeOf(error), error);
     }
 
     /** A script that was not sent, because there was no connection. */
-    static RequestNotSentException notSent(String doing, Throwable error) {
+    static RequestNotSentException notSent(String doing, String server, Throwable error) {
         return new RequestNotSentException(
-                error instanceof LockBackendException known ? known : translate(doing, error));
+                error instanceof LockBackendException known ? known : translate(doing, server, error));
     }
 
     /** An answer that no script returns. */
@@ -155,32 +169,76 @@ final class RedisErrors {
 
     private static String nextStep(LockErrorCode code, Throwable error) {
         RedisCommandExecutionException answer = answerOf(error);
-        RedisRefusal refusal =
-                answer == null ? RedisRefusal.OTHER : RedisRefusal.of(String.valueOf(answer.getMessage()));
-        return switch (refusal) {
+        if (answer == null) {
+            return nextStepWithoutAnswer(code, error);
+        }
+        String words = ": " + wordsOf(answer) + ". ";
+        return switch (RedisRefusal.of(String.valueOf(answer.getMessage()))) {
             case PASSWORD ->
-                "the server refused the password. Correct spring.data.redis.username and spring.data.redis.password";
-            case RIGHT ->
-                "the server refused the user. Check its access to the commands, and to the keys and channels of"
-                        + " syncguard.redis.key-prefix";
-            case DATABASE -> "the server does not have spring.data.redis.database";
-            case COMMAND -> "the server does not know a command that locks need";
-            default -> nextStep(code);
+                " refuses the user or its password" + words
+                        + "Correct spring.data.redis.username and spring.data.redis.password";
+            case RIGHT -> " denies the user a right" + words + "Grant the rights that docs/redis.md lists";
+            case DATABASE -> " does not have the database" + words + "Correct spring.data.redis.database";
+            case COMMAND -> " lacks a command that locks need" + words + "Look for rename-command";
+            default -> nextStep(code, words);
         };
     }
 
-    private static String nextStep(LockErrorCode code) {
+    private static String nextStep(LockErrorCode code, String words) {
         return switch (code) {
-            case SERVICE_UNAVAILABLE -> "the server cannot be reached or does not serve writes now. Try again later";
+            case SERVICE_UNAVAILABLE -> " does not serve writes now" + words + "Try again later";
             case INVALID_ARGUMENT ->
-                "the server refused a key. Look for other users of the keys of syncguard.redis.key-prefix, and for a"
-                        + " cluster in which that prefix has no hash tag";
+                " refuses a key" + words
+                        + "Look for other users of the keys of syncguard.redis.key-prefix, and for a cluster in which"
+                        + " that prefix has no hash tag";
             case RATE_LIMITED ->
-                "the server is out of memory or connections, or busy with a script. See maxmemory, maxclients"
-                        + " and SCRIPT KILL";
-            case NETWORK_TIMEOUT -> "the server did not answer in time. Look for slow commands, and at the network";
-            case ABORTED -> "the thread was interrupted";
-            default -> "see the cause";
+                " is out of memory or connections, or busy with a script" + words
+                        + "See maxmemory, maxclients and SCRIPT KILL";
+            default -> " refuses a lock" + words + "Correct what Redis names";
         };
+    }
+
+    private static String nextStepWithoutAnswer(LockErrorCode code, Throwable error) {
+        return switch (code) {
+            case SERVICE_UNAVAILABLE ->
+                " cannot be reached" + networkError(error)
+                        + ". Start it, correct spring.data.redis.*, or try again later";
+            case NETWORK_TIMEOUT -> " did not answer in time. Look for slow commands, and at the network";
+            default -> " failed. See the cause";
+        };
+    }
+
+    private static String networkError(Throwable error) {
+        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+            if (cause instanceof IOException && cause.getMessage() != null) {
+                return ": " + withoutAddress(cause.getMessage());
+            }
+        }
+        return "";
+    }
+
+    /** The driver adds the address, and on Linux the call of the system. */
+    private static String withoutAddress(String message) {
+        return message.replaceFirst("^finishConnect.*error\\(-\\d+\\): ", "").replaceFirst(": [^ ]*/[^ ]*:\\d+$", "");
+    }
+
+    /** Without what older servers put before an error in a script, and without the arguments of a command. */
+    static String wordsOf(RedisCommandExecutionException answer) {
+        return QUOTED.matcher(
+                        String.valueOf(answer.getMessage()).replaceFirst("(?is),? with args beginning with.*$", ""))
+                .replaceAll("$2...")
+                .replaceFirst("^.*(?=WRONGTYPE|CROSSSLOT)", "")
+                .replaceFirst(" script: \\w+, on @.*$", "")
+                .replaceFirst("[ .]+$", "");
+    }
+
+    /** Why there is no connection, if the network says so. */
+    private static String cause(Throwable error) {
+        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+            if (cause instanceof IOException && cause.getMessage() != null) {
+                return ": " + cause.getMessage() + ". ";
+            }
+        }
+        return ". ";
     }
 }

@@ -119,6 +119,7 @@ public final class RedisLockBackend implements LockBackend {
             if (RedisErrors.isPermanent(ex)) {
                 throw RedisStartFailure.of(keys.prefix(), ex);
             }
+            log.warn("Lock operations fail for now: " + RedisErrors.explain(connections.server(), ex));
             log.debug("Redis cannot be asked now", ex);
         }
     }

@@ -84,7 +84,7 @@ final class RedisScriptRunner {
     LockBackendException translate(String doing, Throwable error) {
         Throwable reason = connections.reasonOf(error);
         connections.failed(reason);
-        return RedisErrors.translate(doing, reason);
+        return RedisErrors.translate(doing, connections.server(), reason);
     }
 
     /** Waits for a reply, which is cancelled if it does not arrive in time. */
@@ -111,7 +111,7 @@ final class RedisScriptRunner {
     LockBackendException notSent(String doing, Throwable error) {
         Throwable reason = connections.reasonOf(error);
         connections.failed(reason);
-        return RedisErrors.notSent(doing, reason);
+        return RedisErrors.notSent(doing, connections.server(), reason);
     }
 
     /** The arguments of a request, as the driver sends them. */

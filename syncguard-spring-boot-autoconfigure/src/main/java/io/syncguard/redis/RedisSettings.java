@@ -2,6 +2,7 @@ package io.syncguard.redis;
 
 import io.syncguard.LockException;
 import io.syncguard.LockSetupException;
+import io.syncguard.MessageText;
 import io.syncguard.spi.FenceSettings;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.spi.StorageKeys;
@@ -60,8 +61,8 @@ public record RedisSettings(
         }
         if (timeout.compareTo(SHORTEST_TIMEOUT) < 0 || timeout.compareTo(LONGEST_TIMEOUT) > 0) {
             throw LockSetupException.invalid(
-                    "syncguard.redis.network-timeout is " + timeout + ", but has to be between "
-                            + SHORTEST_TIMEOUT.toMillis() + " ms and " + LONGEST_TIMEOUT.toMinutes() + " min",
+                    "syncguard.redis.network-timeout is " + MessageText.of(timeout) + ", but has to be between "
+                            + MessageText.of(SHORTEST_TIMEOUT) + " and " + MessageText.of(LONGEST_TIMEOUT),
                     "Correct syncguard.redis.network-timeout");
         }
     }

@@ -18,7 +18,7 @@ final class RedisStartFailure {
             }
         }
         RedisCommandExecutionException answer = RedisErrors.answerOf(failure);
-        String words = answer == null ? String.valueOf(failure.getMessage()) : words(answer);
+        String words = answer == null ? String.valueOf(failure.getMessage()) : RedisErrors.wordsOf(answer);
         RedisRefusal refusal = RedisRefusal.of(words);
         return new LockSetupException(
                 failure.code(),
@@ -47,14 +47,5 @@ final class RedisStartFailure {
                     case OTHER -> List.of("Correct what Redis names");
                 },
                 failure);
-    }
-
-    /** Without what older servers put before an error in a script, and without the arguments of a command. */
-    private static String words(RedisCommandExecutionException answer) {
-        return String.valueOf(answer.getMessage())
-                .replaceFirst("^.*(?=WRONGTYPE|CROSSSLOT)", "")
-                .replaceFirst(",? with args beginning with.*$", "")
-                .replaceFirst(" script: \\w+, on @.*$", "")
-                .replaceFirst("[ .]+$", "");
     }
 }

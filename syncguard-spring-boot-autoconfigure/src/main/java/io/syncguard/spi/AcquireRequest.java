@@ -1,6 +1,7 @@
 package io.syncguard.spi;
 
 import io.syncguard.LockMode;
+import io.syncguard.MessageText;
 import io.syncguard.OneLine;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,6 @@ public record AcquireRequest(
     /** Without the lock id. */
     @Override
     public String toString() {
-        return OneLine.of("request for '" + key + "', " + mode + ", ttl " + ttl + ", owner " + owner);
+        return OneLine.of("request for '" + key + "', " + mode + ", ttl " + MessageText.of(ttl) + ", owner " + owner);
     }
 }

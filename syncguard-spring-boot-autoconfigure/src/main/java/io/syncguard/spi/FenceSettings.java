@@ -1,6 +1,7 @@
 package io.syncguard.spi;
 
 import io.syncguard.LockSetupException;
+import io.syncguard.MessageText;
 import java.time.Duration;
 
 /**
@@ -23,9 +24,9 @@ public record FenceSettings(FenceSource source, Duration retention) {
     public FenceSettings {
         if (retention.compareTo(SHORTEST_RETENTION) < 0 || retention.compareTo(LONGEST_RETENTION) > 0) {
             throw LockSetupException.invalid(
-                    "syncguard.fence-retention is " + retention + ", but has to be between "
-                            + SHORTEST_RETENTION.toDays() + " day and " + LONGEST_RETENTION.toDays()
-                            + " days, longer than any step back of the server's clock",
+                    "syncguard.fence-retention is " + MessageText.of(retention) + ", but has to be between "
+                            + MessageText.of(SHORTEST_RETENTION) + " and " + MessageText.of(LONGEST_RETENTION)
+                            + ", longer than any step back of the server's clock",
                     "Correct syncguard.fence-retention");
         }
     }

@@ -192,8 +192,8 @@ public final class WakeUpSubscriber implements AutoCloseable {
 
     private void testLater() {
         if (available && !closed) {
-            log.warn("Wake-ups from " + store + " do not pass the pooler or proxy in front of it; who waits for a lock"
-                    + " asks for it");
+            log.warn(
+                    "Wake-ups from " + store + " do not pass the pooler or proxy in front of it; waiting callers poll");
         }
         available = false;
     }
@@ -201,7 +201,7 @@ public final class WakeUpSubscriber implements AutoCloseable {
     private void fail(Throwable ex) {
         // Once per loss: from then on it is tried again and again.
         if (failures == 0 && available && !closed) {
-            log.warn("Wake-ups from " + store + " do not arrive; who waits for a lock asks for it until they do", ex);
+            log.warn("Wake-ups from " + store + " do not arrive; waiting callers poll until they do", ex);
         }
         failures++;
     }

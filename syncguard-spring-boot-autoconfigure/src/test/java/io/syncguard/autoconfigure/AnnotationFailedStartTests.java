@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import io.syncguard.DistributedLock;
 import io.syncguard.LockMode;
+import io.syncguard.OnContention;
 import io.syncguard.leader.LeaderOnly;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
@@ -18,10 +19,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.beans.factory.DisposableBean;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Mono;
 
 /** What a person reads if an annotation has a mistake. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -145,6 +149,28 @@ class AnnotationFailedStartTests {
     @Test
     void an_unknown_election() {
         start.with(UnknownElection.class).reads("annotation-election");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "Static, annotation-static",
+        "TwoNames, annotation-two-names",
+        "Unreadable, annotation-unreadable-ttl",
+        "Huge, annotation-huge-ttl",
+        "Placeholder, annotation-placeholder",
+        "ShortLimit, annotation-short-limit",
+        "Skipped, annotation-fallback-skip",
+        "MistypedFallback, annotation-fallback-typo",
+        "OwnFallback, annotation-fallback-itself",
+        "Published, annotation-published-fence",
+        "MistypedManager, annotation-manager-typo",
+        "MistypedParameter, annotation-parameter-typo",
+        "MistypedElection, annotation-election-typo"
+    })
+    void an_annotation_with_a_mistake(String type, String mistake) throws ClassNotFoundException {
+        start.with(Class.forName(getClass().getName() + "$" + type))
+                .with("syncguard.leader.elections.settlement.auto-startup=false")
+                .reads(mistake);
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -296,6 +322,90 @@ class AnnotationFailedStartTests {
     static class UnknownElection {
 
         @LeaderOnly("settlement")
+        public void settle() {}
+    }
+
+    static class Static {
+
+        @DistributedLock(name = "order")
+        public static void submit(String orderId) {}
+    }
+
+    static class TwoNames {
+
+        @DistributedLock(value = "order", name = "orders")
+        public void submit(String orderId) {}
+    }
+
+    static class Unreadable {
+
+        @DistributedLock(name = "order", ttl = "30 secs")
+        public void submit(String orderId) {}
+    }
+
+    static class Huge {
+
+        @DistributedLock(name = "order", waitTime = "9223372036854775807d")
+        public void submit(String orderId) {}
+    }
+
+    static class Placeholder {
+
+        @DistributedLock(name = "order", ttl = "${shop.ttl}")
+        public void submit(String orderId) {}
+    }
+
+    static class ShortLimit {
+
+        @DistributedLock(name = "order", holdAtLeast = "1m30s", holdAtMost = "500ms")
+        public void submit(String orderId) {}
+    }
+
+    static class Skipped {
+
+        @DistributedLock(name = "order", onContention = OnContention.SKIP, fallback = "later")
+        public void submit(String orderId) {}
+
+        public void later(String orderId) {}
+    }
+
+    static class MistypedFallback {
+
+        @DistributedLock(name = "order", fallback = "latter")
+        public void submit(String orderId) {}
+
+        public void later(String orderId) {}
+    }
+
+    static class OwnFallback {
+
+        @DistributedLock(name = "order", fallback = "submit")
+        public void submit(String orderId) {}
+    }
+
+    static class Published {
+
+        @DistributedLock(name = "order", fencedResource = "#orderId")
+        public Mono<String> submit(String orderId) {
+            return Mono.just(orderId);
+        }
+    }
+
+    static class MistypedManager {
+
+        @DistributedLock(name = "order", lockManager = "syncGuardLockManger")
+        public void submit(String orderId) {}
+    }
+
+    static class MistypedParameter {
+
+        @DistributedLock(name = "order", key = "#ordreId")
+        public void submit(String orderId) {}
+    }
+
+    static class MistypedElection {
+
+        @LeaderOnly("settelment")
         public void settle() {}
     }
 

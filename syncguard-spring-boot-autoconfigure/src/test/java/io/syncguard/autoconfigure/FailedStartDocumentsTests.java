@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -24,9 +25,8 @@ class FailedStartDocumentsTests {
 
     private static final Pattern BEGINNING = Pattern.compile("`(.*?)`");
 
-    /** Failures that no test can cause at will: a server without resources, or one that is silent. */
-    private static final List<String> UNTESTED =
-            List.of("PostgreSQL does not answer in time: …", "PostgreSQL has no resources left: …");
+    /** A failure that no test can cause at will: a server that is silent. */
+    private static final List<String> UNTESTED = List.of("PostgreSQL does not answer in time: …");
 
     @Test
     void every_tested_failure_is_in_the_table() throws IOException {
@@ -49,15 +49,15 @@ class FailedStartDocumentsTests {
     }
 
     @Test
-    void every_file_belongs_to_a_test() throws IOException {
+    void every_message_belongs_to_a_test() throws IOException {
         String tests;
         try (Stream<Path> sources = Files.list(Path.of("src/test/java/io/syncguard/autoconfigure"))) {
-            tests = sources.filter(source -> source.toString().endsWith("FailedStartTests.java"))
+            tests = sources.filter(source -> source.toString().endsWith("Tests.java"))
                     .map(FailedStartDocumentsTests::read)
                     .collect(Collectors.joining());
         }
-        assertThat(descriptions().keySet())
-                .allSatisfy(file -> assertThat(tests).containsAnyOf("\"" + file + "\"", ", " + file + "\""));
+        assertThat(GoldenMessages.all().keySet())
+                .allSatisfy(mistake -> assertThat(tests).containsPattern("[\", ]" + mistake + "[\" ]"));
     }
 
     private static boolean begins(String description, String beginning) {
@@ -76,18 +76,18 @@ class FailedStartDocumentsTests {
                 .toList();
     }
 
-    /** The descriptions by the names of their files. */
-    private static TreeMap<String, String> descriptions() throws IOException {
-        try (Stream<Path> files = Files.list(FailedStart.EXPECTED)) {
-            return files.collect(Collectors.toMap(
-                    file -> file.getFileName().toString().replace(".txt", ""),
-                    file -> read(file)
-                            .split("Action:")[0]
-                            .replace("Description:", "")
-                            .strip(),
-                    (one, same) -> one,
-                    TreeMap::new));
-        }
+    /** The descriptions of failed starts by the names of their mistakes. */
+    private static TreeMap<String, String> descriptions() {
+        return GoldenMessages.all().entrySet().stream()
+                .filter(text -> text.getValue().startsWith("Description:"))
+                .collect(Collectors.toMap(
+                        Map.Entry::getKey,
+                        text -> text.getValue()
+                                .split("Action:")[0]
+                                .replace("Description:", "")
+                                .strip(),
+                        (one, same) -> one,
+                        TreeMap::new));
     }
 
     private static String read(Path file) {

@@ -107,7 +107,7 @@ class FenceSourceTests {
     void a_retention_below_a_day_is_refused() {
         assertRefused(
                 application().withPropertyValues(CLOCK, "syncguard.fence-retention=23h"),
-                "syncguard.fence-retention is PT23H, but has to be between 1 day and 3650 days");
+                "syncguard.fence-retention is 23h, but has to be between 1d and 3650d");
     }
 
     private ApplicationContextRunner application() {

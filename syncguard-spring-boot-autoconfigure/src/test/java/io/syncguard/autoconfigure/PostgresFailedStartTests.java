@@ -172,10 +172,9 @@ class PostgresFailedStartTests {
         start.with(database.loginOf(orders))
                 .whereas("'" + owner + "'", "'migration'")
                 .whereas(orders, "orders")
-                .whereas(
-                        " ON " + table + " TO ",
-                        " ON syncguard_locks, syncguard_locks_shared, syncguard_locks_waiters, syncguard_fence_counters TO ")
-                .reads("no-right-to-use");
+                .whereas(right + " ", "UPDATE ")
+                .whereas(table, "syncguard_locks")
+                .reads("no-right-to-table");
     }
 
     @Test
@@ -250,6 +249,22 @@ class PostgresFailedStartTests {
         start.with("spring.datasource.url=jdbc:postgresql://127.0.0.1:" + port + "/shop")
                 .whereas(":" + port, ":5432")
                 .reads("server-down");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "57P03 | the database system is starting up | server-starts",
+                "53300 | sorry, too many clients already | no-connection",
+                "53100 | could not extend file: No space left on device | no-resources",
+                "28P01 | password authentication failed for user \"shop\" | wrong-password",
+                "28000 | no pg_hba.conf entry for host \"10.0.0.7\", user \"shop\", database \"shop\", no encryption | no-hba-entry",
+            })
+    void on_a_server_that_refuses_connections(String state, String words, String mistake) throws IOException {
+        try (RefusingPostgres server = new RefusingPostgres(state, words)) {
+            start.with("spring.datasource.url=" + server.url()).reads(mistake);
+        }
     }
 
     @Test

@@ -49,7 +49,14 @@ class SettingsFailedStartTests {
         "syncguard.leader.elections.settlement.ttl=1ms, leader-ttl",
         "syncguard.leader.elections.settlement.heartbeat=10s, leader-heartbeat",
         "syncguard.leader.elections.settlement.fence-rotation=10s, leader-rotation",
-        "syncguard.leader.elections.settlement.lock-manager=redis, leader-manager"
+        "syncguard.leader.elections.settlement.lock-manager=redis, leader-manager",
+        "syncguard.leader.elections.settlement.ttl=30 secs, leader-unreadable",
+        "syncguard.ttl=1500us, ttl-fraction",
+        "syncguard.backend=postgress, backend-typo",
+        "syncguard.fences=clok, fences",
+        "syncguard.postgres.notify=perhaps, notify",
+        "syncguard.enabled=yes, enabled",
+        "syncguard.aop.max-keys=many, max-keys-unreadable"
     })
     void a_wrong_value(String property, String file) {
         start.with(property).reads(file);

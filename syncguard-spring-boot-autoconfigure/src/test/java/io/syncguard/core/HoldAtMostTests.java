@@ -69,9 +69,8 @@ class HoldAtMostTests {
             eventually().until(() -> !reasons.isEmpty());
             assertThat(reasons).containsExactly(LockReason.HOLD_AT_MOST);
             assertThat(log.messages())
-                    .containsExactly(
-                            "Lost lock 'order:42' after 120000 ms: it was held for PT2M, the longest time of its"
-                                    + " request");
+                    .containsExactly("Lost lock 'order:42' after 120000 ms: it was held for 2m, the longest time of its"
+                            + " request");
         }
     }
 

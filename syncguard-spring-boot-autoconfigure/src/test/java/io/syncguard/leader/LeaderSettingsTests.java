@@ -30,10 +30,7 @@ class LeaderSettingsTests {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "PT15.001S, turn rotation off with 0",
-        "-PT1S, turn rotation off with 0",
-        "PT9223372036854775807S, turn rotation off with 0"
+    @CsvSource({"PT15.001S, Zero turns it off", "-PT1S, Zero turns it off", "PT9223372036854775807S, Zero turns it off"
     })
     void another_rotation_is_refused_with_what_to_do(Duration period, String advice) {
         assertRefused(() -> LeaderSettings.of(TTL).fenceRotation(period), advice);

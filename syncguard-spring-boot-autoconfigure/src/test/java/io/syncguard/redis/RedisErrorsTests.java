@@ -116,7 +116,9 @@ class RedisErrorsTests {
         for (int length = message.contains("near") ? 22 : 4; length <= 22; length++) {
             Throwable error = new RedisCommandExecutionException(String.format(message, lockId.substring(0, length)));
 
-            assertThat(RedisErrors.translate("acquiring lock 'order:42'", error).getCause())
+            LockBackendException translated = RedisErrors.translate("acquiring lock 'order:42'", error);
+            assertThat(translated).asString().doesNotContain(lockId.substring(0, 4));
+            assertThat(translated.getCause())
                     .asString()
                     .doesNotContain(lockId.substring(0, 4))
                     .containsAnyOf("EVALSHA", "evalsha", "NOPERM", "syntax error");

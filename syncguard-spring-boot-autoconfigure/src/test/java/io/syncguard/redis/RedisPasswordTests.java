@@ -72,7 +72,7 @@ class RedisPasswordTests {
                 eventually()
                         .untilAsserted(() -> assertThatExceptionOfType(LockBackendException.class)
                                 .isThrownBy(() -> backend.acquire(request))
-                                .withMessageContaining("the server refused the password")
+                                .withMessageContaining("refuses the user or its password")
                                 .withStackTraceContaining("WRONGPASS")
                                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.AUTH_FAILED)));
 

@@ -1,0 +1,70 @@
+package io.syncguard.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** What a person reads after a mistake: one file, with a section for each mistake. */
+final class GoldenMessages {
+
+    private static final Path FILE = Path.of("src/test/resources/messages.txt");
+
+    private static final String TITLE = "=== ";
+
+    /** With the value {@code update}, the tests write the file. */
+    private static final String PROPERTY = "syncguard.messages";
+
+    private GoldenMessages() {}
+
+    static void compare(String mistake, String actual) {
+        if ("update".equals(System.getProperty(PROPERTY))) {
+            update(mistake, actual.strip());
+        }
+        assertThat(actual.strip())
+                .as("%s in %s; changed on purpose? -D%s=update", mistake, FILE, PROPERTY)
+                .isEqualTo(all().get(mistake));
+    }
+
+    /** The texts by the names of their mistakes. */
+    static SortedMap<String, String> all() {
+        try {
+            SortedMap<String, String> texts = new TreeMap<>();
+            for (String section : ("\n" + Files.readString(FILE)).split("\n" + TITLE)) {
+                String[] parts = section.split("\n", 2);
+                if (!section.isBlank()) {
+                    texts.put(parts[0], parts[1].strip());
+                }
+            }
+            return texts;
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    /** Other processes of the build update other sections. */
+    private static synchronized void update(String mistake, String actual) {
+        try (FileChannel channel = FileChannel.open(
+                        Path.of("target/messages.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                FileLock lock = channel.lock()) {
+            assertThat(lock.isValid()).isTrue();
+            SortedMap<String, String> texts = all();
+            texts.put(mistake, actual);
+            Files.writeString(
+                    FILE,
+                    texts.entrySet().stream()
+                            .map(text -> TITLE + text.getKey() + "\n" + text.getValue() + "\n")
+                            .collect(Collectors.joining("\n")));
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+}
