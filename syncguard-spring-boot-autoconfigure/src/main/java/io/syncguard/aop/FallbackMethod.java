@@ -48,7 +48,9 @@ record FallbackMethod(Method method, boolean takesRefusal) {
                             + "' with the parameters of this method",
                     MessageText.nextSteps(
                             name,
-                            methodsOf(targetClass).map(Method::getName).toList(),
+                            Signature.methodsOf(targetClass)
+                                    .map(Method::getName)
+                                    .toList(),
                             "Correct the name in 'fallback'",
                             "Write one" + (proxy ? " as a default method" : "")
                                     + ", with or without a LockNotAcquiredException as its last parameter"));
