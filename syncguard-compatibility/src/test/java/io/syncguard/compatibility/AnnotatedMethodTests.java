@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.DistributedLock;
 import io.syncguard.LockHandle;
 import io.syncguard.LockSetupException;
-import io.syncguard.ScheduledLock;
+import io.syncguard.scheduling.ScheduledLock;
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
