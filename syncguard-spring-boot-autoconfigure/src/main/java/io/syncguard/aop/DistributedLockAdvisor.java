@@ -49,8 +49,12 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
             LongSupplier nanoTime) {
         this.reactiveThreads = SingletonSupplier.of(
                 () -> new ReactiveThreads(publishers.acquisitions(), publishers.releases(), maxWaiting.getAsInt()));
+        LockedMethodParser parser = new LockedMethodParser(beans, template, limits);
+        ScheduledMethodHint scheduled = new ScheduledMethodHint(beans);
         this.methods = new AnnotatedMethodPointcut<>(
-                DistributedLock.class, "without a lock", new LockedMethodParser(beans, template, limits)::parse);
+                DistributedLock.class,
+                "without a lock",
+                (annotation, method, type) -> scheduled.checked(parser.parse(annotation, method, type), method, type));
         this.interceptor = new DistributedLockInterceptor(methods, bodies, reactiveThreads, nanoTime);
         this.order = order;
     }

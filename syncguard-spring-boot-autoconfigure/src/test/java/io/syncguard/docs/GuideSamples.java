@@ -12,7 +12,7 @@ import io.syncguard.LockQuery;
 import io.syncguard.LockRequest;
 import io.syncguard.LockStatus;
 import io.syncguard.LockTemplate;
-import io.syncguard.OnContention;
+import io.syncguard.ScheduledLock;
 import io.syncguard.TryResult;
 import io.syncguard.leader.LeaderElectedEvent;
 import io.syncguard.leader.LeaderElection;
@@ -82,7 +82,7 @@ class GuideSamples {
 
     // sample: scheduled
     @Scheduled(cron = "0 0 3 * * *")
-    @DistributedLock(name = "nightly-report", onContention = OnContention.SKIP, holdAtLeast = "1m")
+    @ScheduledLock(name = "nightly-report", holdAtLeast = "1m")
     void nightlyReport() {
         // runs on one instance, also when their clocks differ by up to a minute
     }

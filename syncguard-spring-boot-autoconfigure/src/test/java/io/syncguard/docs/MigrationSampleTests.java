@@ -3,13 +3,12 @@ package io.syncguard.docs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.syncguard.DistributedLock;
 import io.syncguard.Fence;
 import io.syncguard.LockManager;
 import io.syncguard.LockNotAcquiredException;
 import io.syncguard.LockRequest;
 import io.syncguard.LockTemplate;
-import io.syncguard.OnContention;
+import io.syncguard.ScheduledLock;
 import io.syncguard.shedlock.SyncGuardLockProvider;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -367,11 +366,7 @@ class MigrationSampleTests {
 
         // sample: migration-shedlock-new-job
         @Scheduled(cron = "${report.cron:0 0 3 * * *}")
-        @DistributedLock(
-                name = "nightly-report",
-                onContention = OnContention.SKIP,
-                holdAtMost = "2h",
-                holdAtLeast = "1m")
+        @ScheduledLock(name = "nightly-report", holdAtMost = "2h", holdAtLeast = "1m")
         public void run() {
             work.writeReport();
         }

@@ -6,10 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.syncguard.DistributedLock;
 import io.syncguard.LockManager;
 import io.syncguard.LockStatus;
-import io.syncguard.OnContention;
+import io.syncguard.ScheduledLock;
 import java.time.Duration;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
@@ -218,9 +217,8 @@ class ScheduledJobRecipeTests {
 
         // sample: recipe-job
         @Scheduled(cron = "${report.cron:0 0 3 * * *}", zone = "UTC")
-        @DistributedLock(
+        @ScheduledLock(
                 name = "daily-report",
-                onContention = OnContention.SKIP,
                 holdAtLeast = "1m", // longer than the clocks differ, shorter than the interval
                 holdAtMost = "2h") // against a run that hangs
         public void run() {
@@ -241,7 +239,7 @@ class ScheduledJobRecipeTests {
 
         // sample: recipe-job-recorded
         @Scheduled(cron = "${invoice.cron:0 * 3-5 * * *}", zone = "UTC") // each minute from three to six
-        @DistributedLock(name = "daily-invoices", onContention = OnContention.SKIP)
+        @ScheduledLock("daily-invoices")
         @Transactional
         public void run() {
             LocalDate day = LocalDate.now(ZoneOffset.UTC);

@@ -1,0 +1,54 @@
+package io.syncguard;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.core.annotation.AliasFor;
+
+/**
+ * A job that each instance schedules and one of them runs: {@link DistributedLock} that skips a run whose key is taken.
+ *
+ * <pre>{@code
+ * @Scheduled(cron = "0 0 3 * * *")
+ * @ScheduledLock(name = "nightly-report", holdAtLeast = "1m", holdAtMost = "2h")
+ * public void report() { ... }
+ * }</pre>
+ *
+ * <p>Those who know ShedLock: {@code lockAtLeastFor} is {@code holdAtLeast}. {@code lockAtMostFor} is not needed,
+ * because the lock lasts as long as the job runs, and ends with its process; {@code holdAtMost} ends a job that hangs.
+ */
+@Documented
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
+@DistributedLock(onContention = OnContention.SKIP)
+public @interface ScheduledLock {
+
+    /** The same as {@link #name()}: {@code @ScheduledLock("nightly-report")}. */
+    @AliasFor(annotation = DistributedLock.class, attribute = "name")
+    String value() default "";
+
+    /** The key, the same on all instances. */
+    @AliasFor(annotation = DistributedLock.class, attribute = "name")
+    String name() default "";
+
+    /**
+     * The key stays taken for at least this long after the grant. Longer than the clocks of the instances differ, and
+     * shorter than the interval: otherwise an instance whose clock is late runs a short job again.
+     */
+    @AliasFor(annotation = DistributedLock.class)
+    String holdAtLeast() default "";
+
+    /** How long after the grant the job loses the lock and is interrupted. Default: no limit. */
+    @AliasFor(annotation = DistributedLock.class)
+    String holdAtMost() default "";
+
+    /** How long the lock lives without a heartbeat, such as that of a process that died; default {@code syncguard.ttl}. */
+    @AliasFor(annotation = DistributedLock.class)
+    String ttl() default "";
+
+    /** The {@link LockManager} that grants the lock, as of {@link DistributedLock#lockManager()}. */
+    @AliasFor(annotation = DistributedLock.class)
+    String lockManager() default "";
+}
