@@ -7,6 +7,9 @@ import io.syncguard.interception.AnnotatedMethodPointcut;
 import io.syncguard.interception.BodyRunner;
 import io.syncguard.interception.PublisherThreads;
 import io.syncguard.reactive.ReactiveThreads;
+import java.lang.reflect.Method;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -27,6 +30,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
     private final DistributedLockInterceptor interceptor;
     private final AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods;
     private final int order;
+    private final Set<Method> lockedMethods = ConcurrentHashMap.newKeySet();
 
     private final BodyRunner bodies = new BodyRunner("syncguard-future");
     private final PublisherThreads publishers = new PublisherThreads("syncguard-reactive");
@@ -51,10 +55,11 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
                 () -> new ReactiveThreads(publishers.acquisitions(), publishers.releases(), maxWaiting.getAsInt()));
         LockedMethodParser parser = new LockedMethodParser(beans, template, limits);
         ScheduledMethodHint scheduled = new ScheduledMethodHint(beans);
-        this.methods = new AnnotatedMethodPointcut<>(
-                DistributedLock.class,
-                "without a lock",
-                (annotation, method, type) -> scheduled.checked(parser.parse(annotation, method, type), method, type));
+        this.methods =
+                new AnnotatedMethodPointcut<>(DistributedLock.class, "without a lock", (annotation, method, type) -> {
+                    lockedMethods.add(method);
+                    return scheduled.checked(parser.parse(annotation, method, type), method, type);
+                });
         this.interceptor = new DistributedLockInterceptor(methods, bodies, reactiveThreads, nanoTime);
         this.order = order;
     }
@@ -72,6 +77,11 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
     /** The threads on which subscriptions acquire and release their locks. */
     public ReactiveThreads reactiveThreads() {
         return reactiveThreads.obtain();
+    }
+
+    /** The annotated methods of the beans that have been made so far. */
+    public Set<Method> lockedMethods() {
+        return Set.copyOf(lockedMethods);
     }
 
     @Override

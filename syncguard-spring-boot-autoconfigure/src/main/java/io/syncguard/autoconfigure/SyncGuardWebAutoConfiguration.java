@@ -1,10 +1,13 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.web.FenceArgumentResolver;
 import io.syncguard.web.FenceHeader;
 import io.syncguard.web.FenceHeaderInterceptor;
 import io.syncguard.web.LockProblemAdvice;
 import java.util.List;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -64,6 +67,17 @@ public final class SyncGuardWebAutoConfiguration {
                     resolvers.add(new FenceArgumentResolver(header));
                 }
             };
+        }
+
+        @Bean
+        @ConditionalOnClass(
+                name = {
+                    "jakarta.persistence.EntityManagerFactory",
+                    "org.springframework.orm.jpa.support.OpenEntityManagerInViewInterceptor"
+                })
+        OpenInViewHint syncGuardOpenInViewHint(
+                ObjectProvider<DistributedLockAdvisor> locks, ListableBeanFactory beans) {
+            return new OpenInViewHint(locks, beans);
         }
     }
 

@@ -52,6 +52,9 @@ final class BodyScope implements CurrentLocks.Scope {
         // Checked after the body was added: a loss from here on finds the body.
         handle.requireHeld(view);
         handle.bindTransaction(view.request());
+        if (view == handle) {
+            handle.transactions().bodyBegins(handle.key());
+        }
     }
 
     @Override

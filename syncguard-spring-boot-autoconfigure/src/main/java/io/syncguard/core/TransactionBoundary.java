@@ -34,6 +34,9 @@ public interface TransactionBoundary {
      */
     default void requireGuard(LockRequest request) {}
 
+    /** Called on the thread of a body that begins, unless it joins another one's lock. */
+    default void bodyBegins(String key) {}
+
     /** The guard for requests that name none. */
     default CommitGuard defaultGuard() {
         return CommitGuard.AUTO;

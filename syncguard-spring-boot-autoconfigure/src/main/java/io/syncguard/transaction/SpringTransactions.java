@@ -60,6 +60,15 @@ public final class SpringTransactions implements TransactionBoundary {
     }
 
     @Override
+    public void bodyBegins(String key) {
+        if (log.isDebugEnabled() && PersistenceContexts.isOpen()) {
+            log.debug(
+                    "Lock '" + key + "' was acquired while a persistence context was open on its thread: entities that"
+                            + " it had read before are not read again under the lock, unless they are refreshed");
+        }
+    }
+
+    @Override
     public CommitGuard defaultGuard() {
         return defaultGuard;
     }

@@ -28,6 +28,7 @@ class DocumentationTests {
                     "java/io/syncguard/docs/WebhookRecipeTests.java",
                     "java/io/syncguard/docs/PaymentRecipeTests.java",
                     "java/io/syncguard/autoconfigure/TenantLocksTests.java",
+                    "java/io/syncguard/autoconfigure/OpenInViewTests.java",
                     "java/io/syncguard/docs/CounterGrowthRecipeTests.java",
                     "java/io/syncguard/docs/MigrationSampleTests.java",
                     "resources/io/syncguard/docs/counter-growth.sql",
