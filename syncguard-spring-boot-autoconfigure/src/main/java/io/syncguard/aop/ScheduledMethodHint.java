@@ -8,13 +8,14 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.ScheduledAnnotationBeanPostProcessor;
 import org.springframework.scheduling.annotation.Schedules;
-import org.springframework.scheduling.config.TaskManagementConfigUtils;
 
 /**
  * Names at the start the scheduled methods that each instance runs although they are locked: the lock makes the
@@ -27,10 +28,10 @@ final class ScheduledMethodHint {
     /** In a package that comes after this one. */
     private static final String LEADER_ONLY = "io.syncguard.leader.LeaderOnly";
 
-    private final BeanFactory beans;
+    private final ListableBeanFactory beans;
     private final Set<String> named = ConcurrentHashMap.newKeySet();
 
-    ScheduledMethodHint(BeanFactory beans) {
+    ScheduledMethodHint(ListableBeanFactory beans) {
         this.beans = beans;
     }
 
@@ -64,7 +65,10 @@ final class ScheduledMethodHint {
     private boolean isScheduled(Method method) {
         return !AnnotatedElementUtils.getMergedRepeatableAnnotations(method, Scheduled.class, Schedules.class)
                         .isEmpty()
-                && beans.containsBean(TaskManagementConfigUtils.SCHEDULED_ANNOTATION_PROCESSOR_BEAN_NAME);
+                && BeanFactoryUtils.beanNamesForTypeIncludingAncestors(
+                                        beans, ScheduledAnnotationBeanPostProcessor.class, true, false)
+                                .length
+                        > 0;
     }
 
     private static boolean isForLeader(AnnotatedElement element) {

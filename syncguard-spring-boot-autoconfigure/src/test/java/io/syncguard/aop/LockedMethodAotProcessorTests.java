@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.reflection;
 
 import io.syncguard.DistributedLock;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.aot.generate.ClassNameGenerator;
@@ -14,6 +16,7 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.annotation.AliasFor;
 import org.springframework.javapoet.ClassName;
 import org.springframework.util.ReflectionUtils;
 
@@ -47,6 +50,11 @@ class LockedMethodAotProcessorTests {
     @Test
     void an_annotation_of_the_interface_counts() {
         assertCallable(hintsFor(ReportsOfInterface.class), Customer.class, "getId");
+    }
+
+    @Test
+    void an_own_annotation_that_is_composed_of_ours_counts() {
+        assertCallable(hintsFor(Payments.class), Customer.class, "getId");
     }
 
     /** The made object may have another one, of which the declared type knows nothing. */
@@ -106,6 +114,20 @@ class LockedMethodAotProcessorTests {
 
         @DistributedLock("job")
         public void run(Order order) {}
+    }
+
+    @DistributedLock(name = "payment")
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface OnePerCustomer {
+
+        @AliasFor(annotation = DistributedLock.class, attribute = "key")
+        String value();
+    }
+
+    static class Payments {
+
+        @OnePerCustomer("#customer.id")
+        public void pay(Customer customer) {}
     }
 
     interface Reports {
