@@ -16,8 +16,8 @@ import java.lang.annotation.Target;
  * }</pre>
  *
  * <p>It works on methods of Spring beans that are called from outside, on classes (then on each public method) and on
- * interfaces, and as a meta-annotation. The lock is taken before a transaction of the same method begins and released
- * after it has ended. A method that returns a {@code CompletionStage} or {@code Future} keeps the lock until that is
+ * interfaces, whose parameter names an expression may use, and as a meta-annotation. The lock is taken before a
+ * transaction of the same method begins and released after it has ended. A method that returns a {@code CompletionStage} or {@code Future} keeps the lock until that is
  * done. Other results whose work is still to come are refused: see {@link LateResults}.
  *
  * <p>A mistake in it fails the start of the application, with a message that names class, method and attribute.

@@ -1,6 +1,7 @@
 package io.syncguard.kotlin
 
 import io.syncguard.DistributedLock
+import io.syncguard.LockHandle
 import io.syncguard.autoconfigure.SyncGuardAutoConfiguration
 import io.syncguard.memory.InMemoryLockBackend
 import io.syncguard.spi.LockBackend
@@ -37,6 +38,13 @@ class KotlinMistakesTests {
         runner.withUserConfiguration(KnownProperty::class.java).run { assertThat(it).hasNotFailed() }
     }
 
+    @Test
+    fun `a class that is not open is locked behind a proxy of its interface`() {
+        runner.withUserConfiguration(FinalShop::class.java)
+            .withPropertyValues("spring.aop.proxy-target-class=false")
+            .run { assertThat(it.getBean(Shop::class.java).place()).isEqualTo("order") }
+    }
+
     private fun assertRefused(bean: Class<*>, vararg parts: String) {
         runner.withUserConfiguration(bean).run {
             assertThat(it.startupFailure).rootCause().hasMessageContainingAll(*parts)
@@ -44,6 +52,15 @@ class KotlinMistakesTests {
     }
 
     data class Order(val id: String)
+
+    interface Shop {
+        fun place(): String?
+    }
+
+    class FinalShop : Shop {
+        @DistributedLock(name = "order")
+        override fun place(): String? = LockHandle.current().map { it.key() }.orElse(null)
+    }
 
     class FinalOrders {
         @DistributedLock(name = "order")

@@ -26,7 +26,7 @@ import org.springframework.util.StringUtils;
  * Finds names in an expression that no call can resolve, so that a forgotten quote or {@code #} fails the start. SpEL
  * takes a bare name for a property of {@code #root}.
  *
- * <p>The properties of arguments and of the elements of a list are not checked: their types are known only in the call.
+ * <p>{@link ExpressionTypes} checks the properties of arguments and of the elements of a list.
  */
 final class ExpressionNameResolver {
 

@@ -3,6 +3,7 @@ package io.syncguard.aop;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.ExpressionState;
@@ -23,13 +24,24 @@ final class FailedElement {
 
     /** Its name for people, such as {@code element 2}; empty if no single element fails. */
     static String of(SpelNode expression, ExpressionState state) {
-        return new FailedElement(state).within(expression);
+        return hasElements(expression) ? new FailedElement(state).within(expression) : "";
+    }
+
+    /** Without them, nothing is evaluated once more. */
+    private static boolean hasElements(SpelNode node) {
+        return node instanceof InlineList
+                || isOfElements(node)
+                || IntStream.range(0, node.getChildCount()).anyMatch(i -> hasElements(node.getChild(i)));
+    }
+
+    private static boolean isOfElements(SpelNode node) {
+        return node instanceof Projection || node instanceof Selection;
     }
 
     private String within(SpelNode node) {
         if (node instanceof InlineList) {
             for (int i = 0; i < node.getChildCount(); i++) {
-                if (fails(node.getChild(i))) {
+                if (value(node.getChild(i)) == null) {
                     return UnfitValue.join(within(node.getChild(i)), "element " + (i + 1));
                 }
             }
@@ -40,14 +52,14 @@ final class FailedElement {
     /** Evaluates each link of a chain on the value of the one before. */
     private String withinChain(SpelNode chain, int link) {
         SpelNode node = chain.getChild(link);
-        if (fails(node)) {
-            boolean ofElements = node instanceof Projection || node instanceof Selection;
-            return ofElements ? amongElements(node.getChild(0)) : within(node);
+        TypedValue value = value(node);
+        if (value == null) {
+            return isOfElements(node) ? amongElements(node.getChild(0)) : within(node);
         }
         if (link + 1 == chain.getChildCount()) {
             return "";
         }
-        state.pushActiveContextObject(node.getTypedValue(state));
+        state.pushActiveContextObject(value);
         try {
             return withinChain(chain, link + 1);
         } finally {
@@ -63,7 +75,7 @@ final class FailedElement {
             state.pushActiveContextObject(new TypedValue(element));
             state.enterScope();
             try {
-                if (fails(ofElement)) {
+                if (value(ofElement) == null) {
                     return UnfitValue.join(within(ofElement), "element " + number);
                 }
             } finally {
@@ -87,12 +99,12 @@ final class FailedElement {
         return all;
     }
 
-    private boolean fails(SpelNode node) {
+    /** {@code null} if it fails. */
+    private @Nullable TypedValue value(SpelNode node) {
         try {
-            node.getTypedValue(state);
-            return false;
+            return node.getTypedValue(state);
         } catch (RuntimeException ex) {
-            return true;
+            return null;
         }
     }
 }

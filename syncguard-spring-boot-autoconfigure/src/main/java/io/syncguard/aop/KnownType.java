@@ -50,6 +50,13 @@ record KnownType(ResolvableType type, boolean ofClass) {
         return new KnownType(ResolvableType.forClass(type), true);
     }
 
+    /** Whether SpEL reads such a property of the values of a class. */
+    static boolean hasProperty(Class<?> type, String name) {
+        return type.isArray() && name.equals("length")
+                || MEMBERS.getter(name, type, false) != null
+                || MEMBERS.field(name, type, false) != null;
+    }
+
     Class<?> raw() {
         return type.resolve(Object.class);
     }
@@ -62,7 +69,7 @@ record KnownType(ResolvableType type, boolean ofClass) {
     @Nullable
     KnownType property(String name, boolean nullSafe) {
         List<Class<?>> possible = possibleClasses(nullSafe);
-        if (possible != null && possible.stream().noneMatch(each -> hasProperty(each, name))) {
+        if (possible != null && possible.stream().noneMatch(each -> isReadable(each, name))) {
             throw noProperty(name);
         }
         Method getter = MEMBERS.getter(name, raw(), ofClass);
@@ -165,11 +172,12 @@ record KnownType(ResolvableType type, boolean ofClass) {
         return possible != null && possible.equals(List.of(raw()));
     }
 
-    private boolean hasProperty(Class<?> each, String name) {
-        return each.isArray() && name.equals("length")
-                || MEMBERS.getter(name, each, ofClass) != null
-                || MEMBERS.field(name, each, ofClass) != null
-                || ofClass && MEMBERS.getter(name, Class.class, false) != null;
+    private boolean isReadable(Class<?> each, String name) {
+        return ofClass
+                ? MEMBERS.getter(name, each, true) != null
+                        || MEMBERS.field(name, each, true) != null
+                        || hasProperty(Class.class, name)
+                : hasProperty(each, name);
     }
 
     private List<Method> methods(Class<?> owner, String name, int arguments) {

@@ -1,12 +1,9 @@
 package io.syncguard.aop;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.BeanUtils;
 import org.springframework.util.ClassUtils;
@@ -58,29 +55,26 @@ record UnfitValue(Object value, String path, @Nullable String why) {
         if (value.getClass().isArray()) {
             return "Use T(java.util.Arrays).toString(" + itself + ")";
         }
-        String property = property(value.getClass());
+        String property = property(value);
         if (property == null) {
             return "Give it one, or use what identifies it";
         }
         return "Use a property: " + (reference == null ? "its " + property : reference.formatted(property));
     }
 
-    /** One that has a text of its own, and probably identifies the object; {@code null} if there is none. */
-    private static @Nullable String property(Class<?> type) {
-        Stream<String> properties = type.isRecord()
-                ? Arrays.stream(type.getRecordComponents())
-                        .filter(component -> hasText(component.getType()))
-                        .map(RecordComponent::getName)
-                : Arrays.stream(BeanUtils.getPropertyDescriptors(type))
-                        .filter(each -> each.getReadMethod() != null && isOwn(each.getReadMethod()))
-                        .filter(each -> hasText(each.getPropertyType()))
-                        .map(each -> each.getName());
-        return properties.min(Comparator.comparingInt(UnfitValue::rank)).orElse(null);
-    }
-
-    private static int rank(String property) {
-        int rank = IDENTIFIERS.indexOf(property);
-        return rank < 0 ? IDENTIFIERS.size() : rank;
+    /** One that probably identifies the object, else one that has a text of its own; {@code null} if there is none. */
+    private static @Nullable String property(Object value) {
+        for (String name : IDENTIFIERS) {
+            if (KnownType.hasProperty(value.getClass(), name)) {
+                return name;
+            }
+        }
+        return Arrays.stream(BeanUtils.getPropertyDescriptors(value.getClass()))
+                .filter(each -> each.getReadMethod() != null && isOwn(each.getReadMethod()))
+                .filter(each -> hasText(each.getPropertyType()))
+                .map(each -> each.getName())
+                .findFirst()
+                .orElse(null);
     }
 
     private static boolean isOwn(Method getter) {

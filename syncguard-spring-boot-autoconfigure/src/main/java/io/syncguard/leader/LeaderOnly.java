@@ -26,7 +26,7 @@ import java.lang.annotation.Target;
  * cancellation made the body fail; the failure of the body is the cause then.
  *
  * <p>The start of the application fails for an unknown election, for an asynchronous result that is no future, and for
- * a private, static, final or lifecycle method, such as one with {@code @PostConstruct}.
+ * a final class, and a private, static, final or lifecycle method, such as one with {@code @PostConstruct}.
  */
 @Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)

@@ -156,6 +156,15 @@ class DistributedLockKeyTextTests {
     }
 
     @Test
+    void the_message_has_an_expression_for_a_property_that_exists() {
+        assertRefused(keyed -> keyed.alone(new Numbered()), "toString(). Use a property: #value.number");
+        assertRefused(keyed -> keyed.alone(new Priced()), "toString(). Use a property: #value.cents");
+        assertRefused(keyed -> keyed.alone(Optional.of(new Numbered())), "Use a property: #value.get().number");
+        assertRefused(keyed -> keyed.alone(new Object()), "toString(). Give it one, or use what identifies it");
+        assertRefused(keyed -> keyed.joined(new Numbered()), "Use a property: #value.number");
+    }
+
+    @Test
     void an_expression_without_a_value_for_an_element_names_it() {
         assertRefused(keyed -> keyed.numbers(Arrays.asList(new Order(1), null)), "no value for element 2 of this call");
         assertRefused(keyed -> keyed.twoNumbers(new Order(1), null), "no value for element 2 of this call");
@@ -289,6 +298,23 @@ class DistributedLockKeyTextTests {
 
         public int getId() {
             return id;
+        }
+    }
+
+    static class Numbered {
+
+        public final int number = 1;
+        public final String other = "";
+    }
+
+    static class Priced {
+
+        public List<String> getLines() {
+            return List.of();
+        }
+
+        public long getCents() {
+            return 1;
         }
     }
 
