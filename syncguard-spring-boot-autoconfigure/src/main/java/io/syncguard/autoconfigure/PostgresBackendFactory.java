@@ -49,6 +49,7 @@ record PostgresBackendFactory(
                 case INITIALIZE -> schema.initialize();
                 case FLYWAY, NONE -> schema.check();
             }
+            pools.started();
             log.info(
                     "SyncGuard keeps its locks in the table '" + script.tables().locks() + "' of PostgreSQL, on up to "
                             + pools.maximumConnections() + " connections of its own");

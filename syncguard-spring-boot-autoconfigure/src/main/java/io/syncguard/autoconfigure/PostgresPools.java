@@ -83,13 +83,21 @@ final class PostgresPools implements AutoCloseable {
         if (details.getDataSource() != null) {
             details.setDataSource(new OneStoreDataSource(details.getDataSource(), timeout));
         }
-        this.operations = pool(details, "syncguard", size);
-        this.engine = pool(details, "syncguard-engine", ENGINE_THREADS);
+        HikariConfig ofCallers = config(details, "syncguard", size);
+        // While the start uses one connection, the pool would open another one that nobody needs.
+        ofCallers.setMinimumIdle(0);
+        this.operations = new LockPool(ofCallers);
+        this.engine = new LockPool(config(details, "syncguard-engine", ENGINE_THREADS));
         this.wakeUps = wakeUps ? wakeUpPool(details) : null;
     }
 
     DataSource operations() {
         return operations;
+    }
+
+    /** The start has used a connection. From now on one stays open, so that no first caller waits for it. */
+    void started() {
+        operations.config().setMinimumIdle(1);
     }
 
     /** One connection for each thread of the engine: none of them waits for another. */
@@ -119,10 +127,6 @@ final class PostgresPools implements AutoCloseable {
             Shielded.closeAll(wakeUps);
         }
         housekeeper.shutdownNow();
-    }
-
-    private LockPool pool(HikariConfig details, String name, int size) {
-        return new LockPool(config(details, name, size));
     }
 
     private LockPool wakeUpPool(HikariConfig details) {

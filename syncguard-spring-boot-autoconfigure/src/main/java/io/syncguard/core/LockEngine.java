@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * {@link ListenerDispatcher} informs the listeners. The application has a {@link LeaseHandle}.
  *
  * <p>Threads may share it. Its own are daemons: {@code syncguard-waiters}, {@code syncguard-watch},
- * {@code syncguard-heartbeat}, {@code syncguard-release}, {@code syncguard-leaks}, and those of the dispatcher. All are
- * made with the engine.
+ * {@code syncguard-heartbeat}, {@code syncguard-release}, {@code syncguard-leaks}, and those of the dispatcher. All but
+ * some of the dispatcher are made with the engine.
  */
 public final class LockEngine implements LockManager, AutoCloseable {
 

@@ -1,6 +1,12 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.LockHandle;
+import io.syncguard.LockManager;
+import io.syncguard.LockRequest;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.StreamSupport;
+import org.awaitility.Awaitility;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -14,10 +20,13 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
+import org.springframework.context.ApplicationContext;
 import org.springframework.util.ClassUtils;
 
 /** Applications with the auto-configurations that Spring Boot would choose and those that the library registers. */
 final class Applications {
+
+    private static final LockRequest WAITED_FOR = LockRequest.of("waited for").waitTime(Duration.ofSeconds(30));
 
     private Applications() {}
 
@@ -59,6 +68,18 @@ final class Applications {
     /** One without any of Boot's auto-configurations. */
     static ApplicationContextRunner withoutBoot() {
         return new ApplicationContextRunner().withConfiguration(ours());
+    }
+
+    /** One caller holds a lock and another one waits for it. */
+    static void waitForALock(ApplicationContext application) {
+        LockManager locks = application.getBean(LockManager.class);
+        LockHandle held = locks.acquire(WAITED_FOR);
+        CompletableFuture<LockHandle> waiter = CompletableFuture.supplyAsync(() -> locks.acquire(WAITED_FOR));
+        Awaitility.await()
+                .until(() ->
+                        locks.status(WAITED_FOR.key()).orElseThrow().queue().size() == 1);
+        held.release();
+        waiter.join().release();
     }
 
     /** The auto-configurations that the library registers, without those of the support for Spring Boot 3. */

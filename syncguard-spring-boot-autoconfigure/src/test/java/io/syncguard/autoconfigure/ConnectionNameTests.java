@@ -4,18 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.syncguard.LockHandle;
-import io.syncguard.LockManager;
-import io.syncguard.LockRequest;
 import io.syncguard.testing.RedisServer;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -61,7 +56,7 @@ class ConnectionNameTests {
         Applications.on(DATABASE.url() + (DATABASE.url().contains("?") ? "&" : "?") + ofUrl)
                 .withPropertyValues(properties.toArray(String[]::new))
                 .run(application -> {
-                    waitForALock(application);
+                    Applications.waitForALock(application);
                     assertThat(application
                                     .getBean(JdbcTemplate.class)
                                     .queryForObject("SELECT current_setting('application_name')", String.class))
@@ -89,7 +84,7 @@ class ConnectionNameTests {
                 .withPropertyValues(NAME + "shop")
                 .withBean(DataSource.class, () -> dataSource)
                 .run(application -> {
-                    waitForALock(application);
+                    Applications.waitForALock(application);
                     assertThat(namesOfSessions().get("syncguard web")).isGreaterThanOrEqualTo(3);
                 });
     }
@@ -114,7 +109,7 @@ class ConnectionNameTests {
                 .withPropertyValues(NAME + "shop")
                 .withBean(DataSource.class, () -> unreadable)
                 .run(application -> {
-                    waitForALock(application);
+                    Applications.waitForALock(application);
                     assertThat(namesOfSessions()).containsOnlyKeys("lent");
                 });
     }
@@ -130,7 +125,7 @@ class ConnectionNameTests {
     @MethodSource
     void onRedis(List<String> properties, String ofLocks) {
         redis().withPropertyValues(properties.toArray(String[]::new)).run(application -> {
-            waitForALock(application);
+            Applications.waitForALock(application);
             await().untilAsserted(() -> assertThat(namesOfClients(application).filter(ofLocks::equals))
                     .hasSize(2));
         });
@@ -142,18 +137,6 @@ class ConnectionNameTests {
                 .withPropertyValues(
                         "spring.data.redis.url=" + RedisServer.url(),
                         "syncguard.redis.key-prefix=" + RedisServer.newPrefix() + ":");
-    }
-
-    /** From the first waiter on, there is a connection for wake-ups. */
-    private static void waitForALock(ApplicationContext application) {
-        LockManager locks = application.getBean(LockManager.class);
-        LockRequest order = LockRequest.of("order:1");
-        LockHandle held = locks.acquire(order);
-        CompletableFuture<LockHandle> waiter =
-                CompletableFuture.supplyAsync(() -> locks.acquire(order.waitTime(Duration.ofSeconds(20))));
-        await().until(() -> locks.status("order:1").orElseThrow().queue().size() == 1);
-        held.release();
-        waiter.join().release();
     }
 
     private static Map<String, Long> namesOfSessions() {
