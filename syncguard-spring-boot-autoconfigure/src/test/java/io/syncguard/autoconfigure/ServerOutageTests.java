@@ -74,7 +74,7 @@ class ServerOutageTests {
             server.stop();
             try {
                 assertFails(() -> locks.acquire(ORDER), SERVICE_UNAVAILABLE)
-                        .hasMessageContainingAll("'order:1'", "cannot be reached", "Try again later");
+                        .hasMessageContainingAll("'order:1'", "cannot be reached", "try again later");
                 awaitLost(held);
             } finally {
                 server.start();
