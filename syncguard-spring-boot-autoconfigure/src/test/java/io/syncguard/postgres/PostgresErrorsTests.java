@@ -31,9 +31,16 @@ class PostgresErrorsTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"40001", "40P01", "57P01", "57P02", "57P03", "25006"})
-    void the_server_serves_no_writes(String state) {
-        assertCode(state, LockErrorCode.SERVICE_UNAVAILABLE, "as the server says it. Try again later");
+    @CsvSource({
+        "40001, PostgreSQL has rolled the request back",
+        "40P01, PostgreSQL has rolled the request back",
+        "57P01, PostgreSQL has ended the connection",
+        "57P02, PostgreSQL has ended the connection",
+        "57P03, PostgreSQL is starting or stopping",
+        "25006, PostgreSQL does not serve writes now"
+    })
+    void the_server_does_not_serve_the_request_now(String state, String problem) {
+        assertCode(state, LockErrorCode.SERVICE_UNAVAILABLE, problem + ": as the server says it. Try again later");
     }
 
     @ParameterizedTest
