@@ -34,7 +34,7 @@ public final class MessageText {
     }
 
     /** The known name that was probably meant by one that nobody knows; {@code null} if none is similar. */
-    public static @Nullable String nearest(String unknown, Collection<String> known) {
+    static @Nullable String nearest(String unknown, Collection<String> known) {
         int limit = Math.min(3, unknown.length() / 2);
         return known.stream()
                 .filter(name -> distance(unknown, name) <= limit)

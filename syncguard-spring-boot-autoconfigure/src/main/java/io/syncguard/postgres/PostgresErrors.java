@@ -185,6 +185,8 @@ final class PostgresErrors {
                 "PostgreSQL has no connection left" + words
                         + "Raise its max_connections, or set a smaller syncguard.postgres.pool-size";
             case CANNOT_CONNECT_NOW -> "PostgreSQL is starting or stopping" + words + "Try again later";
+            case "57P01", "57P02" -> "PostgreSQL has ended the connection" + words + "Try again later";
+            case "40001", "40P01" -> "PostgreSQL has rolled the request back" + words + "Try again later";
             default -> nextStep(code, words, error);
         };
     }

@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertAll;
 
 import io.lettuce.core.AclSetuserArgs;
@@ -173,15 +174,13 @@ class CallMessagesTests {
     }
 
     /** The failure of a call that is repeated until its message has the word: the connections notice a change late. */
-    private static @Nullable Throwable failureWith(String word, ThrowingCallable call) {
-        Throwable failure = null;
-        for (int calls = 0; calls < 100; calls++) {
-            failure = catchThrowable(call);
-            if (failure != null && String.valueOf(failure.getMessage()).contains(word)) {
-                return failure;
-            }
-        }
-        return failure;
+    private static Throwable failureWith(String word, ThrowingCallable call) {
+        return await().atMost(Duration.ofSeconds(30))
+                .pollInterval(Duration.ofMillis(20))
+                .until(
+                        () -> catchThrowable(call),
+                        failure -> failure != null
+                                && String.valueOf(failure.getMessage()).contains(word));
     }
 
     private static String text(@Nullable Throwable failure) {

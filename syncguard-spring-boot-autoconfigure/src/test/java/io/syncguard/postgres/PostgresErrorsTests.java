@@ -22,19 +22,36 @@ import org.postgresql.util.ServerErrorMessage;
 class PostgresErrorsTests {
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "08000", "08001", "08003", "08004", "08006", "08007", "08P01", "40001", "40P01", "57P01", "57P02",
-                "57P03", "25006"
-            })
-    void the_server_is_away_or_serves_no_writes(String state) {
-        assertCode(state, LockErrorCode.SERVICE_UNAVAILABLE, "Try again later");
+    @ValueSource(strings = {"08000", "08001", "08003", "08004", "08006", "08007", "08P01"})
+    void the_server_is_away(String state) {
+        assertCode(
+                state,
+                LockErrorCode.SERVICE_UNAVAILABLE,
+                "cannot be reached: as the server says it. Start it, correct spring.datasource.url, or try again later");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"28000", "28P01", "42501"})
+    @CsvSource({
+        "40001, PostgreSQL has rolled the request back",
+        "40P01, PostgreSQL has rolled the request back",
+        "57P01, PostgreSQL has ended the connection",
+        "57P02, PostgreSQL has ended the connection",
+        "57P03, PostgreSQL is starting or stopping",
+        "25006, PostgreSQL does not serve writes now"
+    })
+    void the_server_does_not_serve_the_request_now(String state, String problem) {
+        assertCode(state, LockErrorCode.SERVICE_UNAVAILABLE, problem + ": as the server says it. Try again later");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"28000", "28P01"})
     void the_user_is_refused(String state) {
-        assertCode(state, LockErrorCode.AUTH_FAILED, "password", "privileges");
+        assertCode(state, LockErrorCode.AUTH_FAILED, "spring.datasource.username and spring.datasource.password");
+    }
+
+    @Test
+    void a_right_is_missing() {
+        assertCode("42501", LockErrorCode.AUTH_FAILED, "lacks a right: as the server says it", "docs/security.md");
     }
 
     @ParameterizedTest

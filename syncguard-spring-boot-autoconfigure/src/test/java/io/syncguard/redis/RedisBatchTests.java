@@ -113,7 +113,8 @@ class RedisBatchTests {
             assertThatExceptionOfType(LockBackendException.class)
                     .isThrownBy(() -> open(batching).acquire(request("broken", 'A')))
                     .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT))
-                    .withMessageStartingWith("Failed while acquiring lock 'broken': Redis refuses a key");
+                    .withMessageStartingWith("Failed while acquiring lock 'broken': Redis at ")
+                    .withMessageContaining("refuses a key: WRONGTYPE");
         }
     }
 
