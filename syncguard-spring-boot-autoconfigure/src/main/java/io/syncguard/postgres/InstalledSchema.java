@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -27,12 +26,8 @@ final class InstalledSchema {
             SELECT prosrc FROM pg_catalog.pg_proc WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure(?)
             """;
 
-    /** The body of a function that selects one text. It is read and not called: a role may lack the privilege. */
-    private static final Pattern ONE_TEXT = Pattern.compile("\\s*SELECT '(.*)'\\s*");
-
-    private static final String VERSION_QUERY = """
-            SELECT ${syncguard_locks}_version()
-            """;
+    /** The body of a function that selects one value. It is read and not called: a role may lack the privilege. */
+    private static final Pattern ONE_VALUE = Pattern.compile("\\s*SELECT '?([^'\\s]*)'?\\s*");
 
     private final Connection connection;
     private final PostgresTables tables;
@@ -56,10 +51,8 @@ final class InstalledSchema {
                 }
             }
         }
-        try (Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(tables.fill(VERSION_QUERY))) {
-            return rows.next() && rows.getInt(1) >= VERSION;
-        }
+        String version = textOf("_version()");
+        return version != null && version.matches("\\d+") && Integer.parseInt(version) >= VERSION;
     }
 
     /** The table of fence counters that the functions use; null if they are not there. */
@@ -78,7 +71,7 @@ final class InstalledSchema {
         try (PreparedStatement statement = connection.prepareStatement(BODY)) {
             statement.setString(1, tables.locks() + function);
             try (ResultSet rows = statement.executeQuery()) {
-                return rows.next() ? ONE_TEXT.matcher(rows.getString(1)).replaceFirst("$1") : null;
+                return rows.next() ? ONE_VALUE.matcher(rows.getString(1)).replaceFirst("$1") : null;
             }
         }
     }

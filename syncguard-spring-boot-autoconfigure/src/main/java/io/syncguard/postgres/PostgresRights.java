@@ -12,6 +12,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.Locale;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,7 +49,55 @@ final class PostgresRights {
             WHERE v.oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure(?)
             """;
 
+    /** Names that have a schema, and tables that the role's search path would find with the right. */
+    private static final String SCHEMAS = """
+            SELECT pg_catalog.quote_ident(n.nspname::TEXT), r.rolname, pg_catalog.quote_ident(current_user::TEXT)
+            FROM pg_catalog.pg_namespace n
+            JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) n.nspowner
+            WHERE NOT pg_catalog.has_schema_privilege(n.oid, 'USAGE'::TEXT)
+                AND (n.nspname::TEXT OPERATOR(pg_catalog.=) ANY (?)
+                    OR n.nspname::TEXT OPERATOR(pg_catalog.=) ANY (pg_catalog.string_to_array(
+                            pg_catalog.regexp_replace(pg_catalog.current_setting('search_path'), '[" ]', '', 'g'), ','))
+                        AND EXISTS (
+                            SELECT FROM pg_catalog.pg_class c
+                            WHERE c.relnamespace OPERATOR(pg_catalog.=) n.oid
+                                AND c.relname::TEXT OPERATOR(pg_catalog.=) ANY (?)))
+            """;
+
     private PostgresRights() {}
+
+    /**
+     * Called first: in such a schema the server finds nothing, or fails.
+     *
+     * @throws LockSetupException if the user may not use a schema of the tables, with the statement that grants it
+     */
+    static void requireSchemas(Connection connection, PostgresTables tables) throws SQLException {
+        String[] names = {
+            tables.locks().toLowerCase(Locale.ROOT), tables.fenceCounters().toLowerCase(Locale.ROOT)
+        };
+        try (PreparedStatement statement = connection.prepareStatement(SCHEMAS)) {
+            statement.setArray(1, connection.createArrayOf("text", schemasOf(names)));
+            statement.setArray(2, connection.createArrayOf("text", names));
+            try (ResultSet rows = statement.executeQuery()) {
+                if (rows.next()) {
+                    throw new LockSetupException(
+                            LockErrorCode.AUTH_FAILED,
+                            "The user '" + rows.getString(3) + "' may not use the schema '" + rows.getString(1)
+                                    + "' of SyncGuard's tables, which belongs to '" + rows.getString(2) + "'",
+                            List.of("Run as '" + rows.getString(2) + "': GRANT USAGE ON SCHEMA " + rows.getString(1)
+                                    + " TO " + rows.getString(3)),
+                            null);
+                }
+            }
+        }
+    }
+
+    private static String[] schemasOf(String[] names) {
+        return Stream.of(names)
+                .filter(name -> name.contains("."))
+                .map(name -> name.substring(0, name.indexOf('.')))
+                .toArray(String[]::new);
+    }
 
     /** @throws LockSetupException if one is missing, with the statements that grant it */
     static void require(Connection connection, PostgresScript script) throws SQLException {

@@ -111,6 +111,7 @@ public final class PostgresSchema {
             // BEGIN.
             statement.execute(SETTINGS.ofTransaction(connection.getMetaData().getDatabaseMajorVersion(), null));
             try {
+                PostgresRights.requireSchemas(connection, tables);
                 String path = givenPath == null ? new PostgresSearchPath(tables).forScript(connection) : givenPath;
                 if (path != null) {
                     statement.execute(SETTINGS.ofPath(path));

@@ -7,6 +7,8 @@ import static org.mockito.Mockito.when;
 import com.zaxxer.hikari.HikariDataSource;
 import io.lettuce.core.RedisClient;
 import io.syncguard.embedded.OwnPostgres;
+import io.syncguard.postgres.PostgresSchema;
+import io.syncguard.postgres.PostgresTables;
 import io.syncguard.spi.FenceSource;
 import io.syncguard.testing.PgBouncer;
 import io.syncguard.testing.PostgresServer;
@@ -194,17 +196,47 @@ class PostgresFailedStartTests {
                 .reads("no-right-to-use");
     }
 
-    @Test
-    void as_a_user_who_may_not_call_the_functions() {
+    /** All of them, as after ALTER DEFAULT PRIVILEGES, or one. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ALL FUNCTIONS IN SCHEMA public",
+                "FUNCTION syncguard_locks_rotate",
+                "FUNCTION syncguard_locks_version",
+                "FUNCTION syncguard_locks_now"
+            })
+    void as_a_user_who_may_not_call_the_functions(String functions) {
         TestDatabase database = TestDatabase.withSchema();
         String orders = database.newRole("orders");
         database.jdbc().execute("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO " + orders);
-        database.jdbc().execute("REVOKE EXECUTE ON FUNCTION syncguard_locks_rotate FROM PUBLIC");
+        database.jdbc().execute("REVOKE EXECUTE ON " + functions + " FROM PUBLIC");
         String owner = database.jdbc().queryForObject("SELECT current_user", String.class);
         start.with(database.loginOf(orders))
                 .whereas("'" + owner + "'", "'migration'")
                 .whereas(orders, "orders")
                 .reads("no-right-to-call");
+    }
+
+    /** A name with the schema, and a table that the search path of the user leads to. */
+    @ParameterizedTest
+    @CsvSource({"locking., auto", "locking., none", "'', auto", "'', none"})
+    void as_a_user_who_may_not_use_the_schema(String prefix, String schemaManagement) {
+        TestDatabase database = TestDatabase.empty();
+        database.jdbc().execute("CREATE SCHEMA locking");
+        PostgresTables tables = new PostgresTables("locking.syncguard_locks", "locking.syncguard_fence_counters");
+        new PostgresSchema(PostgresServer.dataSource(database.url()), tables).initialize();
+        String orders = database.newRole("orders");
+        database.jdbc().execute("GRANT ALL ON ALL TABLES IN SCHEMA locking TO " + orders);
+        database.jdbc().execute("ALTER ROLE " + orders + " SET search_path = locking, public");
+        String owner = database.jdbc().queryForObject("SELECT current_user", String.class);
+        start.with(database.loginOf(orders))
+                .with(
+                        "syncguard.postgres.locks-table=" + prefix + "syncguard_locks",
+                        "syncguard.postgres.fence-counters-table=" + prefix + "syncguard_fence_counters",
+                        "syncguard.postgres.schema-management=" + schemaManagement)
+                .whereas("'" + owner + "'", "'migration'")
+                .whereas(orders, "orders")
+                .reads("no-right-to-schema");
     }
 
     @Test
