@@ -7,6 +7,7 @@ import io.syncguard.interception.AnnotatedMethodPointcut;
 import io.syncguard.interception.BodyRunner;
 import io.syncguard.interception.PublisherThreads;
 import io.syncguard.reactive.ReactiveThreads;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -24,6 +25,7 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, AutoCloseable {
 
+    private final LockedMethodParser parser;
     private final DistributedLockInterceptor interceptor;
     private final AnnotatedMethodPointcut<DistributedLock, LockedMethod> methods;
     private final int order;
@@ -49,8 +51,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
             LongSupplier nanoTime) {
         this.reactiveThreads = SingletonSupplier.of(
                 () -> new ReactiveThreads(publishers.acquisitions(), publishers.releases(), maxWaiting.getAsInt()));
-        this.methods = new AnnotatedMethodPointcut<>(
-                DistributedLock.class, "without a lock", new LockedMethodParser(beans, template, limits)::parse);
+        this.parser = new LockedMethodParser(beans, template, limits);
+        this.methods = new AnnotatedMethodPointcut<>(DistributedLock.class, "without a lock", parser::parse);
         this.interceptor = new DistributedLockInterceptor(methods, bodies, reactiveThreads, nanoTime);
         this.order = order;
     }
@@ -63,6 +65,11 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered, A
      */
     public FenceCheckAdvisor fenceCheckAdvisor(Supplier<BiConsumer<String, Fence>> check) {
         return new FenceCheckAdvisor(methods, check);
+    }
+
+    /** The names of the locks of all methods that were parsed so far: those of the beans that exist. */
+    public Set<String> lockNames() {
+        return Set.copyOf(parser.names());
     }
 
     /** The threads on which subscriptions acquire and release their locks. */

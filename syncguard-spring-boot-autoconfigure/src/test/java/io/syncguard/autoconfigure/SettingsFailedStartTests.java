@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.DistributedLock;
 import io.syncguard.testing.PostgresServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -49,10 +50,24 @@ class SettingsFailedStartTests {
         "syncguard.leader.elections.settlement.ttl=1ms, leader-ttl",
         "syncguard.leader.elections.settlement.heartbeat=10s, leader-heartbeat",
         "syncguard.leader.elections.settlement.fence-rotation=10s, leader-rotation",
-        "syncguard.leader.elections.settlement.lock-manager=redis, leader-manager"
+        "syncguard.leader.elections.settlement.lock-manager=redis, leader-manager",
+        "syncguard.locks.order.ttl=0s, lock-ttl",
+        "syncguard.locks.order.ttl=soon, lock-ttl-unreadable",
+        "syncguard.locks.order.on-contention=wait, lock-on-contention",
+        "syncguard.locks[shop.order].wait-time=-1s, lock-wait-time",
+        "syncguard.locks.shop.order.ttl=9s, lock-name-brackets",
+        "syncguard.locks.order.tll=9s, lock-setting",
+        "syncguard.locks.oder.ttl=9s, lock-name"
     })
     void a_wrong_value(String property, String file) {
-        start.with(property).reads(file);
+        start.with(Orders.class).with(property).reads(file);
+    }
+
+    @Test
+    void a_setting_of_a_lock_that_contradicts_an_annotation() {
+        start.with(Orders.class)
+                .with("syncguard.locks.order.hold-at-most=100ms")
+                .reads("lock-contradiction");
     }
 
     @ParameterizedTest
@@ -125,5 +140,11 @@ class SettingsFailedStartTests {
                         "syncguard.enabled=false",
                         "syncguard.fencing.enabled=true")
                 .reads("fencing-server-down");
+    }
+
+    static class Orders {
+
+        @DistributedLock(name = "order", key = "#id", holdAtLeast = "1s")
+        public void submit(String id) {}
     }
 }

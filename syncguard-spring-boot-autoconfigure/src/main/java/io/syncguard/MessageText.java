@@ -1,0 +1,80 @@
+package io.syncguard;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Durations and names in messages, for people. */
+public final class MessageText {
+
+    private MessageText() {}
+
+    /** The duration as people write it in a property: {@code 30s}, {@code 500ms}, {@code 1m30s}. */
+    public static String of(Duration duration) {
+        if (duration.isZero()) {
+            return "0s";
+        }
+        if (duration.isNegative()) {
+            // The smallest duration has no positive one.
+            return duration.equals(Duration.ofSeconds(Long.MIN_VALUE))
+                    ? duration.toString()
+                    : "-" + of(duration.negated());
+        }
+        return part(duration.toDays(), "d")
+                + part(duration.toHoursPart(), "h")
+                + part(duration.toMinutesPart(), "m")
+                + part(duration.toSecondsPart(), "s")
+                + part(duration.toMillisPart(), "ms")
+                + part(duration.toNanosPart() / 1_000 % 1_000, "us")
+                + part(duration.toNanosPart() % 1_000, "ns");
+    }
+
+    /** The known name that was probably meant by one that nobody knows; {@code null} if none is similar. */
+    public static @Nullable String nearest(String unknown, Collection<String> known) {
+        int limit = Math.min(3, (unknown.length() + 1) / 2);
+        return known.stream()
+                .filter(name -> distance(unknown, name) <= limit)
+                .min(Comparator.comparingInt((String name) -> distance(unknown, name))
+                        .thenComparing(Comparator.naturalOrder()))
+                .orElse(null);
+    }
+
+    /** What to do about a name that nobody knows: first the name that was probably meant, if one is similar. */
+    public static String[] nextSteps(String unknown, Collection<String> known, String... others) {
+        String nearest = nearest(unknown, known);
+        if (nearest == null) {
+            return others;
+        }
+        List<String> steps = new ArrayList<>();
+        steps.add("Did you mean '" + nearest + "'? Correct the name");
+        steps.addAll(Arrays.asList(others));
+        return steps.toArray(String[]::new);
+    }
+
+    private static String part(long value, String unit) {
+        return value == 0 ? "" : value + unit;
+    }
+
+    /** The number of characters to insert, to delete or to replace, whatever their case. */
+    private static int distance(String from, String to) {
+        String a = from.toLowerCase(Locale.ROOT);
+        String b = to.toLowerCase(Locale.ROOT);
+        int[] costs = new int[b.length() + 1];
+        Arrays.setAll(costs, i -> i);
+        for (int i = 1; i <= a.length(); i++) {
+            int diagonal = costs[0];
+            costs[0] = i;
+            for (int j = 1; j <= b.length(); j++) {
+                int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                diagonal = costs[j];
+                costs[j] = Math.min(replaced, Math.min(costs[j], costs[j - 1]) + 1);
+            }
+        }
+        return costs[b.length()];
+    }
+}
