@@ -89,19 +89,24 @@ final class BeanTypes {
         }
     }
 
-    /** What a method or supplier declares may be a supertype of what it returns; those of Spring return no locked bean. */
+    /**
+     * What a method or supplier declares may be a supertype of what it returns; those of Spring and of the library
+     * return no bean of the application.
+     */
     private static boolean isExact(String name, Class<?> type, ConfigurableListableBeanFactory beans) {
-        if (Modifier.isFinal(type.getModifiers()) || isOfLibrary(type) || isOfSpring(type)) {
+        if (Modifier.isFinal(type.getModifiers()) || isOfLibrary(type)) {
             return true;
         }
         if (!(beans.getMergedBeanDefinition(name) instanceof RootBeanDefinition definition)) {
             return false;
         }
-        Method factory = definition.getResolvedFactoryMethod();
         if (definition.getFactoryMethodName() != null) {
-            return factory != null && isOfSpring(factory.getDeclaringClass());
+            Method factory = definition.getResolvedFactoryMethod();
+            return factory != null
+                    && (isOfSpring(factory.getDeclaringClass()) || isOfLibrary(factory.getDeclaringClass()));
         }
-        return !Modifier.isAbstract(type.getModifiers());
+        return isOfSpring(type)
+                || definition.getInstanceSupplier() == null && !Modifier.isAbstract(type.getModifiers());
     }
 
     private static boolean isOfSpring(Class<?> type) {

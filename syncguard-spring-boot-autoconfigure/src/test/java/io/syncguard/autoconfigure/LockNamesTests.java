@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.ApplicationRunner;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
@@ -192,10 +193,11 @@ class LockNamesTests {
                 });
     }
 
-    @Test
-    void a_bean_that_is_made_later_by_a_method_may_have_the_name() {
+    @ParameterizedTest
+    @ValueSource(classes = {LazyInterface.class, LazyRunner.class})
+    void a_bean_that_is_made_later_by_a_method_may_have_the_name(Class<?> later) {
         locks.withPropertyValues(WRONG)
-                .withUserConfiguration(Stock.class, LazyInterface.class)
+                .withUserConfiguration(Stock.class, later)
                 .run(context -> {
                     assertThat(context).hasNotFailed();
                     assertThat(log.messages())
@@ -399,6 +401,16 @@ class LockNamesTests {
         @Bean
         Task task() {
             return () -> {};
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class LazyRunner {
+
+        @Lazy
+        @Bean
+        ApplicationRunner runner() {
+            return arguments -> {};
         }
     }
 
