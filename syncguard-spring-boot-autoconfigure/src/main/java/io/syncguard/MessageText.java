@@ -1,12 +1,11 @@
 package io.syncguard;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Durations and names in messages, for people. */
@@ -35,8 +34,8 @@ public final class MessageText {
     }
 
     /** The known name that was probably meant by one that nobody knows; {@code null} if none is similar. */
-    public static @Nullable String nearest(String unknown, Collection<String> known) {
-        int limit = Math.min(3, (unknown.length() + 1) / 2);
+    static @Nullable String nearest(String unknown, Collection<String> known) {
+        int limit = Math.min(3, unknown.length() / 2);
         return known.stream()
                 .filter(name -> distance(unknown, name) <= limit)
                 .min(Comparator.comparingInt((String name) -> distance(unknown, name))
@@ -44,16 +43,18 @@ public final class MessageText {
                 .orElse(null);
     }
 
-    /** What to do about a name that nobody knows: first the name that was probably meant, if one is similar. */
-    public static String[] nextSteps(String unknown, Collection<String> known, String... others) {
+    /**
+     * What to do about a name that nobody knows: first the name that was probably meant, if one is similar.
+     *
+     * @param correct what to do then
+     * @param others what else to do
+     */
+    public static String[] nextSteps(String unknown, Collection<String> known, String correct, String... others) {
         String nearest = nearest(unknown, known);
-        if (nearest == null) {
-            return others;
-        }
-        List<String> steps = new ArrayList<>();
-        steps.add("Did you mean '" + nearest + "'? Correct the name");
-        steps.addAll(Arrays.asList(others));
-        return steps.toArray(String[]::new);
+        Stream<String> first = nearest != null
+                ? Stream.of("Did you mean '" + nearest + "'? " + correct)
+                : others.length == 0 ? Stream.of(correct) : Stream.empty();
+        return Stream.concat(first, Stream.of(others)).toArray(String[]::new);
     }
 
     private static String part(long value, String unit) {

@@ -82,16 +82,14 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
     private void report(String name, String property, Set<String> known, boolean requested, boolean certain) {
         String problem = property + " is set, but no @DistributedLock has the name '" + name + "'"
                 + (known.isEmpty() ? "" : ", only " + known);
-        String nearest = MessageText.nearest(name, known);
-        String correction = nearest == null
-                ? "Correct the name"
-                : "Did you mean " + LockPropertyNames.property(nearest) + "? Correct the name";
+        String[] nextSteps = MessageText.nextSteps(
+                name, known, "Correct the name", "Remove its settings, or give an annotation this name");
         if (isSlice() || known.isEmpty() && !requested) {
             log.debug(problem + ". This context may have a part of the beans alone");
         } else if (certain) {
-            throw LockSetupException.invalid(problem, correction, "Remove its settings");
+            throw LockSetupException.invalid(problem, nextSteps);
         } else {
-            log.warn(problem + ". " + correction + ", unless "
+            log.warn(problem + ". " + nextSteps[0] + ", unless "
                     + (requested ? "code requests a lock of this name" : "a bean that is made later has it"));
         }
     }

@@ -159,13 +159,13 @@ final class LockPropertyNames {
         String known = SETTINGS.get(folded(setting));
         if (known == null) {
             Set<String> all = new TreeSet<>(SETTINGS.values());
-            String nearest = MessageText.nearest(setting, all);
             throw LockSetupException.invalid(
                     property + " is set, but locks have no setting '" + setting + "', only " + all,
-                    nearest == null
-                            ? "Correct the setting"
-                            : "Did you mean " + property(name) + "." + nearest + "? Correct the setting",
-                    "Put a name with dots in brackets: " + inBrackets(name + "." + setting, "ttl"));
+                    MessageText.nextSteps(
+                            setting,
+                            all,
+                            "Correct the setting",
+                            "Put a name with dots in brackets: " + inBrackets(name + "." + setting, "ttl")));
         }
         return known;
     }

@@ -70,11 +70,10 @@ class LockNamesTests {
     void a_name_that_no_annotation_has_fails_the_start_and_the_nearest_one_is_proposed() {
         locks.withPropertyValues(WRONG)
                 .withUserConfiguration(Orders.class)
-                .run(context -> assertFailed(context, PROBLEM, "only [order, shop.order]", "syncguard.locks.order?"));
+                .run(context -> assertFailed(context, PROBLEM, "only [order, shop.order]", "Did you mean 'order'?"));
         locks.withPropertyValues("syncguard.locks[shop.oder].ttl=9s")
                 .withUserConfiguration(Orders.class)
-                .run(context ->
-                        assertFailed(context, "syncguard.locks[shop.oder].ttl", "syncguard.locks[shop.order]?"));
+                .run(context -> assertFailed(context, "syncguard.locks[shop.oder].ttl", "Did you mean 'shop.order'?"));
     }
 
     @ParameterizedTest
@@ -87,7 +86,7 @@ class LockNamesTests {
                 "syncguard.locks.bestellung-groß.ttl=9s | syncguard.locks[bestellung-groß].ttl",
                 "syncguard.locks.order=9s | syncguard.locks.<name>.<setting>",
                 "syncguard.locks[[shop.order]].ttl=9s | in quotes, too",
-                "syncguard.locks.order.tll=9s | syncguard.locks.order.ttl?",
+                "syncguard.locks.order.tll=9s | Did you mean 'ttl'?",
                 "syncguard.locks.order.permits=3 | [commit-guard, heartbeat",
                 "syncguard.locks.shop.order=9s | syncguard.locks[shop.order].ttl",
             })
@@ -176,7 +175,7 @@ class LockNamesTests {
                     assertThat(log.messages())
                             .singleElement()
                             .asString()
-                            .contains(PROBLEM, "syncguard.locks.order?", "unless code requests");
+                            .contains(PROBLEM, "Did you mean 'order'?", "unless code requests");
                 });
     }
 
