@@ -20,6 +20,9 @@ import java.lang.annotation.Target;
  * transaction of the same method begins and released after it has ended. A method that returns a {@code CompletionStage} or {@code Future} keeps the lock until that is
  * done. Other results whose work is still to come are refused: see {@link LateResults}.
  *
+ * <p>The properties {@code syncguard.locks.<name>.*} replace what an attribute says, and the properties
+ * {@code syncguard.*} are for what neither says.
+ *
  * <p>A mistake in it fails the start of the application, with a message that names class, method and attribute.
  * {@code ttl}, {@code waitTime}, {@code holdAtLeast} and {@code holdAtMost} are texts such as {@code 30s},
  * {@code 500ms} or {@code PT1M} (a number alone counts milliseconds); these, {@code name} and {@code lockManager} may contain <code>${placeholders}</code>.

@@ -1,6 +1,7 @@
 package io.syncguard;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * <pre>{@code
  * LockRequest.of("order", "42").ttl(Duration.ofSeconds(10)).waitTime(Duration.ZERO)
  * }</pre>
+ *
+ * <p>An operator may replace its times and reactions: the properties {@code syncguard.locks.<name>.*} beat what the
+ * code says, as they beat the annotation.
  *
  * @param name the bounded name under which meters count it, {@value #UNNAMED} unless given; the key only
  *     if there are few keys
@@ -28,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param commitGuard whether transactions of the body commit only while the lock is held
  * @param owner the label that lookups show, for people: see {@link LockLimits#owner}; {@code null} for
  *     {@code syncguard.owner}
+ * @param exactWaitTime whether {@code syncguard.locks.<name>.wait-time} leaves the wait time as it is
  */
 public record LockRequest(
         String name,
@@ -41,7 +46,8 @@ public record LockRequest(
         Duration holdAtLeast,
         @Nullable Duration holdAtMost,
         CommitGuard commitGuard,
-        @Nullable String owner) {
+        @Nullable String owner,
+        boolean exactWaitTime) {
 
     /** The name of a request that was given none. */
     public static final String UNNAMED = "unnamed";
@@ -100,7 +106,8 @@ public record LockRequest(
                 Duration.ZERO,
                 null,
                 CommitGuard.DEFAULT,
-                null);
+                null,
+                false);
     }
 
     /** The same under a name for the meters: one of few, never made from data. It does not change the key. */
@@ -123,7 +130,21 @@ public record LockRequest(
     }
 
     public LockRequest waitTime(Duration waitTime) {
-        return with(copy -> copy.waitTime = waitTime);
+        return with(copy -> {
+            copy.waitTime = waitTime;
+            copy.exactWaitTime = false;
+        });
+    }
+
+    /**
+     * The same with a wait time that no {@code syncguard.locks.<name>.wait-time} replaces, such as what is left until a
+     * deadline of the caller.
+     */
+    public LockRequest waitExactly(Duration waitTime) {
+        return with(copy -> {
+            copy.waitTime = waitTime;
+            copy.exactWaitTime = true;
+        });
     }
 
     /**
@@ -176,6 +197,20 @@ public record LockRequest(
         return with(copy -> copy.owner = owner);
     }
 
+    /** The same with these settings, where they say something. */
+    LockRequest with(LockSettings settings) {
+        return with(copy -> {
+            copy.ttl = settings.ttl() == null ? ttl : settings.ttl();
+            copy.waitTime = settings.waitTime() == null || exactWaitTime ? waitTime : settings.waitTime();
+            copy.heartbeat = settings.heartbeatOf(this);
+            copy.heartbeatInterval = settings.heartbeatIntervalOf(this);
+            copy.onLost = Objects.requireNonNullElse(settings.onLost(), onLost);
+            copy.holdAtLeast = Objects.requireNonNullElse(settings.holdAtLeast(), holdAtLeast);
+            copy.holdAtMost = settings.holdAtMost() == null ? holdAtMost : settings.holdAtMost();
+            copy.commitGuard = Objects.requireNonNullElse(settings.commitGuard(), commitGuard);
+        });
+    }
+
     private LockRequest with(Consumer<Copy> change) {
         Copy copy = new Copy(this);
         change.accept(copy);
@@ -197,6 +232,7 @@ public record LockRequest(
         private @Nullable Duration holdAtMost;
         private CommitGuard commitGuard;
         private @Nullable String owner;
+        private boolean exactWaitTime;
 
         private Copy(LockRequest request) {
             this.name = request.name;
@@ -211,6 +247,7 @@ public record LockRequest(
             this.holdAtMost = request.holdAtMost;
             this.commitGuard = request.commitGuard;
             this.owner = request.owner;
+            this.exactWaitTime = request.exactWaitTime;
         }
 
         private LockRequest request() {
@@ -226,7 +263,8 @@ public record LockRequest(
                     holdAtLeast,
                     holdAtMost,
                     commitGuard,
-                    owner);
+                    owner,
+                    exactWaitTime);
         }
     }
 }

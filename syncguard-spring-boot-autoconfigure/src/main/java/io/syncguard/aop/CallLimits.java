@@ -1,11 +1,21 @@
 package io.syncguard.aop;
 
+import io.syncguard.LockSettings;
 import java.time.Duration;
+import java.util.Map;
 
 /**
- * What holds for a call whose annotation does not say otherwise.
+ * What holds for a call whose annotation does not say otherwise, and what replaces parts of an annotation.
  *
  * @param waitTime how long it waits for all its locks together
  * @param maxKeys how many keys it may lock
+ * @param ttl how long a lock lives without an extension
+ * @param locks what replaces parts of the annotations of a name
  */
-public record CallLimits(Duration waitTime, int maxKeys) {}
+public record CallLimits(Duration waitTime, int maxKeys, Duration ttl, Map<String, LockSettings> locks) {
+
+    /** Without settings for single names. */
+    public CallLimits(Duration waitTime, int maxKeys) {
+        this(waitTime, maxKeys, Duration.ofSeconds(30), Map.of());
+    }
+}

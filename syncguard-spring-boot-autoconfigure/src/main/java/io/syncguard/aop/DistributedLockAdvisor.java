@@ -77,6 +77,11 @@ public final class DistributedLockAdvisor
         return new FenceCheckAdvisor(methods, check);
     }
 
+    /** The names of the locks of all methods that were parsed so far: those of the beans that exist. */
+    public Set<String> lockNames() {
+        return Set.copyOf(parser.names());
+    }
+
     /** The threads on which subscriptions acquire and release their locks. */
     public ReactiveThreads reactiveThreads() {
         return reactiveThreads.obtain();

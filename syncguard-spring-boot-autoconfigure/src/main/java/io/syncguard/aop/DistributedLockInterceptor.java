@@ -140,7 +140,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
         /** Acquires the first of these, and those behind it that are free. */
         private List<LockHandle> acquire(List<FencedRequest> open) {
-            LockRequest first = open.get(0).lock().waitTime(timeLeft());
+            LockRequest first = open.get(0).lock().waitExactly(timeLeft());
             if (open.size() == 1) {
                 return List.of(LockSetupException.requireAnswer(
                         "LockManager.acquire", manager().acquire(first)));

@@ -5,15 +5,17 @@ import io.syncguard.DistributedLock;
 import io.syncguard.LockManager;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
+import io.syncguard.LockSettings;
 import io.syncguard.LockSetupException;
 import io.syncguard.LockTemplate;
 import io.syncguard.OnContention;
 import io.syncguard.interception.ResultType;
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -34,6 +36,7 @@ final class LockedMethodParser {
     private final Supplier<LockTemplate> template;
     private final Supplier<CallLimits> limits;
     private final BeanReferences references;
+    private final Set<String> names = ConcurrentHashMap.newKeySet();
 
     /**
      * @param template for annotations that name no manager
@@ -55,6 +58,11 @@ final class LockedMethodParser {
 
     LockedMethod parse(DistributedLock annotation, Method method, Class<?> targetClass) {
         return new Parsing(annotation, method, targetClass).lockedMethod();
+    }
+
+    /** The names of the locks of all methods that were parsed so far. */
+    Set<String> names() {
+        return names;
     }
 
     private static String describe(Method method) {
@@ -85,10 +93,14 @@ final class LockedMethodParser {
                         "Set 'name' to a constant",
                         "Set 'key' to an expression over the arguments"));
             }
-            boolean skips = annotation.onContention() == OnContention.SKIP;
+            String name = LockNames.nameOf(prefix, method, targetClass);
+            names.add(name);
+            LockSettings settings = limits.get().locks().get(name);
+            LockRequest defaults = defaults(name, settings);
+            boolean skips = skips(settings);
             ResultType result = located("return type", () -> new ResultType(method, targetClass));
             if (result.reactive() != null) {
-                requireNoTransaction();
+                requireNoTransaction(defaults.commitGuard(), settings);
             }
             return new LockedMethod(
                     describe(method),
@@ -97,17 +109,25 @@ final class LockedMethodParser {
                     expression("condition", annotation.condition()),
                     fencedResource(),
                     attribute("lockManager", this::resolvedTemplate),
-                    defaults(prefix),
-                    waitTime(skips),
+                    defaults,
+                    defaults.waitTime() != null
+                            ? defaults.waitTime()
+                            : skips ? Duration.ZERO : limits.get().waitTime(),
                     () -> limits.get().maxKeys(),
                     skips,
-                    fallback(skips),
+                    fallback(skips, settings),
                     result);
         }
 
         /** The fence and the lease are checked in transactions of JDBC. */
-        private void requireNoTransaction() {
-            if (!annotation.fencedResource().isEmpty() || annotation.commitGuard() == CommitGuard.REQUIRED) {
+        private void requireNoTransaction(CommitGuard guard, @Nullable LockSettings settings) {
+            if (settings != null && guard == CommitGuard.REQUIRED && annotation.commitGuard() != guard) {
+                String property = settings.property() + ".commit-guard";
+                throw contradicted(
+                        property + " is required, but a publisher runs in no transaction of JDBC that could be guarded",
+                        "Remove " + property);
+            }
+            if (!annotation.fencedResource().isEmpty() || guard == CommitGuard.REQUIRED) {
                 throw located(LockSetupException.invalid(
                         "it has a fencedResource or commitGuard = REQUIRED, but a publisher runs in no transaction of"
                                 + " JDBC that could check it",
@@ -131,9 +151,15 @@ final class LockedMethodParser {
                             .key();
         }
 
-        private @Nullable FallbackMethod fallback(boolean skips) {
+        private @Nullable FallbackMethod fallback(boolean skips, @Nullable LockSettings settings) {
             if (annotation.fallback().isEmpty()) {
                 return null;
+            }
+            if (skips && annotation.onContention() != OnContention.SKIP && settings != null) {
+                String property = settings.property() + ".on-contention";
+                throw contradicted(
+                        property + " is skip, but the method has a fallback, which runs instead of it",
+                        "Remove " + property);
             }
             if (skips) {
                 throw located(LockSetupException.invalid(
@@ -163,27 +189,37 @@ final class LockedMethodParser {
             return SingletonSupplier.of(() -> new LockTemplate(named.get()));
         }
 
-        private LockRequest defaults(String prefix) {
-            // The name of a generated proxy is another one in each run.
-            Class<?> written = Proxy.isProxyClass(targetClass) ? method.getDeclaringClass() : targetClass;
-            String meterName = prefix.isEmpty() ? ClassUtils.getShortName(written) + "." + method.getName() : prefix;
+        private LockRequest defaults(String name, @Nullable LockSettings settings) {
             LockRequest request = LockRequest.of(ANY_KEY)
-                    .meterName(meterName)
+                    .meterName(name)
                     .onLost(annotation.onLost())
                     .commitGuard(annotation.commitGuard());
             request = annotation.mode() == LockMode.SHARED ? request.shared() : request;
             request = annotation.heartbeat() ? request : request.noHeartbeat();
             request = with(request, "ttl", annotation.ttl(), LockRequest::ttl);
+            request = with(request, "waitTime", annotation.waitTime(), LockRequest::waitTime);
             request = with(request, "holdAtLeast", annotation.holdAtLeast(), LockRequest::holdAtLeast);
             request = with(request, "holdAtMost", annotation.holdAtMost(), LockRequest::holdAtMost);
-            return request;
+            return settings == null ? request : configured(request, settings);
         }
 
-        private Duration waitTime(boolean skips) {
-            LockRequest asked = with(LockRequest.of(ANY_KEY), "waitTime", annotation.waitTime(), LockRequest::waitTime);
-            return asked.waitTime() != null
-                    ? asked.waitTime()
-                    : skips ? Duration.ZERO : limits.get().waitTime();
+        private LockRequest configured(LockRequest annotated, LockSettings settings) {
+            try {
+                return settings.applyTo(annotated, limits.get().ttl());
+            } catch (LockSetupException ex) {
+                throw contradicted(ex.problem(), ex.nextSteps().get(0));
+            }
+        }
+
+        private boolean skips(@Nullable LockSettings settings) {
+            OnContention configured = settings == null ? null : settings.onContention();
+            return (configured == null ? annotation.onContention() : configured) == OnContention.SKIP;
+        }
+
+        /** A mistake of a property, which begins the message. */
+        private LockSetupException contradicted(String problem, String nextStep) {
+            String where = "@DistributedLock on " + describe(method);
+            return LockSetupException.invalid(problem + " (" + where + ")", nextStep, "Correct " + where);
         }
 
         private LockRequest with(LockRequest request, String attribute, String text, DurationSetter setter) {

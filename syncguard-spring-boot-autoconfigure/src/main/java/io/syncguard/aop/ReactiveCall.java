@@ -72,7 +72,7 @@ final class ReactiveCall {
                 granted = true;
                 return published(body::proceed);
             }
-            LockRequest first = requests.get(0).waitTime(timeLeft());
+            LockRequest first = requests.get(0).waitExactly(timeLeft());
             return locks.flux(first, lock -> run(requests.subList(1, requests.size())));
         }
 

@@ -14,9 +14,11 @@ import org.springframework.core.env.Environment;
  * Makes the engines of an application, which differ in their stores alone.
  *
  * @param properties the settings of all engines
+ * @param locks their settings by the names of locks
  */
 record LockEngineFactory(
         SyncGuardProperties properties,
+        LocksProperties locks,
         LockListeners listeners,
         ObjectProvider<LockObserver> observer,
         ObjectProvider<TransactionBoundary> transactions,
@@ -26,7 +28,7 @@ record LockEngineFactory(
     LockEngine engineOn(LockBackend store) {
         return new LockEngine(
                 store,
-                properties.engineSettings(defaultOwner(environment)),
+                properties.engineSettings(defaultOwner(environment)).withLocks(locks.settings()),
                 transactions.getIfAvailable(() -> new SpringTransactions(
                         store.name(),
                         store instanceof PostgresLockBackend postgres ? postgres.pins() : null,

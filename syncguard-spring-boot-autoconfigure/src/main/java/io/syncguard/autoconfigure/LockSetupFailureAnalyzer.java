@@ -23,7 +23,8 @@ import org.springframework.core.env.Environment;
 final class LockSetupFailureAnalyzer extends AbstractFailureAnalyzer<LockSetupException> {
 
     /** A description that begins with the property that is wrong. */
-    private static final Pattern PROPERTY = Pattern.compile("(syncguard\\.[a-z.-]+)(:| is ).*", Pattern.DOTALL);
+    private static final Pattern PROPERTY =
+            Pattern.compile("(syncguard\\.[\\w.-]+(?:\\[[^\\]]*][\\w.-]*)?)(:| is ).*", Pattern.DOTALL);
 
     private final Environment environment;
 

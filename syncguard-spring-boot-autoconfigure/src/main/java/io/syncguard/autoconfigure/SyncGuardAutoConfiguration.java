@@ -58,7 +58,7 @@ import org.springframework.util.function.SingletonSupplier;
             "org.springframework.boot.autoconfigure.transaction.TransactionAutoConfiguration"
         })
 @ConditionalOnBooleanProperty(name = "syncguard.enabled", matchIfMissing = true)
-@EnableConfigurationProperties(SyncGuardProperties.class)
+@EnableConfigurationProperties({SyncGuardProperties.class, LocksProperties.class})
 @Import(SyncGuardAutoConfiguration.ProxyCreatorRegistrar.class)
 public final class SyncGuardAutoConfiguration {
 
@@ -80,12 +80,13 @@ public final class SyncGuardAutoConfiguration {
     @Bean
     LockEngineFactory syncGuardLockEngineFactory(
             SyncGuardProperties properties,
+            LocksProperties locks,
             LockListeners listeners,
             ObjectProvider<LockObserver> observer,
             ObjectProvider<TransactionBoundary> transactions,
             Environment environment) {
         WrittenTimes.check(environment);
-        return new LockEngineFactory(properties, listeners, observer, transactions, environment);
+        return new LockEngineFactory(properties, locks, listeners, observer, transactions, environment);
     }
 
     @Bean(MANAGER)
@@ -149,15 +150,24 @@ public final class SyncGuardAutoConfiguration {
     static DistributedLockAdvisor syncGuardDistributedLockAdvisor(
             ObjectProvider<LockTemplate> template,
             ObjectProvider<SyncGuardProperties> properties,
+            ObjectProvider<LocksProperties> locks,
             ConfigurableListableBeanFactory beans,
             Environment environment) {
         return new DistributedLockAdvisor(
                 SingletonSupplier.of(template::getObject),
                 beans,
-                SingletonSupplier.of(() -> properties.getObject().callLimits()),
+                SingletonSupplier.of(() -> properties.getObject().callLimits(locks.getObject())),
                 environment.getProperty("syncguard.aop.order", Integer.class, SyncGuardProperties.Aop.DEFAULT_ORDER),
                 () -> properties.getObject().reactive().maxWaiting(),
                 Time.SYSTEM::nanoTime);
+    }
+
+    /** Created before all other beans, so that a name that nothing reads fails the start before any of them. */
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LockNamesCheck syncGuardLockNamesCheck(
+            Environment environment, ObjectProvider<DistributedLockAdvisor> locks) {
+        return new LockNamesCheck(environment, locks);
     }
 
     /** Created before all other beans, like the advisor of the locks. */

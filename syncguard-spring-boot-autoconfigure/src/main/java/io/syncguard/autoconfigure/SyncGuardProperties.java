@@ -92,8 +92,8 @@ record SyncGuardProperties(
                 leakDetectionThreshold);
     }
 
-    CallLimits callLimits() {
-        return new CallLimits(waitTime, aop.maxKeys());
+    CallLimits callLimits(LocksProperties locks) {
+        return new CallLimits(waitTime, aop.maxKeys(), ttl, locks.settings());
     }
 
     /**

@@ -4,10 +4,12 @@ import io.syncguard.LockException;
 import io.syncguard.LockLimits;
 import io.syncguard.LockMode;
 import io.syncguard.LockRequest;
+import io.syncguard.LockSettings;
 import io.syncguard.LockSetupException;
 import io.syncguard.MessageText;
 import io.syncguard.spi.AcquireRequest;
 import java.time.Duration;
+import java.util.Map;
 import java.util.function.BiFunction;
 
 /**
@@ -21,6 +23,7 @@ import java.util.function.BiFunction;
  * @param longestRetry the longest of these pauses
  * @param shutdownTimeout how long {@link LockEngine#close} waits for bodies to end before it releases their locks
  * @param leakDetectionThreshold how long a lock may be held without a body before it is reported; zero never reports one
+ * @param locks what replaces parts of the requests of a name
  */
 public record EngineSettings(
         String owner,
@@ -29,9 +32,11 @@ public record EngineSettings(
         Duration firstRetry,
         Duration longestRetry,
         Duration shutdownTimeout,
-        Duration leakDetectionThreshold) {
+        Duration leakDetectionThreshold,
+        Map<String, LockSettings> locks) {
 
     public EngineSettings {
+        locks = Map.copyOf(locks);
         try {
             LockLimits.owner(owner);
         } catch (LockException ex) {
@@ -51,7 +56,19 @@ public record EngineSettings(
         }
     }
 
-    /** Without leak detection. */
+    /** Without settings for single names. */
+    public EngineSettings(
+            String owner,
+            Duration ttl,
+            Duration waitTime,
+            Duration firstRetry,
+            Duration longestRetry,
+            Duration shutdownTimeout,
+            Duration leakDetectionThreshold) {
+        this(owner, ttl, waitTime, firstRetry, longestRetry, shutdownTimeout, leakDetectionThreshold, Map.of());
+    }
+
+    /** Without leak detection either. */
     public EngineSettings(
             String owner,
             Duration ttl,
@@ -79,6 +96,18 @@ public record EngineSettings(
                 Duration.ofMillis(20),
                 Duration.ofMillis(500),
                 Duration.ofSeconds(10));
+    }
+
+    /** The same with these settings for the requests of single names. */
+    public EngineSettings withLocks(Map<String, LockSettings> locks) {
+        return new EngineSettings(
+                owner, ttl, waitTime, firstRetry, longestRetry, shutdownTimeout, leakDetectionThreshold, locks);
+    }
+
+    /** The request with the settings of its name. Every request of the application passes here, and only here. */
+    LockRequest configured(LockRequest request) {
+        LockSettings own = locks.isEmpty() ? null : locks.get(request.name());
+        return own == null ? request : own.applyTo(request, ttl);
     }
 
     Duration waitTime(LockRequest request) {

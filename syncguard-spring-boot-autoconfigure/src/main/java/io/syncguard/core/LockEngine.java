@@ -122,8 +122,9 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     @Override
-    public LockHandle acquire(LockRequest request) {
-        transactions.requireGuard(LockLimits.given("request", request));
+    public LockHandle acquire(LockRequest asked) {
+        LockRequest request = settings.configured(LockLimits.given("request", asked));
+        transactions.requireGuard(request);
         LockHandle joined = joiner.join(request);
         return joined == null ? handles.handOut(acquirer.acquire(request)) : joined;
     }
@@ -155,8 +156,9 @@ public final class LockEngine implements LockManager, AutoCloseable {
     }
 
     @Override
-    public @Nullable LockHandle tryAcquire(LockRequest request) {
-        transactions.requireGuard(LockLimits.given("request", request));
+    public @Nullable LockHandle tryAcquire(LockRequest asked) {
+        LockRequest request = settings.configured(LockLimits.given("request", asked));
+        transactions.requireGuard(request);
         LockHandle joined = joiner.join(request);
         if (joined != null) {
             return joined;
@@ -283,7 +285,7 @@ public final class LockEngine implements LockManager, AutoCloseable {
             if (next.mode() == LockMode.SHARED || !unfit.add(next.key())) {
                 break;
             }
-            together.add(next);
+            together.add(settings.configured(next));
         }
         return together;
     }

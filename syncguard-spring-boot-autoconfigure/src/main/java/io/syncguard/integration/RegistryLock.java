@@ -79,7 +79,7 @@ final class RegistryLock implements DistributedLock {
 
     @Override
     public boolean tryLock(Duration waitTime, Duration ttl) throws InterruptedException {
-        LockRequest timed = request.ttl(ttl).waitTime(withinLimits(waitTime));
+        LockRequest timed = request.ttl(ttl).waitExactly(withinLimits(waitTime));
         requireNoInterrupt();
         LockManager store = current();
         return lockAgain(store) || add(interruptibly(() -> acquireInTime(timed, store)), store);
@@ -188,7 +188,7 @@ final class RegistryLock implements DistributedLock {
     }
 
     private LockRequest patient(Duration ttl) {
-        return request.ttl(ttl).waitTime(LockLimits.MAX_DURATION);
+        return request.ttl(ttl).waitExactly(LockLimits.MAX_DURATION);
     }
 
     private static Duration withinLimits(Duration waitTime) {

@@ -19,7 +19,7 @@ import net.javacrumbs.shedlock.core.SimpleLock;
  * <p>The name is the key: {@code @SchedulerLock(name = "report")} and {@code @DistributedLock("report")} exclude each
  * other. {@code lockAtMostFor} is the ttl. There is no heartbeat, so the lock ends then, also while its process lives,
  * and is released for others at once; if its process died, others get the key a second later. {@code lockAtLeastFor} is
- * {@code holdAtLeast}.
+ * {@code holdAtLeast}. The properties {@code syncguard.locks.<name>.*} replace them.
  *
  * <p>{@link #lock} makes one attempt. It throws {@link io.syncguard.LockBackendException} when the server cannot be
  * asked, and {@link LockLostException} when {@code lockAtMostFor} was over before the answer arrived.

@@ -22,6 +22,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.context.annotation.ImportCandidates;
 import org.springframework.boot.context.properties.bind.Name;
@@ -57,6 +59,8 @@ class ConfigurationMetadataTests {
                 .extracting(property -> property.get("name"))
                 .containsExactlyInAnyOrderElementsOf(Stream.of(
                                 names("syncguard", SyncGuardProperties.class),
+                                names("syncguard", LocksProperties.class),
+                                names("syncguard.locks.*", LockProperties.class),
                                 names("syncguard.leader.elections.*", ElectionProperties.class),
                                 names("management.endpoint.syncguard", SyncGuardEndpointProperties.class),
                                 names("management.info.syncguard", SyncGuardInfoProperties.class),
@@ -130,6 +134,8 @@ class ConfigurationMetadataTests {
     void defaults_are_documented_where_there_are_some() {
         assertThat(properties)
                 .filteredOn(property -> !property.containsKey("defaultValue"))
+                // They replace what others say only where they are set.
+                .filteredOn(property -> !property.get("name").toString().startsWith("syncguard.locks.*."))
                 .extracting(property -> property.get("name"))
                 .containsExactlyInAnyOrder(
                         "syncguard.backend",
@@ -139,6 +145,7 @@ class ConfigurationMetadataTests {
                         "syncguard.leader.elections.*.heartbeat",
                         "syncguard.leader.elections.*.lock-manager",
                         "syncguard.leader.elections.*.owner",
+                        "syncguard.locks",
                         "syncguard.owner",
                         "management.endpoint.syncguard.hash-secret",
                         "management.endpoint.syncguard.roles",
@@ -161,13 +168,15 @@ class ConfigurationMetadataTests {
     }
 
     /** The annotation processor does not look into maps, so those are written by hand. */
-    @Test
-    void the_properties_of_an_election_are_described_as_in_the_code() throws Exception {
-        String source = Files.readString(Path.of("src/main/java/io/syncguard/autoconfigure/ElectionProperties.java"));
+    @ParameterizedTest
+    @CsvSource({"syncguard.leader.elections.*., ElectionProperties, 6", "syncguard.locks.*., LockProperties, 9"})
+    void the_properties_of_an_entry_of_a_map_are_described_as_in_the_code(String prefix, String type, int count)
+            throws Exception {
+        String source = Files.readString(Path.of("src/main/java/io/syncguard/autoconfigure/" + type + ".java"));
         String comments = source.replaceAll("\\s*\\R \\*\\s+", " ");
         assertThat(properties)
-                .filteredOn(property -> property.get("name").toString().startsWith("syncguard.leader.elections.*."))
-                .hasSize(6)
+                .filteredOn(property -> property.get("name").toString().startsWith(prefix))
+                .hasSize(count)
                 .allSatisfy(property -> assertThat(comments).contains(String.valueOf(property.get("description"))));
     }
 
@@ -177,7 +186,7 @@ class ConfigurationMetadataTests {
                         .resolve("META-INF/spring-configuration-metadata.json")
                         .toFile())
                 .read("$.hints");
-        assertThat(hints).hasSize(6).allSatisfy(hint -> {
+        assertThat(hints).hasSize(7).allSatisfy(hint -> {
             String name = hint.get("name").toString().replace(".keys", "");
             assertThat(properties).extracting(property -> property.get("name")).contains(name);
         });

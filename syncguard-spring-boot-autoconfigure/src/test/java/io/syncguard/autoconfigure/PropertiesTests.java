@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.syncguard.CommitGuard;
 import io.syncguard.LockManager;
 import io.syncguard.LockRequest;
+import io.syncguard.OnContention;
+import io.syncguard.OnLost;
 import io.syncguard.aop.DistributedLockAdvisor;
 import io.syncguard.postgres.PostgresBatching;
 import io.syncguard.redis.RedisBatching;
@@ -75,8 +77,30 @@ class PropertiesTests {
                         "syncguard.leader.elections.scheduler.owner=node-24",
                         "syncguard.commit-guard=required",
                         "syncguard.leader.elections.scheduler.auto-startup=false",
-                        "syncguard.leader.elections.scheduler.lock-manager=syncGuardLockManager")
+                        "syncguard.leader.elections.scheduler.lock-manager=syncGuardLockManager",
+                        "syncguard.locks.order.ttl=31s",
+                        "syncguard.locks.order.wait-time=32s",
+                        "syncguard.locks.order.on-contention=skip",
+                        "syncguard.locks.order.heartbeat=true",
+                        "syncguard.locks.order.heartbeat-interval=3300ms",
+                        "syncguard.locks.order.on-lost=notify",
+                        "syncguard.locks.order.hold-at-least=34s",
+                        "syncguard.locks.order.hold-at-most=35s",
+                        "syncguard.locks.order.commit-guard=off")
                 .run(application -> {
+                    assertThat(application.getBean(LocksProperties.class))
+                            .isEqualTo(new LocksProperties(Map.of(
+                                    "order",
+                                    new LockProperties(
+                                            Duration.ofSeconds(31),
+                                            Duration.ofSeconds(32),
+                                            OnContention.SKIP,
+                                            true,
+                                            Duration.ofMillis(3300),
+                                            OnLost.NOTIFY,
+                                            Duration.ofSeconds(34),
+                                            Duration.ofSeconds(35),
+                                            CommitGuard.OFF))));
                     assertThat(application.getBean(SyncGuardProperties.class))
                             .isEqualTo(new SyncGuardProperties(
                                     true,

@@ -1,5 +1,6 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.DistributedLock;
 import io.syncguard.testing.PostgresServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -56,10 +57,24 @@ class SettingsFailedStartTests {
         "syncguard.fences=clok, fences",
         "syncguard.postgres.notify=perhaps, notify",
         "syncguard.enabled=yes, enabled",
-        "syncguard.aop.max-keys=many, max-keys-unreadable"
+        "syncguard.aop.max-keys=many, max-keys-unreadable",
+        "syncguard.locks.order.ttl=0s, lock-ttl",
+        "syncguard.locks.order.ttl=soon, lock-ttl-unreadable",
+        "syncguard.locks.order.on-contention=wait, lock-on-contention",
+        "syncguard.locks[shop.order].wait-time=-1s, lock-wait-time",
+        "syncguard.locks.shop.order.ttl=9s, lock-name-brackets",
+        "syncguard.locks.order.tll=9s, lock-setting",
+        "syncguard.locks.oder.ttl=9s, lock-name"
     })
     void a_wrong_value(String property, String file) {
-        start.with(property).reads(file);
+        start.with(Orders.class).with(property).reads(file);
+    }
+
+    @Test
+    void a_setting_of_a_lock_that_contradicts_an_annotation() {
+        start.with(Orders.class)
+                .with("syncguard.locks.order.hold-at-most=100ms")
+                .reads("lock-contradiction");
     }
 
     @ParameterizedTest
@@ -132,5 +147,11 @@ class SettingsFailedStartTests {
                         "syncguard.enabled=false",
                         "syncguard.fencing.enabled=true")
                 .reads("fencing-server-down");
+    }
+
+    static class Orders {
+
+        @DistributedLock(name = "order", key = "#id", holdAtLeast = "1s")
+        public void submit(String id) {}
     }
 }

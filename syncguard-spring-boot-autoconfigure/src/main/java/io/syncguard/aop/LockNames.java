@@ -1,0 +1,56 @@
+package io.syncguard.aop;
+
+import io.syncguard.DistributedLock;
+import io.syncguard.LockException;
+import io.syncguard.LockLimits;
+import io.syncguard.interception.AnnotatedMethodPointcut;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Set;
+import java.util.TreeSet;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringValueResolver;
+
+/**
+ * Finds the names of the locks of annotated methods, and nothing else: no bean is made, and a mistake elsewhere in an
+ * annotation is left to the parser.
+ */
+public final class LockNames {
+
+    private final StringValueResolver placeholders;
+    private final AnnotatedMethodPointcut<DistributedLock, String> methods =
+            new AnnotatedMethodPointcut<>(DistributedLock.class, "without a lock", this::nameOf);
+
+    public LockNames(StringValueResolver placeholders) {
+        this.placeholders = placeholders;
+    }
+
+    /** The names of the locks of the methods of this type. */
+    public Set<String> of(Class<?> type) {
+        return new TreeSet<>(MethodIntrospector.selectMethods(
+                        type, (MethodIntrospector.MetadataLookup<String>) method -> methods.find(method, type))
+                .values());
+    }
+
+    private String nameOf(DistributedLock annotation, Method method, Class<?> targetClass) {
+        String name = annotation.name().isEmpty() ? annotation.value() : annotation.name();
+        try {
+            String resolved = placeholders.resolveStringValue(name);
+            return nameOf(resolved == null || resolved.isEmpty() ? "" : LockLimits.key(resolved), method, targetClass);
+        } catch (IllegalArgumentException | LockException ex) {
+            return name;
+        }
+    }
+
+    /**
+     * The name of the locks of a method, for meters and settings.
+     *
+     * @param prefix the name in its annotation; without one, class and method are the name
+     */
+    static String nameOf(String prefix, Method method, Class<?> targetClass) {
+        // The name of a generated proxy is another one in each run.
+        Class<?> written = Proxy.isProxyClass(targetClass) ? method.getDeclaringClass() : targetClass;
+        return prefix.isEmpty() ? ClassUtils.getShortName(written) + "." + method.getName() : prefix;
+    }
+}

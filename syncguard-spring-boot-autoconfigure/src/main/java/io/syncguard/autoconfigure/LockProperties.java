@@ -1,0 +1,47 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.CommitGuard;
+import io.syncguard.LockSettings;
+import io.syncguard.OnContention;
+import io.syncguard.OnLost;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code syncguard.locks.<name>.*}.
+ *
+ * @param ttl How long a lock lives without an extension. From 1 ms to 365 days.
+ * @param waitTime How long a caller waits for a lock. Zero is a single attempt; at most 365 days.
+ * @param onContention What an annotated method does if others held the key until the end of the wait time.
+ * @param heartbeat Whether a lock is extended while it is held.
+ * @param heartbeatInterval How often a lock with a heartbeat is extended. At most every third of the ttl.
+ * @param onLost How a body learns that its lock was lost.
+ * @param holdAtLeast How long the key stays locked after the grant, even if the work ends earlier.
+ * @param holdAtMost How long after the grant a lock is lost, however long its body runs.
+ * @param commitGuard Which transactions commit only while their locks are held.
+ */
+record LockProperties(
+        @Nullable Duration ttl,
+        @Nullable Duration waitTime,
+        @Nullable OnContention onContention,
+        @Nullable Boolean heartbeat,
+        @Nullable Duration heartbeatInterval,
+        @Nullable OnLost onLost,
+        @Nullable Duration holdAtLeast,
+        @Nullable Duration holdAtMost,
+        @Nullable CommitGuard commitGuard) {
+
+    LockSettings settings(String property) {
+        return new LockSettings(
+                property,
+                ttl,
+                waitTime,
+                onContention,
+                heartbeat,
+                heartbeatInterval,
+                onLost,
+                holdAtLeast,
+                holdAtMost,
+                commitGuard);
+    }
+}

@@ -1,0 +1,36 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.LockLimits;
+import io.syncguard.LockSettings;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * {@code syncguard.locks.*}.
+ *
+ * @param locks Settings by the names of locks. They beat annotations and code, which beat the settings of all locks. A
+ *     name with other characters than letters, digits and dashes stands in brackets.
+ */
+@ConfigurationProperties("syncguard")
+record LocksProperties(@DefaultValue Map<String, LockProperties> locks) {
+
+    /** Refuses impossible values before the store is opened. */
+    LocksProperties {
+        var unused = settings(locks);
+    }
+
+    /** The settings by the names of locks. */
+    Map<String, LockSettings> settings() {
+        return settings(locks);
+    }
+
+    private static Map<String, LockSettings> settings(Map<String, LockProperties> locks) {
+        return locks.entrySet().stream()
+                .collect(Collectors.toMap(
+                        each -> LockLimits.key(each.getKey()),
+                        each -> each.getValue().settings(LockPropertyNames.property(each.getKey())),
+                        (one, same) -> one));
+    }
+}
