@@ -68,8 +68,7 @@ class WakeUpSubscriberTests {
             eventually().until(() -> store.opened() == opened + 1);
         }
         assertThat(log.messages())
-                .containsExactly(
-                        "Wake-ups from the store do not arrive; who waits for a lock asks for it until they do");
+                .containsExactly("Wake-ups from the store do not arrive; waiting callers poll until they do");
     }
 
     @Test
@@ -100,8 +99,7 @@ class WakeUpSubscriberTests {
 
         eventually().until(subscriber::isConnected);
         assertThat(log.messages())
-                .containsExactly(
-                        "Wake-ups from the store do not arrive; who waits for a lock asks for it until they do");
+                .containsExactly("Wake-ups from the store do not arrive; waiting callers poll until they do");
     }
 
     @Test
