@@ -206,8 +206,8 @@ class PostgresWakeUpsTests {
             granted(waiting);
             assertThat(log.messages())
                     .containsExactly(
-                            "Wake-ups from PostgreSQL do not pass the pooler or proxy in front of it; who waits"
-                                    + " for a lock asks for it");
+                            "Wake-ups from PostgreSQL do not pass the pooler or proxy in front of it; waiting callers"
+                                    + " poll");
             assertNotHandedTheKey(asking);
         }
     }

@@ -137,8 +137,7 @@ class WakeUpSubscriberTests {
         assertThat(subscriber.isAvailable()).isTrue();
         assertThat(log.messages())
                 .containsExactly(
-                        "Wake-ups from the store do not pass the pooler or proxy in front of it; who waits for a"
-                                + " lock asks for it");
+                        "Wake-ups from the store do not pass the pooler or proxy in front of it; waiting callers poll");
     }
 
     @Test
