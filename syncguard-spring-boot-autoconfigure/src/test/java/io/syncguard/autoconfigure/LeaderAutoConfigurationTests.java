@@ -105,8 +105,8 @@ class LeaderAutoConfigurationTests {
 
     @ParameterizedTest
     @CsvSource({
-        "fence-rotation=8s, turn rotation off with 0",
-        "fence-rotation=-1s, turn rotation off with 0",
+        "fence-rotation=8s, Zero turns it off",
+        "fence-rotation=-1s, Zero turns it off",
         "heartbeat=6s, heartbeat",
         "ttl=0s, ttl",
         "lock-manager=elsewhere, no LockManager with the name or qualifier 'elsewhere'"

@@ -142,8 +142,7 @@ class PostgresWakeUpsTests {
 
             granted(waiting);
             assertThat(log.messages())
-                    .containsExactly(
-                            "Wake-ups from PostgreSQL do not arrive; who waits for a lock asks for it until they do");
+                    .containsExactly("Wake-ups from PostgreSQL do not arrive; waiting callers poll until they do");
         }
     }
 
@@ -207,8 +206,8 @@ class PostgresWakeUpsTests {
             granted(waiting);
             assertThat(log.messages())
                     .containsExactly(
-                            "Wake-ups from PostgreSQL do not pass the pooler or proxy in front of it; who waits"
-                                    + " for a lock asks for it");
+                            "Wake-ups from PostgreSQL do not pass the pooler or proxy in front of it; waiting callers"
+                                    + " poll");
             assertNotHandedTheKey(asking);
         }
     }

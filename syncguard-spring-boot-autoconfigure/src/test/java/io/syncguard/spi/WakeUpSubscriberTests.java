@@ -71,8 +71,7 @@ class WakeUpSubscriberTests {
             eventually().until(() -> store.opened() == opened + 1);
         }
         assertThat(log.messages())
-                .containsExactly(
-                        "Wake-ups from the store do not arrive; who waits for a lock asks for it until they do");
+                .containsExactly("Wake-ups from the store do not arrive; waiting callers poll until they do");
     }
 
     @Test
@@ -103,8 +102,7 @@ class WakeUpSubscriberTests {
 
         eventually().until(subscriber::isConnected);
         assertThat(log.messages())
-                .containsExactly(
-                        "Wake-ups from the store do not arrive; who waits for a lock asks for it until they do");
+                .containsExactly("Wake-ups from the store do not arrive; waiting callers poll until they do");
     }
 
     @Test
@@ -159,8 +157,7 @@ class WakeUpSubscriberTests {
         assertThat(subscriber.isAvailable()).isTrue();
         assertThat(log.messages())
                 .containsExactly(
-                        "Wake-ups from the store do not pass the pooler or proxy in front of it; who waits for a"
-                                + " lock asks for it");
+                        "Wake-ups from the store do not pass the pooler or proxy in front of it; waiting callers poll");
     }
 
     @Test
