@@ -81,7 +81,7 @@ class ArchitectureTests {
                 .whereLayer("interception")
                 .mayOnlyAccessLayers("api", "concurrent")
                 .whereLayer("aop")
-                .mayOnlyAccessLayers("api", "interception", "reactive")
+                .mayOnlyAccessLayers("api", "interception", "reactive", "scheduling")
                 .whereLayer("reactive")
                 .mayOnlyAccessLayers("api")
                 .whereLayer("fencing")

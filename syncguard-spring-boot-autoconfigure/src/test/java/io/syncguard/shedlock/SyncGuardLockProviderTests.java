@@ -199,7 +199,7 @@ class SyncGuardLockProviderTests {
 
         assertThatExceptionOfType(LockLostException.class)
                 .isThrownBy(() -> provider.lock(report(Duration.ofMillis(2), Duration.ZERO)))
-                .withMessageContaining("ttl of 2 ms");
+                .withMessageContaining("ttl of 2ms");
     }
 
     @Test

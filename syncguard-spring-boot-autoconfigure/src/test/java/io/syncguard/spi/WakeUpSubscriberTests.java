@@ -119,7 +119,7 @@ class WakeUpSubscriberTests {
         eventually().until(subscriber::isConnected);
         assertThat(log.messages())
                 .containsExactly(
-                        "Wake-ups from the store do not arrive; who waits for a lock asks for it until they do");
+                        "Wake-ups from the store do not arrive; waiting callers poll until they do");
     }
 
     @Test
