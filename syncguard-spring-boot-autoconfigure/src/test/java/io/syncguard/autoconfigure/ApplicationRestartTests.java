@@ -91,7 +91,7 @@ class ApplicationRestartTests {
     }
 
     private static void assertHeldByHeartbeats(LockManager locks) {
-        LockHandle lock = locks.acquire(ORDER.ttl(Duration.ofMillis(600)));
+        LockHandle lock = locks.acquire(ORDER.ttl(Duration.ofMillis(1500)));
         await().atMost(Duration.ofSeconds(10)).until(() -> applications.extensions("order:1") > 4);
         assertThat(lock.isHeld()).isTrue();
         assertThat(lock.release()).isTrue();

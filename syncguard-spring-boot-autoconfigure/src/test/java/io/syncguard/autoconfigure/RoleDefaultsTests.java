@@ -44,7 +44,7 @@ class RoleDefaultsTests {
                 "synchronous_commit = local",
                 "statement_timeout = '1ms'",
                 "lock_timeout = '1ms'",
-                "idle_session_timeout = '300ms'",
+                "idle_session_timeout = '10s'",
                 "transaction_timeout = '1min'",
                 "idle_in_transaction_session_timeout = '1ms'",
                 "standard_conforming_strings = off",

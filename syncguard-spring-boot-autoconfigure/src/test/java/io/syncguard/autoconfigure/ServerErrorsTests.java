@@ -55,10 +55,10 @@ class ServerErrorsTests {
         return Stream.of(
                 new Condition("the user may not write", "REVOKE INSERT ON syncguard_locks FROM role")
                         .heals("GRANT INSERT ON syncguard_locks TO role")
-                        .means(AUTH_FAILED, "42501", "privileges"),
+                        .means(AUTH_FAILED, "42501", "GRANT INSERT ON syncguard_locks"),
                 new Condition("the user may not call", "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM role")
                         .heals("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO role")
-                        .means(AUTH_FAILED, "42501", "privileges"),
+                        .means(AUTH_FAILED, "42501", "GRANT EXECUTE ON ALL ROUTINES"),
                 new Condition("the user may not log in", "ALTER ROLE role NOLOGIN; " + Condition.END_SESSIONS)
                         .heals("ALTER ROLE role LOGIN")
                         .means(AUTH_FAILED, "28000", "password"),
