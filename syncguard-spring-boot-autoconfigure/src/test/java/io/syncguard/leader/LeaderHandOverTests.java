@@ -102,7 +102,7 @@ class LeaderHandOverTests {
             assertThat(log.messages())
                     .singleElement()
                     .asString()
-                    .contains("'scheduler'", "is released while it is still in use", "1 running bodies", "10000 ms");
+                    .contains("'scheduler'", "is released while it is still in use", "1 running bodies", "10s");
         }
         end.countDown();
     }

@@ -118,8 +118,7 @@ class WakeUpSubscriberTests {
 
         eventually().until(subscriber::isConnected);
         assertThat(log.messages())
-                .containsExactly(
-                        "Wake-ups from the store do not arrive; waiting callers poll until they do");
+                .containsExactly("Wake-ups from the store do not arrive; waiting callers poll until they do");
     }
 
     @Test
