@@ -1,6 +1,7 @@
 package io.syncguard.verification.history;
 
 import io.syncguard.verification.history.HistoryEvent.Kind;
+import io.syncguard.verification.history.HistoryEvent.Outcome;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -8,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The events of one key, grouped by lock id and, if {@link HandOvers} found several grants of one lock id, by grant.
@@ -50,6 +52,27 @@ final class KeyHistory {
                 requests.add(new QueueEntryHistory(lock, part, processes));
             }
         }
+        addLateGrants(lock, ofLock);
+    }
+
+    /** A request without an answer may be executed after the lease of a later request of its acquisition was over. */
+    private void addLateGrants(String lock, List<HistoryEvent> ofLock) {
+        List<HistoryEvent> acquires =
+                ofLock.stream().filter(event -> event.is(Kind.ACQUIRE)).toList();
+        acquires.stream()
+                .filter(late -> late.outcome() == Outcome.UNKNOWN)
+                .filter(late -> acquires.stream().anyMatch(next -> next.start() > late.start()))
+                .forEach(late -> leases.put(lock + "/late/" + leases.size(), lateGrant(late, ofLock)));
+    }
+
+    private LeaseHistory lateGrant(HistoryEvent late, List<HistoryEvent> ofLock) {
+        Stream<HistoryEvent> releases = ofLock.stream()
+                .filter(event -> event.is(Kind.RELEASE) && event.mayHaveHappened())
+                .map(event -> event.answered(event.end(), Outcome.UNKNOWN));
+        return new LeaseHistory(
+                late,
+                Stream.concat(Stream.of(late), releases).collect(Collectors.toCollection(ArrayList::new)),
+                processes);
     }
 
     private LeaseHistory add(String lock, List<HistoryEvent> ofGrant) {

@@ -70,6 +70,14 @@ public final class LeaseHistory {
         return acquire.is(Kind.HANDED_OVER) || all(Kind.ACQUIRE).count() > 1;
     }
 
+    /** Whether the event may be about a grant to a request without an answer, executed after this lease was over. */
+    boolean mayBeAboutLateGrant(HistoryEvent event) {
+        return all(Kind.ACQUIRE, Outcome.UNKNOWN)
+                .filter(late -> late != acquire)
+                .anyMatch(late -> event.start()
+                        <= latestEffect(late) + (late.lease().ttl() + TOLERANCE_MILLIS) * NANOS + INACCURACY_NANOS);
+    }
+
     boolean isShared() {
         return acquire.lease().shared();
     }

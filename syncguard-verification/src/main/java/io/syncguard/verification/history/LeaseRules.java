@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Rules for each lease, and for the leases after it.
@@ -33,15 +34,15 @@ final class LeaseRules {
     void check(LeaseHistory lease) {
         lease.all(Kind.HELD).forEach(held -> withinDeadline(lease, held));
         released(lease);
-        lease.all(Kind.EXTEND, Outcome.OK).forEach(extension -> {
+        certain(lease, Kind.EXTEND).forEach(extension -> {
             notAfterTheEnd(lease, extension);
             notRevived(lease, extension);
         });
-        lease.all(Kind.RELEASE, Outcome.OK).forEach(release -> {
+        certain(lease, Kind.RELEASE).forEach(release -> {
             notAfterTheEnd(lease, release);
             notLapsed(lease, release);
         });
-        lease.all(Kind.LOOKUP, Outcome.OK).forEach(lookup -> {
+        certain(lease, Kind.LOOKUP).forEach(lookup -> {
             notAfterTheEnd(lease, lookup);
             notLapsed(lease, lookup);
             sameGrant(lease, lookup);
@@ -52,6 +53,11 @@ final class LeaseRules {
         lease.all(Kind.LOOKUP, Outcome.NOT_HELD).forEach(missed -> notMissed(lease, missed));
         cleanedUp(lease);
         message(lease);
+    }
+
+    /** Those that succeeded, and that are certainly about this grant of the lock id. */
+    private static Stream<HistoryEvent> certain(LeaseHistory lease, Kind kind) {
+        return lease.all(kind, Outcome.OK).filter(event -> !lease.mayBeAboutLateGrant(event));
     }
 
     /** A lease that is live throughout a lookup has to be found. */
@@ -87,7 +93,7 @@ final class LeaseRules {
 
     private void released(LeaseHistory lease) {
         for (Kind kind : List.of(Kind.RELEASE, Kind.HANDLE_RELEASED)) {
-            HistoryEvent[] released = lease.all(kind, Outcome.OK).toArray(HistoryEvent[]::new);
+            HistoryEvent[] released = certain(lease, kind).toArray(HistoryEvent[]::new);
             if (released.length > 1) {
                 report(Rule.RELEASED_ONCE, "one lease was released " + released.length + " times", released);
             }

@@ -31,6 +31,33 @@ class AcceptedHistoriesTests {
     }
 
     @Test
+    void a_request_without_an_answer_that_is_executed_after_the_lease_of_the_next_one() {
+        accepts(script().acquire("one", 0, 300, UNKNOWN)
+                .grant("one", 1, 110, 300)
+                .release("one", 150, OK)
+                .by("b")
+                .acquire("two", 200, 300, REFUSED)
+                .by("a")
+                .release("one", 400, OK)
+                .by("b")
+                .grant("two", 3, 500, 300)
+                .release("two", 600, OK)
+                .counter(3, 700));
+    }
+
+    @Test
+    void an_extension_by_another_client_of_a_grant_to_a_request_without_an_answer() {
+        accepts(script().acquire("one", 0, 300, UNKNOWN)
+                .grant("one", 1, 110, 300)
+                .release("one", 150, OK)
+                .by("b")
+                .extend("one", 200, 300, OK)
+                .by("a")
+                .release("one", 400, OK)
+                .counter(2, 700));
+    }
+
+    @Test
     void a_grant_at_the_very_millisecond_at_which_the_lease_before_it_lapsed() {
         accepts(script().grant("one", 1, 0, 100).by("b").grant("two", 2, 1100, 100));
     }
