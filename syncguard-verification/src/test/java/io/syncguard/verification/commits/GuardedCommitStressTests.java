@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Effects are committed in the order of their fences, wherever a process is paused; and only because of the guard. */
+@Tag("verification")
 class GuardedCommitStressTests {
 
     /** On a busy machine, the first stale effect may take so many times the usual time. */
@@ -20,7 +21,6 @@ class GuardedCommitStressTests {
     }
 
     @Test
-    @Tag("verification")
     void they_are_in_order_with_more_processes() {
         assertInOrder(4);
     }
