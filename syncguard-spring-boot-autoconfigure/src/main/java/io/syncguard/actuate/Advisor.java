@@ -41,7 +41,7 @@ final class Advisor {
                             + process.held() + " locks are about to be lost",
                     "Look at the server and the network");
         }
-        if (process.waiting() > 0 && !process.wakeUps()) {
+        if (process.waiting() > 0 && Boolean.FALSE.equals(process.wakeUps())) {
             add(
                     null,
                     "Wake-ups from " + process.backend() + " do not arrive, so " + process.waiting() + " callers poll",

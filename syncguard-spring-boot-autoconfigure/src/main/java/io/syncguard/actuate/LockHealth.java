@@ -52,7 +52,7 @@ public final class LockHealth {
         if (process.held() > 0 && process.failedHeartbeats() > 0) {
             problems.add(process.failedHeartbeats() + " heartbeats have failed since the last success");
         }
-        if (process.waiting() > 0 && !process.wakeUps()) {
+        if (process.waiting() > 0 && Boolean.FALSE.equals(process.wakeUps())) {
             problems.add("wake-ups do not arrive, so waiters poll");
         }
         return problems;

@@ -5,6 +5,7 @@ import io.syncguard.concurrent.Shielded;
 import io.syncguard.core.LockEngine;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.Supplier;
 import org.springframework.context.SmartLifecycle;
 
@@ -17,6 +18,7 @@ final class LockLifecycle implements SmartLifecycle {
     /** The lowest phases start first and stop last. Other components have phases from zero up. */
     private static final int PHASE = Integer.MIN_VALUE / 2;
 
+    private final ThreadFactory stoppers = DaemonThreadFactory.named("syncguard-stop");
     private final Supplier<List<LockEngine>> engines;
 
     /** Written by the thread that starts or stops the application, read by all. */
@@ -42,7 +44,7 @@ final class LockLifecycle implements SmartLifecycle {
         List<LockEngine> all = engines.get();
         List<CompletableFuture<Void>> others = all.stream()
                 .skip(1)
-                .map(engine -> CompletableFuture.runAsync(() -> stop(engine), LockLifecycle::runOnThreadOfItsOwn))
+                .map(engine -> CompletableFuture.runAsync(() -> stop(engine), this::runOnThreadOfItsOwn))
                 .toList();
         all.stream().findFirst().ifPresent(LockLifecycle::stop);
         others.forEach(CompletableFuture::join);
@@ -63,7 +65,7 @@ final class LockLifecycle implements SmartLifecycle {
         Shielded.closeAll(engine::stop);
     }
 
-    private static void runOnThreadOfItsOwn(Runnable task) {
-        DaemonThreadFactory.named("syncguard-stop").newThread(task).start();
+    private void runOnThreadOfItsOwn(Runnable task) {
+        stoppers.newThread(task).start();
     }
 }

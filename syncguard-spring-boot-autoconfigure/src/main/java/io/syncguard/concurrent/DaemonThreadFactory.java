@@ -5,12 +5,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /**
- * Makes the threads of the library: daemons with a name, not yet started. Threads may share it.
+ * Makes the threads of the library: daemons with a name, not yet started. They have the group and the context class
+ * loader of the thread that makes this factory, not those of the caller who needs a thread first. Threads may share it.
  */
 public final class DaemonThreadFactory implements ThreadFactory {
-
-    /** Not {@code Thread::new}: Lincheck, which checks interleavings in tests, does not follow such threads. */
-    private static final ThreadFactory PLAIN = DaemonThreadFactory::withoutContext;
 
     private final Supplier<String> names;
     private final ThreadFactory maker;
@@ -22,7 +20,7 @@ public final class DaemonThreadFactory implements ThreadFactory {
 
     /** All threads have this name. */
     public static DaemonThreadFactory named(String name) {
-        return named(name, PLAIN);
+        return named(name, likeThisThread());
     }
 
     /**
@@ -36,15 +34,28 @@ public final class DaemonThreadFactory implements ThreadFactory {
 
     /** The names are {@code name-1}, {@code name-2} and so on. */
     public static DaemonThreadFactory numbered(String name) {
-        AtomicInteger made = new AtomicInteger();
-        return new DaemonThreadFactory(() -> name + "-" + made.incrementAndGet(), PLAIN);
+        return numbered(name, likeThisThread());
     }
 
-    /** A tenant or a user that the caller's thread would pass on has nothing to do with the work of the library. */
-    private static Thread withoutContext(Runnable work) {
-        Thread thread = new Thread(null, work, "syncguard", 0, false);
-        thread.setContextClassLoader(Thread.currentThread().getContextClassLoader());
-        return thread;
+    /**
+     * The same.
+     *
+     * @param maker makes the threads; that of a test may fail
+     */
+    public static DaemonThreadFactory numbered(String name, ThreadFactory maker) {
+        AtomicInteger made = new AtomicInteger();
+        return new DaemonThreadFactory(() -> name + "-" + made.incrementAndGet(), maker);
+    }
+
+    private static ThreadFactory likeThisThread() {
+        ThreadGroup group = Thread.currentThread().getThreadGroup();
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        return work -> {
+            // A tenant or a user that the caller's thread would pass on has nothing to do with the work of the library.
+            Thread thread = new Thread(group, work, "syncguard", 0, false);
+            thread.setContextClassLoader(loader);
+            return thread;
+        };
     }
 
     @Override

@@ -2,14 +2,16 @@ package io.syncguard.concurrent;
 
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Daemon threads, of which at least one is made at once, so that work also runs when no new thread can be made. An
@@ -18,9 +20,6 @@ import org.apache.commons.logging.LogFactory;
 public final class ReadyThreads implements Executor, AutoCloseable {
 
     private static final Log log = LogFactory.getLog(ReadyThreads.class);
-
-    /** After which a thread ends that was made when the others were busy. */
-    private static final long IDLE_SECONDS = 10;
 
     private final ThreadPoolExecutor threads;
 
@@ -48,27 +47,23 @@ public final class ReadyThreads implements Executor, AutoCloseable {
     }
 
     /**
-     * One thread, and further ones while those before them are busy. Work waits for one of them when there are as many
-     * as possible.
+     * One thread, and further ones while those before them are busy. None ends before {@link #close}. Work waits for
+     * one of them when there are as many as possible, or when no further one can be made.
      *
      * @param factory makes the threads
      * @param most how many threads there are at most
+     * @param lack runs when a thread could not be made; {@link #makeMissing} is to be called later then
      * @throws Error when the first thread cannot be made
      */
-    public static ReadyThreads upTo(int most, ThreadFactory factory) {
-        Waiting waiting = new Waiting();
-        return new ReadyThreads(
-                new ThreadPoolExecutor(1, most, IDLE_SECONDS, TimeUnit.SECONDS, waiting, factory, waiting::leave) {
-                    @Override
-                    public void execute(Runnable work) {
-                        try {
-                            super.execute(work);
-                        } catch (Error ex) {
-                            // No thread can be made now. One that exists runs it.
-                            waiting.leave(work, this);
-                        }
-                    }
-                });
+    public static ReadyThreads upTo(int most, ThreadFactory factory, Runnable lack) {
+        return new ReadyThreads(new Growing(most, factory, lack));
+    }
+
+    /** Makes the threads for which work waits, after a lack of threads. So does the next work, and the end of any. */
+    public void makeMissing() {
+        if (threads instanceof Growing growing) {
+            growing.grow();
+        }
     }
 
     /**
@@ -91,19 +86,48 @@ public final class ReadyThreads implements Executor, AutoCloseable {
         return Thread.currentThread().getName();
     }
 
-    /** Takes work only for a thread that waits for some: for other work the executor makes a thread first. */
-    private static final class Waiting extends LinkedTransferQueue<Runnable> {
+    /** Makes a thread only if there is more work than threads. */
+    private static final class Growing extends ThreadPoolExecutor {
 
-        private static final long serialVersionUID = 1;
+        private final Runnable lack;
 
-        @Override
-        public boolean offer(Runnable work) {
-            return tryTransfer(work);
+        /** How much work waits or runs. */
+        private final AtomicInteger unfinished = new AtomicInteger();
+
+        Growing(int most, ThreadFactory factory, Runnable lack) {
+            super(most, most, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), factory);
+            this.lack = lack;
         }
 
-        private void leave(Runnable work, ThreadPoolExecutor threads) {
-            if (threads.isShutdown() || !super.offer(work) || threads.isShutdown() && remove(work)) {
+        @Override
+        public int prestartAllCoreThreads() {
+            return prestartCoreThread() ? 1 : 0;
+        }
+
+        @Override
+        public void execute(Runnable work) {
+            getQueue().add(work);
+            if (isShutdown() && remove(work)) {
                 throw new RejectedExecutionException("The threads have ended");
+            }
+            unfinished.incrementAndGet();
+            grow();
+        }
+
+        @Override
+        protected void afterExecute(Runnable work, @Nullable Throwable failure) {
+            unfinished.decrementAndGet();
+            grow();
+        }
+
+        private void grow() {
+            try {
+                while (unfinished.get() > getPoolSize() && prestartCoreThread()) {
+                    // Others may have submitted work meanwhile.
+                }
+            } catch (Throwable ex) {
+                // One that exists runs it, unless one can be made before.
+                lack.run();
             }
         }
     }

@@ -53,7 +53,7 @@ public final class EngineDiagnostics {
                 waiters.size(),
                 heartbeat.sinceSuccess(),
                 heartbeat.failures(),
-                backend.isConnected(),
+                waiters.wakeUps(),
                 backend.pool());
     }
 

@@ -15,9 +15,13 @@ import org.jspecify.annotations.Nullable;
  * All leases that this process holds, and the thread {@code syncguard-watch}, which detects that a deadline has passed.
  *
  * <p>The thread does no I/O, so that a silent server cannot delay it. It wakes up at the earliest deadline that it saw.
- * Heartbeats have moved that deadline by then, so it wakes up about once per ttl, however many leases there are.
+ * Heartbeats have moved that deadline by then, so it wakes up about once per ttl, however many leases there are. While
+ * no thread can be made for a loss, it wakes up every second and tries again.
  */
 final class LeaseMonitor implements AutoCloseable {
+
+    /** When it tries again to make a thread for a loss. */
+    private static final long LACK_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
 
     /** @param thread the one that acquired it */
     private record Held(Lease lease, LeaseHandle handle, Thread thread) {}
@@ -25,14 +29,17 @@ final class LeaseMonitor implements AutoCloseable {
     private final ConcurrentMap<String, Held> held = new ConcurrentHashMap<>();
     private final Time time;
     private final LeakDetector leaks;
+    private final ListenerDispatcher dispatcher;
     private final Alarm alarm;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition noneLeft = lock.newCondition();
 
-    LeaseMonitor(Time time, LeakDetector leaks) {
+    LeaseMonitor(Time time, LeakDetector leaks, ListenerDispatcher dispatcher) {
         this.time = time;
         this.leaks = leaks;
+        this.dispatcher = dispatcher;
         this.alarm = new Alarm("syncguard-watch", time, this::loseThoseOver);
+        dispatcher.onLackOfThreads(() -> alarm.ringAt(time.nanoTime() + LACK_PAUSE_NANOS));
     }
 
     /** On the thread that acquired it. */
@@ -111,6 +118,7 @@ final class LeaseMonitor implements AutoCloseable {
     }
 
     private long loseThoseOver() {
+        dispatcher.makeMissingThreads();
         long next = Time.NEVER;
         for (Held each : held.values()) {
             // The check turns a lease past its deadline into a lost one.

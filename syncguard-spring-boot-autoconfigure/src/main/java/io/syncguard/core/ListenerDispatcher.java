@@ -19,6 +19,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -34,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Events and observations of the heartbeat and of losses are dispatched on threads that nothing waits for:
  * {@code syncguard-events}, {@code syncguard-lost-n} for callbacks, and {@code syncguard-lost-listener-n} for
  * listeners. The last two are separate, so that a listener that blocks does not delay a callback. The first of each is
- * made with the engine, because a loss may come when no thread can be made, and the others while it is busy.
+ * made with the engine, because a loss may come when no thread can be made, and the others while it is busy. What waits
+ * after a lack of threads gets one when {@link #makeMissingThreads} can make one.
  */
 final class ListenerDispatcher implements AutoCloseable {
 
@@ -58,18 +60,40 @@ final class ListenerDispatcher implements AutoCloseable {
     private final List<LockListener> listeners;
     private final LockObserver observer;
     private final ReadyThreads heartbeatEvents;
-    private final ReadyThreads callbackThreads = lossThreads("syncguard-lost");
-    private final ReadyThreads lossListenerThreads = lossThreads("syncguard-lost-listener");
+
+    /** Runs when no thread can be made for a loss. */
+    private volatile Runnable lackOfThreads = () -> {};
+
+    private final ReadyThreads callbackThreads;
+    private final ReadyThreads lossListenerThreads;
 
     ListenerDispatcher(String backend, List<? extends LockListener> listeners, LockObserver observer) {
+        this(backend, listeners, observer, DaemonThreadFactory.named("syncguard-lost"));
+    }
+
+    ListenerDispatcher(
+            String backend, List<? extends LockListener> listeners, LockObserver observer, ThreadFactory lossThreads) {
         this.backend = backend;
         this.listeners = Collections.unmodifiableList(listeners);
         this.observer = observer == LockObserver.NONE ? observer : new ShieldedObserver(observer);
+        this.callbackThreads = lossThreads("syncguard-lost", lossThreads);
+        this.lossListenerThreads = lossThreads("syncguard-lost-listener", lossThreads);
         this.heartbeatEvents = new ReadyThreads(
                 DaemonThreadFactory.named("syncguard-events"),
                 1,
                 new ArrayBlockingQueue<>(isObserved() ? MAX_PENDING * TASKS_WHEN_OBSERVED : MAX_PENDING),
                 (task, executor) -> leaveOut(executor));
+    }
+
+    /** The task runs whenever no thread can be made for a loss, and has {@link #makeMissingThreads} called later. */
+    void onLackOfThreads(Runnable task) {
+        lackOfThreads = task;
+    }
+
+    /** Makes the threads that could not be made. Cheap if there are none. */
+    void makeMissingThreads() {
+        callbackThreads.makeMissing();
+        lossListenerThreads.makeMissing();
     }
 
     AcquireObservation observeAcquire(LockRequest request) {
@@ -166,8 +190,8 @@ final class ListenerDispatcher implements AutoCloseable {
         heartbeatEvents.close();
     }
 
-    private static ReadyThreads lossThreads(String name) {
-        return ReadyThreads.upTo(LOSS_THREADS, DaemonThreadFactory.numbered(name));
+    private ReadyThreads lossThreads(String name, ThreadFactory maker) {
+        return ReadyThreads.upTo(LOSS_THREADS, DaemonThreadFactory.numbered(name, maker), () -> lackOfThreads.run());
     }
 
     private static void leaveOut(ThreadPoolExecutor executor) {

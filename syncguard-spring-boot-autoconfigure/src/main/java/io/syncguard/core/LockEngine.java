@@ -94,7 +94,8 @@ public final class LockEngine implements LockManager, AutoCloseable {
         this.settings = settings;
         this.transactions = transactions;
         this.dispatcher = new ListenerDispatcher(backend.name(), listeners, observer);
-        this.monitor = new LeaseMonitor(time, new LeakDetector(settings.leakDetectionThreshold(), dispatcher, time));
+        this.monitor = new LeaseMonitor(
+                time, new LeakDetector(settings.leakDetectionThreshold(), dispatcher, time), dispatcher);
         FenceWarning fenceWarning = new FenceWarning(time);
         this.heartbeat = new Heartbeat(backend, monitor, dispatcher, time);
         this.renewer = new LeaseRenewer(backend, monitor, heartbeat, dispatcher, fenceWarning, time);

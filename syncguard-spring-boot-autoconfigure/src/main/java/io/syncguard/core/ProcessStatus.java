@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param waiting how many of its callers wait for a lock
  * @param sinceHeartbeat the time since the store confirmed extensions for the last time; {@code null} if it never did
  * @param failedHeartbeats how many statements of the heartbeat have failed since then
- * @param wakeUps whether wake-ups arrive. If not, waiters poll; the connection is made for the first of them
+ * @param wakeUps whether wake-ups arrive. If not, waiters poll. {@code null} before a caller waits for the first time:
+ *     the connection is made then
  * @param pool the connections for callers; {@code null} if the store needs no pool
  */
 public record ProcessStatus(
@@ -25,5 +26,5 @@ public record ProcessStatus(
         int waiting,
         @Nullable Duration sinceHeartbeat,
         int failedHeartbeats,
-        boolean wakeUps,
+        @Nullable Boolean wakeUps,
         @Nullable PoolStatus pool) {}

@@ -47,6 +47,9 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
     private final ServerTurns turns;
     private final Alarm alarm;
 
+    /** Whether a caller has ever waited. */
+    private volatile boolean needed;
+
     WaiterRegistry(LockBackend backend, EngineSettings settings, Time time) {
         this.backend = backend;
         this.retryPauses =
@@ -91,6 +94,7 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
 
     /** Lists a caller who has a queue entry, for operators. */
     void queued(AcquireReport caller) {
+        needed = true;
         queued.add(caller);
     }
 
@@ -137,6 +141,14 @@ final class WaiterRegistry implements WakeUpListener, AutoCloseable {
 
     boolean wakeUpsArrive() {
         return backend.isConnected();
+    }
+
+    /** For operators: {@code null} before a caller waits for the first time. */
+    @Nullable
+    Boolean wakeUps() {
+        boolean wereNeeded = needed;
+        boolean arrive = wakeUpsArrive();
+        return arrive || wereNeeded ? arrive : null;
     }
 
     /**

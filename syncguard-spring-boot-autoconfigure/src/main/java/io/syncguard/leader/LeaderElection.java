@@ -6,6 +6,7 @@ import io.syncguard.LockInfo;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
 import io.syncguard.MessageText;
+import io.syncguard.concurrent.DaemonThreadFactory;
 import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
@@ -62,7 +63,7 @@ public final class LeaderElection implements AutoCloseable {
      *     releases the lock
      */
     public LeaderElection(LockManager locks, String owner, Duration shutdownTimeout) {
-        this(locks, owner, shutdownTimeout, Time.SYSTEM, Thread::new);
+        this(locks, owner, shutdownTimeout, Time.SYSTEM, DaemonThreadFactory.named("syncguard-leader"));
     }
 
     LeaderElection(LockManager locks, String owner, Duration shutdownTimeout, Time time, ThreadFactory threads) {

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -43,6 +44,7 @@ final class RedisConnections implements AutoCloseable {
     /** How long close() waits for threads that connect. */
     private static final long GRACE_MILLIS = 100;
 
+    private final ThreadFactory connectors = DaemonThreadFactory.named("syncguard-connect");
     private final RedisDriver driver;
     private final RedisLayout layout;
 
@@ -75,7 +77,7 @@ final class RedisConnections implements AutoCloseable {
         if (known != null) {
             return known.get(limit, TimeUnit.MILLISECONDS);
         }
-        Thread connector = DaemonThreadFactory.named("syncguard-connect").newThread(() -> connect(mine));
+        Thread connector = connectors.newThread(() -> connect(mine));
         try {
             connector.start();
         } catch (Error ex) {

@@ -39,6 +39,9 @@ public final class WakeUpSubscriber implements AutoCloseable {
     /** Guarded by this object: the listening thread, from the first waiter on. */
     private @Nullable Alarm alarm;
 
+    /** Guarded by this object: whether there was no thread for it, which the log has. */
+    private boolean lacked;
+
     /** Written by the listening thread, and read by all. */
     private volatile boolean connected;
 
@@ -48,7 +51,7 @@ public final class WakeUpSubscriber implements AutoCloseable {
     private volatile boolean started;
     private volatile boolean closed;
 
-    /** How often it has failed since it last worked. Of the listening thread alone, once there is one. */
+    /** How often it has failed since it last worked. Of the listening thread alone. */
     private int failures;
 
     /**
@@ -130,7 +133,11 @@ public final class WakeUpSubscriber implements AutoCloseable {
             started = true;
             made.ringAt(time.nanoTime());
         } catch (Error ex) {
-            Shielded.log(() -> fail(ex));
+            // No failure of the connection: that one is logged as well, and begins with the shortest pause.
+            if (!lacked) {
+                lacked = true;
+                Shielded.log(() -> warn(ex));
+            }
         }
     }
 
@@ -201,9 +208,13 @@ public final class WakeUpSubscriber implements AutoCloseable {
     private void fail(Throwable ex) {
         // Once per loss: from then on it is tried again and again.
         if (failures == 0 && available && !closed) {
-            log.warn("Wake-ups from " + store + " do not arrive; waiting callers poll until they do", ex);
+            warn(ex);
         }
         failures++;
+    }
+
+    private void warn(Throwable ex) {
+        log.warn("Wake-ups from " + store + " do not arrive; waiting callers poll until they do", ex);
     }
 
     private void changeTo(boolean now) {

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What operators are told to look at. */
@@ -24,6 +25,7 @@ class AdvisorTests {
     void what_works_needs_no_advice() {
         advisor.lookAt(process(5, 3, 0, true, 0));
         advisor.lookAt(process(0, 0, 4, false, 0));
+        advisor.lookAt(process(0, 1, 0, null, 0));
         advisor.lookAt("order", new NameDescriptor(9, 9, 0, 9, 1, 0, Duration.ofHours(1), Duration.ofHours(1)));
         advisor.lookAt(lock("order:1", Duration.ofMinutes(15), 9));
         advisor.lookAt(lock("leader:jobs", Duration.ofDays(3), 12));
@@ -63,7 +65,7 @@ class AdvisorTests {
                         "order:1: 10 wait for it, 6 of them for less than a minute");
     }
 
-    private static ProcessStatus process(int held, int waiting, int failed, boolean wakeUps, int awaiting) {
+    private static ProcessStatus process(int held, int waiting, int failed, @Nullable Boolean wakeUps, int awaiting) {
         return new ProcessStatus(
                 "postgres",
                 "here",

@@ -107,10 +107,14 @@ class LockHealthIndicatorTests {
         fixture.holdElsewhere("order:42", EngineFixture.TTL);
         fixture.deliverWakeUps(false);
         assertThat(health().getStatus()).isEqualTo(Status.UP);
+        assertThat(fixture.engine.diagnostics().process().wakeUps())
+                .as("not needed yet")
+                .isNull();
 
         FutureTask<LockHandle> waiter = fixture.startWaiting(LockRequest.of("order:42"));
         assertThat(health().getStatus()).isEqualTo(LockHealthIndicator.DEGRADED);
         assertThat(health().getDetails().toString()).contains("wake-ups do not arrive");
+        assertThat(fixture.engine.diagnostics().process().wakeUps()).isFalse();
 
         fixture.deliverWakeUps(true);
         assertThat(health().getStatus()).isEqualTo(Status.UP);

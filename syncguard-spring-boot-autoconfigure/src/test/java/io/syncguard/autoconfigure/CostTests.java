@@ -17,8 +17,10 @@ import java.util.TreeMap;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -173,13 +175,20 @@ class CostTests {
                 soon(() -> assertThat(madeSince(before)).isEqualTo(expected));
                 soon(() -> assertThat(store.connections(application)).isEqualTo(store.connectionsAtRest));
 
-                Applications.waitForALock(application);
+                asStranger(() -> Applications.waitForALock(application));
                 expected.put("syncguard-listener", 1L);
                 soon(() -> assertThat(madeSince(before)).isEqualTo(expected));
 
-                load(application);
+                asStranger(() -> load(application));
                 expected.putAll(store.threadsOfLoad);
                 soon(() -> assertThat(madeSince(before)).isEqualTo(expected));
+                assertThat(threads().stream().filter(thread -> !before.contains(thread)))
+                        .filteredOn(thread -> thread.getName().startsWith("syncguard-"))
+                        .as("threads with the class loader and the group of the start")
+                        .allMatch(thread -> thread.getContextClassLoader()
+                                        == Thread.currentThread().getContextClassLoader()
+                                && thread.getThreadGroup()
+                                        == Thread.currentThread().getThreadGroup());
                 assertThat(store.connections(application))
                         .isBetween(store.connectionsAtRest + 1, store.connectionsAtMost);
             });
@@ -267,6 +276,19 @@ class CostTests {
                 .join();
         threads.shutdown();
         soon(() -> assertThat(threads.isTerminated()).isTrue());
+    }
+
+    /** On a thread of another application, such as a job of a container. */
+    private static void asStranger(Runnable work) {
+        FutureTask<Void> task = new FutureTask<>(work, null);
+        Thread stranger = new Thread(new ThreadGroup("jobs"), task);
+        stranger.setContextClassLoader(new ClassLoader(CostTests.class.getClassLoader()) {});
+        stranger.start();
+        try {
+            task.get(1, TimeUnit.MINUTES);
+        } catch (InterruptedException | ExecutionException | TimeoutException ex) {
+            throw new IllegalStateException(ex);
+        }
     }
 
     private static void await(CyclicBarrier together) {

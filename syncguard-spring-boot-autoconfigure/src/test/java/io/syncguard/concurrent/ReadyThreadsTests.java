@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -19,11 +20,15 @@ class ReadyThreadsTests {
 
     private final ScarceThreads maker = new ScarceThreads();
     private final List<Thread> made = new CopyOnWriteArrayList<>();
-    private final ReadyThreads threads = ReadyThreads.upTo(MOST, work -> {
-        Thread thread = maker.newThread(work);
-        made.add(thread);
-        return thread;
-    });
+    private final AtomicInteger lacks = new AtomicInteger();
+    private final ReadyThreads threads = ReadyThreads.upTo(
+            MOST,
+            work -> {
+                Thread thread = maker.newThread(work);
+                made.add(thread);
+                return thread;
+            },
+            lacks::incrementAndGet);
     private final List<String> ran = new CopyOnWriteArrayList<>();
     private final CountDownLatch end = new CountDownLatch(1);
 
@@ -78,11 +83,62 @@ class ReadyThreadsTests {
         Awaitility.await().until(() -> ran.size() == 2);
     }
 
+    /** Nobody submits more, and the busy thread does not finish. */
+    @Test
+    void work_that_waits_for_a_thread_gets_one_when_threads_can_be_made_again() {
+        block();
+        maker.exhausted = true;
+        threads.execute(() -> ran.add("waited"));
+        threads.execute(this::awaitEnd);
+        threads.execute(() -> ran.add("too"));
+        assertThat(lacks).hasValue(3);
+        threads.makeMissing();
+        assertThat(lacks).hasValue(4);
+        assertThat(ran).isEmpty();
+
+        maker.exhausted = false;
+        threads.makeMissing();
+
+        Awaitility.await().untilAsserted(() -> assertThat(ran).containsExactlyInAnyOrder("waited", "too"));
+        assertThat(lacks).hasValue(4);
+    }
+
+    @Test
+    void a_thread_that_has_finished_makes_those_that_could_not_be_made() {
+        CountDownLatch first = new CountDownLatch(1);
+        threads.execute(() -> await(first));
+        maker.exhausted = true;
+        threads.execute(this::awaitEnd);
+        threads.execute(() -> ran.add("waited"));
+
+        maker.exhausted = false;
+        first.countDown();
+
+        Awaitility.await().until(() -> ran.contains("waited"));
+    }
+
+    /** Threads that end while they are idle would race with work that comes at that moment. */
+    @Test
+    void no_idle_thread_ends() {
+        CountDownLatch both = new CountDownLatch(2);
+        for (int i = 0; i < 2; i++) {
+            threads.execute(() -> {
+                both.countDown();
+                await(both);
+            });
+        }
+        await(both);
+
+        Awaitility.await().until(() -> made.stream().allMatch(thread -> thread.getState() == Thread.State.WAITING));
+        assertThat(made).hasSize(2);
+    }
+
     @Test
     void without_the_first_thread_there_are_none() {
         maker.exhausted = true;
 
-        assertThatThrownBy(() -> ReadyThreads.upTo(MOST, maker)).hasMessageContaining("unable to create native thread");
+        assertThatThrownBy(() -> ReadyThreads.upTo(MOST, maker, () -> {}))
+                .hasMessageContaining("unable to create native thread");
     }
 
     @Test
@@ -113,10 +169,14 @@ class ReadyThreadsTests {
         CountDownLatch runs = new CountDownLatch(1);
         threads.execute(() -> {
             runs.countDown();
-            await(end);
+            awaitEnd();
         });
         await(runs);
         awaitRest();
+    }
+
+    private void awaitEnd() {
+        await(end);
     }
 
     private void awaitRest() {

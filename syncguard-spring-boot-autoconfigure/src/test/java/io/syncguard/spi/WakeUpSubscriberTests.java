@@ -121,6 +121,27 @@ class WakeUpSubscriberTests {
                 .containsExactly("Wake-ups from the store do not arrive; waiting callers poll until they do");
     }
 
+    /** Each waiter that finds no thread tries again, which must not lengthen the pauses of the connection. */
+    @Test
+    void the_first_failure_after_a_lack_of_threads_is_logged_and_repeated_after_the_shortest_pause() {
+        threads.exhausted = true;
+        for (int i = 0; i < 20; i++) {
+            subscriber.start();
+        }
+        assertThat(log.messages()).hasSize(1);
+        threads.exhausted = false;
+        store.next(FAIL);
+        subscriber.start();
+        eventually().until(() -> store.closed() == 1);
+        assertThat(log.messages()).hasSize(2);
+
+        store.next(OPEN);
+        time.advance(Duration.ofMillis(100));
+
+        eventually().until(subscriber::isConnected);
+        assertThat(log.messages()).hasSize(2);
+    }
+
     @Test
     void everybody_looks_before_and_after_a_loss() {
         store.next(OPEN);
