@@ -35,7 +35,8 @@ public final class MessageText {
 
     /** The known name that was probably meant by one that nobody knows; {@code null} if none is similar. */
     static @Nullable String nearest(String unknown, Collection<String> known) {
-        int limit = Math.min(3, unknown.length() / 2);
+        // A name that is there is right, and something else about it is wrong.
+        int limit = known.contains(unknown) ? -1 : Math.min(3, unknown.length() / 2);
         return known.stream()
                 .filter(name -> distance(unknown, name) <= limit)
                 .min(Comparator.comparingInt((String name) -> distance(unknown, name))

@@ -1,15 +1,17 @@
 package io.syncguard.aop;
 
 import io.syncguard.LockSetupException;
+import io.syncguard.MessageText;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 
 /** Checks that the beans of expressions exist. It makes none of them. Threads may share it. */
 final class BeanReferences {
 
-    private final BeanFactory beans;
+    private final ListableBeanFactory beans;
 
     /** Those that were parsed before all beans existed. */
     private final List<Reference> unchecked = new CopyOnWriteArrayList<>();
@@ -17,7 +19,7 @@ final class BeanReferences {
     /** Written by the thread that starts the application, read by all. */
     private volatile boolean allBeansExist;
 
-    BeanReferences(BeanFactory beans) {
+    BeanReferences(ListableBeanFactory beans) {
         this.beans = beans;
     }
 
@@ -49,7 +51,10 @@ final class BeanReferences {
                     reference.where,
                     LockSetupException.invalid(
                             "there is no bean '" + reference.bean + "'",
-                            "Correct the name behind the @",
+                            MessageText.nextSteps(
+                                    reference.bean,
+                                    List.of(BeanFactoryUtils.beanNamesIncludingAncestors(beans)),
+                                    "Correct the name behind the @")[0],
                             "Define the bean"));
         }
     }

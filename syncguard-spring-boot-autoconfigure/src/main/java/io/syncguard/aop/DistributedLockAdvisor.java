@@ -61,7 +61,7 @@ public final class DistributedLockAdvisor
         this.methods =
                 new AnnotatedMethodPointcut<>(DistributedLock.class, "without a lock", (annotation, method, type) -> {
                     lockedMethods.add(method);
-                    return scheduled.checked(parser.parse(annotation, method, type), method, type);
+                    return scheduled.checked(annotation, parser.parse(annotation, method, type), method, type);
                 });
         this.interceptor = new DistributedLockInterceptor(methods, bodies, reactiveThreads, nanoTime);
         this.order = order;

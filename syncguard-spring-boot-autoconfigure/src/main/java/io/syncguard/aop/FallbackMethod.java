@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,7 @@ record FallbackMethod(Method method, boolean takesRefusal) {
     static FallbackMethod find(String name, Method locked, Class<?> targetClass) {
         FallbackMethod found = findOrNull(name, locked, targetClass);
         if (found == null) {
+            requireNone(name, locked, targetClass);
             boolean proxy = Proxy.isProxyClass(targetClass);
             throw LockSetupException.invalid(
                     (proxy ? locked.getDeclaringClass() : targetClass).getSimpleName() + " has no method '" + name
@@ -64,6 +66,32 @@ record FallbackMethod(Method method, boolean takesRefusal) {
         requireResult(found.method, locked, targetClass);
         ReflectionUtils.makeAccessible(found.method);
         return found;
+    }
+
+    /** @throws LockSetupException when methods of this name have other parameters */
+    private static void requireNone(String name, Method locked, Class<?> targetClass) {
+        String there = Signature.methodsOf(targetClass)
+                .filter(method -> method.getName().equals(name) && !method.isSynthetic())
+                .map(method -> described(name, method, Signature.parameterTypes(method, targetClass)))
+                .distinct()
+                .collect(Collectors.joining(" and "));
+        if (!there.isEmpty()) {
+            Class<?>[] plain = Signature.parameterTypes(locked, targetClass);
+            throw LockSetupException.invalid(
+                    "there is " + there + ", but it has to be " + described(name, locked, plain) + " or "
+                            + described(name, locked, insert(LockNotAcquiredException.class, plain, locked)),
+                    "Correct the parameters of '" + name + "'",
+                    "Name another method");
+        }
+    }
+
+    /** As people write it. The last parameter of a suspending function is none of theirs. */
+    private static String described(String name, Method suspending, Class<?>[] parameters) {
+        boolean suspends = KotlinDetector.isSuspendingFunction(suspending);
+        return Arrays.stream(parameters)
+                .limit(suspends ? parameters.length - 1 : parameters.length)
+                .map(Class::getSimpleName)
+                .collect(Collectors.joining(", ", (suspends ? "suspend " : "") + name + "(", ")"));
     }
 
     /** The result is not checked; {@code null} when the class has no such method. */

@@ -1,6 +1,7 @@
 package io.syncguard.aop;
 
 import io.syncguard.LockSetupException;
+import io.syncguard.MessageText;
 import java.lang.reflect.Executable;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
@@ -96,7 +97,7 @@ record KnownType(ResolvableType type, boolean ofClass) {
             throw LockSetupException.invalid(
                     "there is no public method '" + name + "' with " + arguments
                             + (arguments == 1 ? " argument in " : " arguments in ") + raw().getName(),
-                    "Correct the name or its arguments");
+                    MessageText.nextSteps(name, methodNames(), "Correct the name or its arguments"));
         }
         List<Method> methods = methods(raw(), name, arguments);
         return methods.size() == 1 && (isOneClass(possible) || arguments == 0) ? result(methods.get(0)) : null;
@@ -217,7 +218,12 @@ record KnownType(ResolvableType type, boolean ofClass) {
         String problem = "there is no public '" + name + "' in " + owner + (listed ? ", which has " + there : "");
         return raw() == Optional.class
                 ? LockSetupException.invalid(problem, "For its value, write .get()." + name)
-                : LockSetupException.invalid(problem, "Correct the name '" + name + "'");
+                : LockSetupException.invalid(
+                        problem, MessageText.nextSteps(name, there, "Correct the name '" + name + "'"));
+    }
+
+    private List<String> methodNames() {
+        return Arrays.stream(raw().getMethods()).map(Method::getName).toList();
     }
 
     private Set<String> properties() {

@@ -1,15 +1,20 @@
 package io.syncguard.aop;
 
+import io.syncguard.DistributedLock;
 import io.syncguard.LockMode;
+import io.syncguard.MessageText;
 import io.syncguard.scheduling.ScheduledLock;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
-import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -18,57 +23,109 @@ import org.springframework.scheduling.annotation.ScheduledAnnotationBeanPostProc
 import org.springframework.scheduling.annotation.Schedules;
 
 /**
- * Names at the start the scheduled methods that each instance runs although they are locked: the lock makes the
- * instances wait for each other, and skips none. Threads may share it.
+ * Names at the start the scheduled methods that each instance runs although they are locked, and those whose key is
+ * still taken at their next run. Threads may share it.
  */
 final class ScheduledMethodHint {
 
     private static final Log log = LogFactory.getLog(ScheduledMethodHint.class);
 
+    private static final Pattern NUMBER = Pattern.compile("\\d+");
+
     /** In a package that comes after this one. */
     private static final String LEADER_ONLY = "io.syncguard.leader.LeaderOnly";
 
-    private final ListableBeanFactory beans;
+    private final ConfigurableListableBeanFactory beans;
     private final Set<String> named = ConcurrentHashMap.newKeySet();
 
-    ScheduledMethodHint(ListableBeanFactory beans) {
+    ScheduledMethodHint(ConfigurableListableBeanFactory beans) {
         this.beans = beans;
     }
 
     /** Returns the parsed annotation. */
-    LockedMethod checked(LockedMethod locked, Method method, Class<?> targetClass) {
-        if (!isForOne(locked) && isScheduled(method) && !isForLeader(method) && !isForLeader(targetClass)) {
-            name(locked);
+    LockedMethod checked(DistributedLock annotation, LockedMethod locked, Method method, Class<?> targetClass) {
+        if (locked.defaults().mode() == LockMode.EXCLUSIVE && !isForLeader(method) && !isForLeader(targetClass)) {
+            Set<Scheduled> schedules = schedulesOf(method);
+            String hint = schedules.isEmpty() || isForOneAtOnce(locked)
+                    ? null
+                    : locked.skips() ? hintOfInterval(annotation, locked, schedules) : hintOfWaiting(locked);
+            if (hint != null && named.add(locked.description())) {
+                log.warn("@Scheduled and @DistributedLock on " + locked.description() + ": " + hint);
+            }
         }
         return locked;
     }
 
-    private void name(LockedMethod locked) {
-        if (named.add(locked.description())) {
-            log.warn("@Scheduled and @DistributedLock on " + locked.description() + ": each instance runs it, "
-                    + (locked.waitTime().isZero()
-                            ? "or fails with a LockNotAcquiredException while another one does"
-                            : "one after another")
-                    + ". If one of them has to run it, write @" + ScheduledLock.class.getSimpleName() + "(name = \""
-                    + (locked.prefix().isEmpty() ? "..." : locked.prefix())
-                    + "\", holdAtLeast = \"1m\") instead, or add onContention = OnContention.SKIP");
+    private static String hintOfWaiting(LockedMethod locked) {
+        return "each instance runs it, "
+                + (locked.waitTime().isZero()
+                        ? "or fails with a LockNotAcquiredException while another one does"
+                        : "one after another")
+                + ". If one of them has to run it, write @" + ScheduledLock.class.getSimpleName() + "(name = \""
+                + (locked.prefix().isEmpty() ? "..." : locked.prefix()) + "\", holdAtLeast = \"...\") instead, with a"
+                + " time longer than the clocks differ and shorter than the interval, or add"
+                + " onContention = OnContention.SKIP";
+    }
+
+    /** A cron expression begins at the same moment on all instances, and an interval with the start of each. */
+    private @Nullable String hintOfInterval(DistributedLock annotation, LockedMethod locked, Set<Scheduled> schedules) {
+        Duration atLeast = locked.defaults().holdAtLeast();
+        if (!atLeast.isZero()) {
+            return schedules.stream()
+                    .map(this::intervalOf)
+                    .filter(interval -> interval != null && atLeast.compareTo(interval) >= 0)
+                    .map(interval -> "it runs every " + MessageText.of(interval) + ", but holdAtLeast is "
+                            + MessageText.of(atLeast)
+                            + ", so runs are left out. Make holdAtLeast shorter than the interval")
+                    .findFirst()
+                    .orElse(null);
+        }
+        boolean meant = !annotation.holdAtLeast().isEmpty();
+        return meant || schedules.stream().allMatch(schedule -> textOf(schedule).isEmpty())
+                ? null
+                : "the interval begins at another moment on each instance, so each of them runs a short job in each"
+                        + " interval. If one of them has to run it, set holdAtLeast to a time a little shorter than the"
+                        + " interval; if each may, to 0s";
+    }
+
+    private @Nullable Duration intervalOf(Scheduled schedule) {
+        try {
+            String text = beans.resolveEmbeddedValue(textOf(schedule));
+            if (text == null || text.isEmpty()) {
+                return null;
+            }
+            Duration interval = NUMBER.matcher(text).matches()
+                    ? Duration.of(Long.parseLong(text), schedule.timeUnit().toChronoUnit())
+                    : DurationText.parse(text);
+            return interval.isZero() || interval.isNegative() ? null : interval;
+        } catch (RuntimeException ex) {
+            log.debug("Spring reports an interval that cannot be read", ex);
+            return null;
         }
     }
 
-    /** Whether a call is left out if another instance runs, or the lock is for another purpose. */
-    private static boolean isForOne(LockedMethod locked) {
-        return locked.skips()
-                || locked.fallback() != null && locked.waitTime().isZero()
-                || locked.defaults().mode() == LockMode.SHARED;
+    /** The interval as it is written; empty for a cron expression. */
+    private static String textOf(Scheduled schedule) {
+        long number = Math.max(schedule.fixedRate(), schedule.fixedDelay());
+        return number > 0 ? String.valueOf(number) : schedule.fixedRateString() + schedule.fixedDelayString();
     }
 
-    private boolean isScheduled(Method method) {
-        return !AnnotatedElementUtils.getMergedRepeatableAnnotations(method, Scheduled.class, Schedules.class)
-                        .isEmpty()
-                && BeanFactoryUtils.beanNamesForTypeIncludingAncestors(
-                                        beans, ScheduledAnnotationBeanPostProcessor.class, true, false)
-                                .length
-                        > 0;
+    /** Whether something else runs if another instance runs the method. */
+    private static boolean isForOneAtOnce(LockedMethod locked) {
+        return locked.fallback() != null && locked.waitTime().isZero();
+    }
+
+    /** Empty where nothing is scheduled. */
+    private Set<Scheduled> schedulesOf(Method method) {
+        Set<Scheduled> schedules =
+                AnnotatedElementUtils.getMergedRepeatableAnnotations(method, Scheduled.class, Schedules.class);
+        return schedules.isEmpty()
+                        || BeanFactoryUtils.beanNamesForTypeIncludingAncestors(
+                                                beans, ScheduledAnnotationBeanPostProcessor.class, true, false)
+                                        .length
+                                == 0
+                ? Set.of()
+                : schedules;
     }
 
     private static boolean isForLeader(AnnotatedElement element) {

@@ -36,7 +36,7 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
     private final ObjectProvider<DistributedLockAdvisor> locks;
 
     /** Written and read by the thread that starts the application. */
-    private Map<String, String> properties = Map.of();
+    private Map<String, LockProperty> properties = Map.of();
 
     private @Nullable ConfigurableListableBeanFactory beans;
 
@@ -55,7 +55,7 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
     /** Lazy beans do not exist yet, so the types of their definitions count. */
     @Override
     public void afterSingletonsInstantiated() {
-        Map<String, String> unknown = new TreeMap<>(properties);
+        Map<String, LockProperty> unknown = new TreeMap<>(properties);
         Set<String> known = new TreeSet<>();
         locks.orderedStream().forEach(each -> known.addAll(each.lockNames()));
         unknown.keySet().removeAll(known);
@@ -79,11 +79,14 @@ final class LockNamesCheck implements BeanFactoryPostProcessor, SmartInitializin
         }
     }
 
-    private void report(String name, String property, Set<String> known, boolean requested, boolean certain) {
-        String problem = property + " is set, but no @DistributedLock has the name '" + name + "'"
+    private void report(String name, LockProperty property, Set<String> known, boolean requested, boolean certain) {
+        String problem = property.text() + " is set, but no @DistributedLock has the name '" + name + "'"
                 + (known.isEmpty() ? "" : ", only " + known);
-        String[] nextSteps = MessageText.nextSteps(
-                name, known, "Correct the name", "Remove its settings, or give an annotation this name");
+        String meant = property.unspeakable(name, known);
+        String[] nextSteps = meant != null
+                ? new String[] {"For '" + meant + "', " + property.asJson(meant), property.inFile(meant)}
+                : MessageText.nextSteps(
+                        name, known, "Correct the name", "Remove its settings, or give an annotation this name");
         if (isSlice() || known.isEmpty() && !requested) {
             log.debug(problem + ". This context may have a part of the beans alone");
         } else if (certain) {

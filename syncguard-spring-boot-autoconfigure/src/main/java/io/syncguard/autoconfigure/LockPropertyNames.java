@@ -42,7 +42,7 @@ final class LockPropertyNames {
             .map(component -> component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT))
             .collect(Collectors.toMap(LockPropertyNames::folded, setting -> setting, (one, same) -> one, TreeMap::new));
 
-    private final Map<String, String> properties = new TreeMap<>();
+    private final Map<String, LockProperty> properties = new TreeMap<>();
     private final Map<String, String> bare = new TreeMap<>();
 
     private LockPropertyNames() {}
@@ -52,7 +52,7 @@ final class LockPropertyNames {
      *
      * @throws LockSetupException for a property that would not be read
      */
-    static Map<String, String> in(Environment environment) {
+    static Map<String, LockProperty> in(Environment environment) {
         LockPropertyNames names = new LockPropertyNames();
         // A variable may override a setting of a name that it cannot write itself.
         for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
@@ -77,7 +77,7 @@ final class LockPropertyNames {
         for (String property : enumerable.getPropertyNames()) {
             if (environment && property.toUpperCase(Locale.ROOT).startsWith(ENVIRONMENT_PREFIX)) {
                 if (variables) {
-                    readVariable(property, source);
+                    readVariable(property, String.valueOf(enumerable.getProperty(property)), source);
                 }
             } else if (!variables && isBelow(property)) {
                 readProperty(property);
@@ -112,7 +112,7 @@ final class LockPropertyNames {
                         "Put both names in brackets: " + inBrackets(other, setting) + ", " + inBrackets(name, setting));
             }
         }
-        add(name, property);
+        add(name, new LockProperty(property, setting, null));
     }
 
     /** Whether Spring Boot binds it under this name. */
@@ -129,7 +129,7 @@ final class LockPropertyNames {
         }
     }
 
-    private void readVariable(String variable, ConfigurationPropertySource source) {
+    private void readVariable(String variable, String value, ConfigurationPropertySource source) {
         String rest = folded(variable.substring(ENVIRONMENT_PREFIX.length()));
         for (String name : properties.keySet()) {
             for (String setting : SETTINGS.values()) {
@@ -140,14 +140,28 @@ final class LockPropertyNames {
         }
         String parts = variable.substring(ENVIRONMENT_PREFIX.length()).toLowerCase(Locale.ROOT);
         int end = parts.indexOf('_');
-        String setting = end < 1 ? null : SETTINGS.get(folded(parts.substring(end)));
-        if (setting == null) {
-            throw LockSetupException.invalid(
-                    "The environment variable " + variable + " is no setting of a lock: in a variable, a name has only"
-                            + " letters and digits, and the setting is one of " + SETTINGS.values(),
-                    "For another name, set SPRING_APPLICATION_JSON={\"" + PREFIX + "[shop.order].ttl\":\"30s\"}");
+        while (end > 0 && !SETTINGS.containsKey(folded(parts.substring(end)))) {
+            end = parts.indexOf('_', end + 1);
         }
-        add(parts.substring(0, end), property(parts.substring(0, end)) + "." + setting);
+        String setting = end < 1 ? null : SETTINGS.get(folded(parts.substring(end)));
+        String name = end < 1 ? "" : parts.substring(0, end);
+        if (setting == null || name.contains("_")) {
+            String problem = "The environment variable " + variable + " is no setting of a lock: in a variable, a name"
+                    + " has only letters and digits, and the setting is one of " + SETTINGS.values();
+            throw setting == null
+                    ? LockSetupException.invalid(
+                            problem, "For another name, " + new LockProperty("", "ttl", value).asJson("shop.order"))
+                    : unspeakable(problem, name.replace('_', '-'), new LockProperty(variable, setting, value));
+        }
+        add(name, new LockProperty("The environment variable " + variable, setting, value));
+    }
+
+    /** @param name as it probably is */
+    private static LockSetupException unspeakable(String problem, String name, LockProperty property) {
+        return LockSetupException.invalid(
+                problem,
+                "For '" + name + "', " + property.asJson(name) + ", with the name as the annotation has it",
+                property.inFile(name));
     }
 
     private static boolean isIn(ConfigurationPropertySource source, String name, String setting) {
@@ -170,24 +184,24 @@ final class LockPropertyNames {
         return known;
     }
 
-    private void add(String name, String property) {
+    private void add(String name, LockProperty property) {
         if (name.startsWith(ELECTION)) {
             throw LockSetupException.invalid(
-                    property + " is set, but the lock of an election has settings of its own",
+                    property.text() + " is set, but the lock of an election has settings of its own",
                     "Write " + ElectionProperties.nameOf(name.substring(ELECTION.length())) + ".*");
         }
         try {
             properties.putIfAbsent(LockLimits.key(name), property);
         } catch (RuntimeException ex) {
-            throw LockSetupException.at(property, ex);
+            throw LockSetupException.at(property.text(), ex);
         }
     }
 
-    private static String inBrackets(String name, String setting) {
+    static String inBrackets(String name, String setting) {
         return PREFIX + "[" + name + "]." + setting;
     }
 
-    private static String folded(String name) {
+    static String folded(String name) {
         return name.toLowerCase(Locale.ROOT).replaceAll("[-_]", "");
     }
 }

@@ -109,8 +109,8 @@ public final class PostgresLockAutoConfiguration {
     static class FlywayConfiguration {
 
         @Bean
-        FlywayScript syncGuardFlywayScript(
-                SyncGuardProperties properties, PostgresScript script, ListableBeanFactory beans) {
+        FlywayScript syncGuardFlywayScript(SyncGuardProperties properties, ListableBeanFactory beans) {
+            PostgresScript script = properties.postgresScript();
             return configuration -> {
                 // The Flyway of a child context calls it, too.
                 if (properties.postgres().schemaManagement() == SchemaManagement.FLYWAY

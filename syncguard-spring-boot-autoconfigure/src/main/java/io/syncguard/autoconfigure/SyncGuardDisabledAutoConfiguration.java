@@ -1,20 +1,26 @@
 package io.syncguard.autoconfigure;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.syncguard.LockManager;
 import io.syncguard.LockSetupException;
 import io.syncguard.LockTemplate;
 import io.syncguard.OneLine;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.postgresql.Driver;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.type.AnnotatedTypeMetadata;
@@ -59,6 +65,15 @@ public final class SyncGuardDisabledAutoConfiguration {
             return true;
         }
     }
+
+    /** Flyway fails where it does not find a script that it has run. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({HikariDataSource.class, Driver.class})
+    @ConditionalOnBackend(value = Backend.POSTGRES, matchIfMissing = true)
+    @ConditionalOnProperty(name = "syncguard.postgres.schema-management", havingValue = "flyway")
+    @EnableConfigurationProperties(SyncGuardProperties.class)
+    @Import(PostgresLockAutoConfiguration.FlywayConfiguration.class)
+    static class FlywayHistoryConfiguration {}
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBackend(Backend.POSTGRES)

@@ -11,7 +11,12 @@ import org.springframework.context.annotation.Bean;
 /**
  * Has the application's Flyway run the scripts of the library, in Spring Boot 4.
  */
-@AutoConfiguration(after = {PostgresLockAutoConfiguration.class, SyncGuardFencingAutoConfiguration.class})
+@AutoConfiguration(
+        after = {
+            PostgresLockAutoConfiguration.class,
+            SyncGuardDisabledAutoConfiguration.class,
+            SyncGuardFencingAutoConfiguration.class
+        })
 @ConditionalOnClass({Flyway.class, FlywayConfigurationCustomizer.class})
 @ConditionalOnBean(FlywayScript.class)
 public final class SyncGuardFlywayAutoConfiguration {

@@ -23,7 +23,9 @@ final class WrittenTimes implements BindHandler {
     }
 
     static void check(Environment environment) {
-        Binder.get(environment, new WrittenTimes(environment)).bind("syncguard", SyncGuardProperties.class);
+        Binder binder = Binder.get(environment, new WrittenTimes(environment));
+        binder.bind("syncguard", SyncGuardProperties.class);
+        binder.bind("syncguard", LocksProperties.class);
     }
 
     @Override

@@ -71,6 +71,10 @@ final class HeldLocks {
             return handle;
         }
 
+        LockManager store() {
+            return store;
+        }
+
         void lockAgain() {
             count++;
         }

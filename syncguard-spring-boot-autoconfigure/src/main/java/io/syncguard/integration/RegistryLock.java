@@ -1,5 +1,6 @@
 package io.syncguard.integration;
 
+import io.syncguard.CommitGuard;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
 import io.syncguard.LockHandle;
@@ -14,6 +15,7 @@ import io.syncguard.integration.HeldLocks.HeldLock;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
@@ -105,9 +107,30 @@ final class RegistryLock implements DistributedLock {
         throw new UnsupportedOperationException("A lock of several processes has no conditions");
     }
 
-    /** Extends the lease of the running thread. Returns whether it is still held. */
+    /**
+     * Extends the lease of the running thread.
+     *
+     * @param ttl unless the settings of the name have another one
+     * @return whether it is still held
+     */
     boolean renew(Duration ttl) {
-        return own().handle().extend(ttl);
+        HeldLock own = own();
+        LockRequest renewal = request.ttl(ttl).noHeartbeat().commitGuard(CommitGuard.OFF);
+        AtomicReference<@Nullable Duration> configured = new AtomicReference<>();
+        try {
+            // A nested request joins the lease, asks no server, and has the settings of its name.
+            own.handle()
+                    .bind(() -> {
+                        try (LockHandle joined = acquire(renewal, own.store())) {
+                            configured.set(joined.request().ttl());
+                        }
+                    })
+                    .run();
+        } catch (LockLostException ex) {
+            return false;
+        }
+        Duration renewed = configured.get();
+        return own.handle().extend(renewed == null ? ttl : renewed);
     }
 
     @Override

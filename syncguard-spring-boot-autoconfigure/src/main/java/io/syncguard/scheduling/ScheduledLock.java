@@ -37,8 +37,10 @@ public @interface ScheduledLock {
     String name() default "";
 
     /**
-     * The key stays taken for at least this long after the grant. Longer than the clocks of the instances differ, and
-     * shorter than the interval: otherwise an instance whose clock is late runs a short job again.
+     * The key stays taken for at least this long after the grant: longer than the clocks of the instances differ, and
+     * shorter than the interval. Too short: a late instance runs a short job again. Too long: runs are left out. With
+     * {@code fixedRate} or {@code fixedDelay}, each instance starts at another moment, so it has to be a little shorter
+     * than the interval; {@code 0s} lets each instance run it.
      */
     @AliasFor(annotation = DistributedLock.class)
     String holdAtLeast() default "";

@@ -8,10 +8,12 @@ import io.syncguard.LockRequest;
 import io.syncguard.LockSetupException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import net.javacrumbs.shedlock.core.AbstractSimpleLock;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs ShedLock's {@code @SchedulerLock} methods under the locks of a {@link LockManager}. Threads may share it.
@@ -80,13 +82,20 @@ public final class SyncGuardLockProvider implements ExtensibleLockProvider {
         @Override
         protected Optional<SimpleLock> doExtend(LockConfiguration next) {
             LockRequest request = request(next);
+            AtomicReference<@Nullable Duration> configured = new AtomicReference<>();
             try {
-                // A nested request joins the lease, with a holdAtLeast of its own.
-                handle.bind(() -> manager.acquire(request).close()).run();
+                // A nested request joins the lease, with a holdAtLeast of its own, and has the settings of its name.
+                handle.bind(() -> {
+                            try (LockHandle joined = manager.acquire(request)) {
+                                configured.set(joined.request().ttl());
+                            }
+                        })
+                        .run();
             } catch (LockLostException ex) {
                 return Optional.empty();
             }
-            return handle.extend(wholeMillis(next.getLockAtMostFor()))
+            Duration ttl = configured.get();
+            return handle.extend(ttl == null ? wholeMillis(next.getLockAtMostFor()) : ttl)
                     ? Optional.of(new HeldLock(next, manager, handle))
                     : Optional.empty();
         }

@@ -164,6 +164,35 @@ class LockSettingsTests {
         });
     }
 
+    @ParameterizedTest
+    @CsvSource({"syncguard.locks.report.ttl=21s, 21", "syncguard.ttl=11s, 40"})
+    void an_extension_of_shedlock_has_the_ttl_of_the_setting(String property, long seconds) {
+        with(Nothing.class, property).run(context -> {
+            LockManager locks = context.getBean(LockManager.class);
+            new SyncGuardLockProvider(locks)
+                    .lock(new LockConfiguration(Instant.now(), "report", Duration.ofSeconds(20), Duration.ZERO))
+                    .orElseThrow()
+                    .extend(Duration.ofSeconds(40), Duration.ZERO)
+                    .orElseThrow();
+            assertThat(ttl(locks, "report")).isBetween(Duration.ofSeconds(seconds), Duration.ofSeconds(seconds + 9));
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"syncguard.locks.jobs.ttl=21s, 21", "syncguard.ttl=11s, 40"})
+    void a_renewal_of_the_lock_registry_has_the_ttl_of_the_setting(String property, long seconds) {
+        with(Nothing.class, property).run(context -> {
+            LockManager locks = context.getBean(LockManager.class);
+            SyncGuardLockRegistry registry = new SyncGuardLockRegistry(locks, "jobs", Duration.ofSeconds(20));
+            registry.obtain("1").lock();
+            registry.renewLock("1", Duration.ofSeconds(40));
+            assertThat(ttl(locks, "jobs:1")).isBetween(Duration.ofSeconds(seconds), Duration.ofSeconds(seconds + 9));
+
+            registry.obtain("1").unlock();
+            assertThat(locks.isLocked("jobs:1")).isFalse();
+        });
+    }
+
     /** {@code Lock.lock()} waits until it has the lock, and {@code tryLock} as long as it is told. */
     @Test
     void the_lock_registry_has_the_settings_of_its_name_and_waits_as_its_interface_says() throws Exception {

@@ -14,11 +14,13 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Configuration;
@@ -32,6 +34,8 @@ import org.springframework.scheduling.annotation.Schedules;
 class ScheduledLockTests {
 
     private static final String NEVER = "-";
+
+    private static final long NOT_YET = 3_600_000;
 
     private static final String HINT = "onContention = OnContention.SKIP";
 
@@ -61,7 +65,7 @@ class ScheduledLockTests {
                             .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)))
                     .singleElement()
                     .asString()
-                    .contains(HINT, ".run", "each instance", "@ScheduledLock(name = \"");
+                    .contains(HINT, ".run", "each instance", "@ScheduledLock(name = \"", "shorter than the interval");
         }
     }
 
@@ -75,11 +79,55 @@ class ScheduledLockTests {
                 Leads.class,
                 LeadsAsClass.class,
                 FallbackAtOnce.class,
+                AnyInstance.class,
+                ShortHold.class,
+                LeadsEvery.class,
                 NotScheduled.class,
                 NotLocked.class
             })
     void no_other_method_is_named(Class<?> job) {
         assertThat(warnings(application.with(Tasks.class, job))).isEmpty();
+    }
+
+    /** Each instance begins at another moment, so the key of a short job is free again for each of them. */
+    @ParameterizedTest
+    @ValueSource(classes = {Rate.class, Delay.class, RateText.class, SkipsEvery.class, OneOfTwo.class})
+    void a_job_with_an_interval_that_each_instance_runs_one_after_another_is_named_at_the_start(Class<?> job) {
+        assertThat(warnings(application.with(Tasks.class, job).withPropertyValues("every=1h")))
+                .singleElement()
+                .asString()
+                .contains(job.getName() + ".run", "another moment", "holdAtLeast");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "LongHold, runs every 5m",
+        "LongHoldOfUnit, runs every 1h",
+        "LongHoldOfText, runs every 1h",
+        "LongHoldOfNumber, runs every 3s",
+        "LongHoldAfterDelay, runs every 5m",
+    })
+    void a_job_whose_key_is_still_taken_at_its_next_run_is_named_at_the_start(String job, String every)
+            throws Exception {
+        Class<?> type = Class.forName(ScheduledLockTests.class.getName() + "$" + job);
+        assertThat(warnings(application.with(Tasks.class, type).withPropertyValues("every=1h")))
+                .singleElement()
+                .asString()
+                .contains(type.getName() + ".run", every, "holdAtLeast", "runs are left out");
+    }
+
+    @Test
+    void a_setting_of_the_name_counts_as_what_the_annotation_says() {
+        assertThat(warnings(application
+                        .with(Tasks.class, Rate.class)
+                        .withPropertyValues("syncguard.locks.n.hold-at-least=4m")))
+                .isEmpty();
+        assertThat(warnings(application
+                        .with(Tasks.class, ShortHold.class)
+                        .withPropertyValues("syncguard.locks.n.hold-at-least=5m")))
+                .singleElement()
+                .asString()
+                .contains("runs are left out");
     }
 
     @Test
@@ -290,6 +338,100 @@ class ScheduledLockTests {
 
         @Scheduled(cron = NEVER)
         @DistributedLock("n")
+        public void run() {}
+    }
+
+    static class Rate {
+
+        @Scheduled(fixedRate = 300_000, initialDelay = NOT_YET)
+        @ScheduledLock("n")
+        public void run() {}
+    }
+
+    static class Delay {
+
+        @Scheduled(fixedDelay = 300_000, initialDelay = NOT_YET)
+        @ScheduledLock("n")
+        public void run() {}
+    }
+
+    static class RateText {
+
+        @Scheduled(fixedRateString = "${every}", initialDelay = NOT_YET)
+        @ScheduledLock("n")
+        public void run() {}
+    }
+
+    static class SkipsEvery {
+
+        @Scheduled(fixedDelayString = "PT5M", initialDelay = NOT_YET)
+        @DistributedLock(name = "n", onContention = OnContention.SKIP)
+        public void run() {}
+    }
+
+    static class OneOfTwo {
+
+        @Scheduled(cron = NEVER)
+        @Scheduled(fixedRate = 300_000, initialDelay = NOT_YET)
+        @ScheduledLock("n")
+        public void run() {}
+    }
+
+    /** Says that the instances may take turns. */
+    static class AnyInstance {
+
+        @Scheduled(fixedRate = 300_000, initialDelay = NOT_YET)
+        @ScheduledLock(name = "n", holdAtLeast = "0s")
+        public void run() {}
+    }
+
+    static class ShortHold {
+
+        @Scheduled(fixedRate = 300_000, initialDelay = NOT_YET)
+        @ScheduledLock(name = "n", holdAtLeast = "4m")
+        public void run() {}
+    }
+
+    static class LeadsEvery {
+
+        @Scheduled(fixedRate = 300_000, initialDelay = NOT_YET)
+        @LeaderOnly("settlement")
+        @ScheduledLock("n")
+        public void run() {}
+    }
+
+    static class LongHold {
+
+        @Scheduled(fixedRate = 300_000, initialDelay = NOT_YET)
+        @ScheduledLock(name = "n", holdAtLeast = "5m")
+        public void run() {}
+    }
+
+    static class LongHoldOfUnit {
+
+        @Scheduled(fixedRate = 1, timeUnit = TimeUnit.HOURS, initialDelay = 1)
+        @ScheduledLock(name = "n", holdAtLeast = "2h")
+        public void run() {}
+    }
+
+    static class LongHoldOfText {
+
+        @Scheduled(fixedRateString = "${every}", initialDelay = NOT_YET)
+        @ScheduledLock(name = "n", holdAtLeast = "2h")
+        public void run() {}
+    }
+
+    static class LongHoldOfNumber {
+
+        @Scheduled(fixedDelayString = "3", timeUnit = TimeUnit.SECONDS, initialDelay = NOT_YET)
+        @ScheduledLock(name = "n", holdAtLeast = "3s")
+        public void run() {}
+    }
+
+    static class LongHoldAfterDelay {
+
+        @Scheduled(fixedDelay = 300_000, initialDelay = NOT_YET)
+        @ScheduledLock(name = "n", holdAtLeast = "1h")
         public void run() {}
     }
 

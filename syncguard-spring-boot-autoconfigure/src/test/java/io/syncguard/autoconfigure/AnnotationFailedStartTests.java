@@ -2,6 +2,7 @@ package io.syncguard.autoconfigure;
 
 import io.syncguard.DistributedLock;
 import io.syncguard.LockMode;
+import io.syncguard.LockNotAcquiredException;
 import io.syncguard.OnContention;
 import io.syncguard.leader.LeaderOnly;
 import io.syncguard.memory.InMemoryLockBackend;
@@ -161,9 +162,13 @@ class AnnotationFailedStartTests {
         "ShortLimit, annotation-short-limit",
         "Skipped, annotation-fallback-skip",
         "MistypedFallback, annotation-fallback-typo",
+        "SwappedFallback, annotation-fallback-parameters",
         "OwnFallback, annotation-fallback-itself",
         "Published, annotation-published-fence",
         "MistypedManager, annotation-manager-typo",
+        "MistypedBean, annotation-bean-typo",
+        "MistypedMethod, annotation-method-typo",
+        "OtherArguments, annotation-method-arguments",
         "MistypedParameter, annotation-parameter-typo",
         "MistypedElection, annotation-election-typo"
     })
@@ -377,6 +382,14 @@ class AnnotationFailedStartTests {
         public void later(String orderId) {}
     }
 
+    static class SwappedFallback {
+
+        @DistributedLock(name = "order", fallback = "later")
+        public void submit(String orderId) {}
+
+        public void later(LockNotAcquiredException refusal, String orderId) {}
+    }
+
     static class OwnFallback {
 
         @DistributedLock(name = "order", fallback = "submit")
@@ -395,6 +408,24 @@ class AnnotationFailedStartTests {
 
         @DistributedLock(name = "order", lockManager = "syncGuardLockManger")
         public void submit(String orderId) {}
+    }
+
+    static class MistypedBean {
+
+        @DistributedLock(name = "order", key = "@lockBackent.name + #orderId")
+        public void submit(String orderId) {}
+    }
+
+    static class MistypedMethod {
+
+        @DistributedLock(name = "order", key = "#order.quantiti()")
+        public void submit(Order order) {}
+    }
+
+    static class OtherArguments {
+
+        @DistributedLock(name = "order", key = "#order.quantity(1)")
+        public void submit(Order order) {}
     }
 
     static class MistypedParameter {

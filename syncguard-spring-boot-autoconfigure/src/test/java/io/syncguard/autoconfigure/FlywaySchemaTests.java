@@ -196,6 +196,17 @@ class FlywaySchemaTests {
                 .run(application -> assertSchemaMissing(application.getStartupFailure()));
     }
 
+    @Test
+    void the_script_stays_known_to_flyway_while_the_locks_are_disabled() {
+        onDatabase().run(first -> assertThat(first).hasNotFailed());
+        List<Map<String, Object>> history = history();
+
+        onDatabase().withPropertyValues("syncguard.enabled=false").run(disabled -> {
+            assertThat(disabled).hasNotFailed();
+            assertThat(history()).isEqualTo(history);
+        });
+    }
+
     /** What docs/configuration.md says of that choice. */
     @Test
     void whoever_leaves_out_the_script_later_has_to_ignore_its_entry() {

@@ -149,11 +149,24 @@ class LockNamesTests {
                 });
     }
 
-    @Test
-    void an_environment_variable_that_would_not_be_read_fails_the_start() {
-        locks.withUserConfiguration(Orders.class)
-                .withInitializer(context -> variables(context, Map.of("SYNCGUARD_LOCKS_SHOP_ORDER_TTL", "9s")))
-                .run(context -> assertFailed(context, "SYNCGUARD_LOCKS_SHOP_ORDER_TTL", "SPRING_APPLICATION_JSON"));
+    /** A variable cannot spell the name, so its correction would not help. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "SYNCGUARD_LOCKS_ORDERIMPORT_TTL | [order-import].ttl | file, which the variable then overrides",
+                "SYNCGUARD_LOCKS_ORDERIMPORT_WAIT_TIME | [order-import].wait-time | put syncguard.locks.order-import.",
+                "SYNCGUARD_LOCKS_ORDER_IMPORT_TTL | [order-import].ttl | file, which the variable then overrides",
+                "SYNCGUARD_LOCKS_ORDER_IMPORT_WAIT_TIME | [order-import].wait-time | as the annotation has it",
+                "SYNCGUARD_LOCKS_SHOPORDER_TTL | [shop.order].ttl | put syncguard.locks[shop.order].ttl into a file",
+                "SYNCGUARD_LOCKS_SHOP_ORDER_TTL | [shop-order].ttl | as the annotation has it",
+                "SYNCGUARD_LOCKS_ORDER_TLL | [shop.order].ttl | is no setting of a lock",
+            })
+    void an_environment_variable_that_would_not_be_read_fails_the_start(String variable, String json, String rest) {
+        locks.withUserConfiguration(Orders.class, Imports.class)
+                .withInitializer(context -> variables(context, Map.of(variable, "9s")))
+                .run(context -> assertFailed(
+                        context, variable, "SPRING_APPLICATION_JSON={\"syncguard.locks" + json + "\":\"9s\"}", rest));
     }
 
     @ParameterizedTest

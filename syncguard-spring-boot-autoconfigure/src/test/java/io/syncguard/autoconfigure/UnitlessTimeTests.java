@@ -7,6 +7,7 @@ import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -14,6 +15,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /** A number without a unit counts milliseconds. Whoever writes 30 often means seconds. */
 class UnitlessTimeTests {
@@ -33,6 +36,9 @@ class UnitlessTimeTests {
         "syncguard.shutdown-timeout=010, syncguard.shutdown-timeout is 10ms",
         "syncguard.leak-detection-threshold=999, syncguard.leak-detection-threshold is 999ms",
         "syncguard.retry.max-delay=500, syncguard.retry.max-delay is 500ms",
+        "syncguard.locks.order.ttl=30, syncguard.locks.order.ttl is 30ms",
+        "syncguard.locks.order.wait-time=${orders.ttl}, syncguard.locks.order.wait-time is 30ms",
+        "syncguard.locks[shop.order].hold-at-most=90, syncguard.locks[shop.order].hold-at-most is 90ms",
         "syncguard.leader.elections.settlement.ttl=15, syncguard.leader.elections.settlement.ttl is 15ms",
         "syncguard.leader.elections.settlement.heartbeat=5, syncguard.leader.elections.settlement.heartbeat is 5ms",
     })
@@ -40,6 +46,18 @@ class UnitlessTimeTests {
         List<String> warnings = warningsOf(application.withPropertyValues("orders.ttl=30", property));
 
         assertThat(warnings).singleElement().asString().startsWith(warning + ": a number without a unit counts");
+    }
+
+    @Test
+    void an_environment_variable_is_shown_as_its_property() {
+        assertThat(warningsOf(application.withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .addFirst(new SystemEnvironmentPropertySource(
+                                "test-" + StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+                                Map.of("SYNCGUARD_LOCKS_ORDER_HOLD_AT_LEAST", "30"))))))
+                .singleElement()
+                .asString()
+                .startsWith("syncguard.locks.order.hold-at-least is 30ms");
     }
 
     @Test
@@ -57,6 +75,8 @@ class UnitlessTimeTests {
                 "syncguard.ttl=30s",
                 "syncguard.ttl=30000",
                 "syncguard.wait-time=0",
+                "syncguard.locks.order.ttl=300ms",
+                "syncguard.locks.30.wait-time=0",
                 "syncguard.owner=30",
                 "syncguard.aop.max-keys=30"
             })

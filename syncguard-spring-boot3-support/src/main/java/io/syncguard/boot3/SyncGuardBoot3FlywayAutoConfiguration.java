@@ -2,6 +2,7 @@ package io.syncguard.boot3;
 
 import io.syncguard.autoconfigure.FlywayScript;
 import io.syncguard.autoconfigure.PostgresLockAutoConfiguration;
+import io.syncguard.autoconfigure.SyncGuardDisabledAutoConfiguration;
 import io.syncguard.autoconfigure.SyncGuardFencingAutoConfiguration;
 import org.flywaydb.core.Flyway;
 import org.springframework.beans.factory.ObjectProvider;
@@ -14,7 +15,12 @@ import org.springframework.context.annotation.Bean;
 /**
  * Has the application's Flyway run the scripts of the library, in Spring Boot 3.
  */
-@AutoConfiguration(after = {PostgresLockAutoConfiguration.class, SyncGuardFencingAutoConfiguration.class})
+@AutoConfiguration(
+        after = {
+            PostgresLockAutoConfiguration.class,
+            SyncGuardDisabledAutoConfiguration.class,
+            SyncGuardFencingAutoConfiguration.class
+        })
 @ConditionalOnClass({Flyway.class, FlywayConfigurationCustomizer.class})
 @ConditionalOnBean(FlywayScript.class)
 public final class SyncGuardBoot3FlywayAutoConfiguration {

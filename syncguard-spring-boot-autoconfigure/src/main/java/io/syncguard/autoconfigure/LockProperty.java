@@ -1,0 +1,40 @@
+package io.syncguard.autoconfigure;
+
+import io.syncguard.OneLine;
+import java.util.Collection;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One setting of a lock, as people have written it.
+ *
+ * @param text for messages
+ * @param setting such as {@code wait-time}
+ * @param variable the value of an environment variable, which cannot spell each name; {@code null} for a property
+ */
+record LockProperty(String text, String setting, @Nullable String variable) {
+
+    /** The known name that a variable means and cannot spell; {@code null} if there is none, or this is a property. */
+    @Nullable
+    String unspeakable(String name, Collection<String> known) {
+        return known.stream()
+                .filter(each -> variable != null && plain(each).equals(name))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** How a variable sets it for any name. */
+    String asJson(String name) {
+        return "set SPRING_APPLICATION_JSON={\"" + LockPropertyNames.inBrackets(name, setting) + "\":\""
+                + OneLine.of(String.valueOf(variable)) + "\"}";
+    }
+
+    String inFile(String name) {
+        return "Put " + LockPropertyNames.property(name) + "." + setting + " into a file"
+                + (LockPropertyNames.folded(name).equals(plain(name)) ? ", which the variable then overrides" : "");
+    }
+
+    private static String plain(String name) {
+        return name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]", "");
+    }
+}
