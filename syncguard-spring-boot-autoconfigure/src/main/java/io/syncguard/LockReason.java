@@ -17,6 +17,9 @@ public enum LockReason {
      */
     NOT_FOUND,
 
+    /** Lost: an operator released it by force through this process. Other processes see {@link #NOT_FOUND}. */
+    RELEASED_BY_FORCE,
+
     /** Lost: it was held for the longest time that its request allows. */
     HOLD_AT_MOST,
 

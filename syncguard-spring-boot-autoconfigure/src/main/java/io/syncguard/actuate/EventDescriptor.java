@@ -35,7 +35,7 @@ public record EventDescriptor(
     private String withoutDetails() {
         return switch (type) {
             case FAILED -> until(": ");
-            case FORCE_RELEASED -> until("; ");
+            case FORCE_RELEASED, NOT_HELD -> until("; ");
             default -> text;
         };
     }

@@ -91,8 +91,12 @@ public final class EventJournal implements LockListener, LeaderListener {
 
     @Override
     public void forceReleased(ForcedRelease release, String reason) {
-        String leases = release.released() + " ended" + (release.remaining() == 0 ? "" : ", one commits");
         String name = Objects.requireNonNullElse(lockNames(List.of()).of(release.key()), "");
+        if (release.released() == 0 && release.remaining() == 0) {
+            add(EventType.NOT_HELD, name, release.key(), null, null, "release by force; " + reason);
+            return;
+        }
+        String leases = release.released() + " ended" + (release.remaining() == 0 ? "" : ", one commits");
         add(EventType.FORCE_RELEASED, name, release.key(), release.fence(), null, leases + "; " + reason);
     }
 

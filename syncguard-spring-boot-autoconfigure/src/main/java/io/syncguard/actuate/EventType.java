@@ -27,6 +27,9 @@ public enum EventType {
     /** An operator ended the leases of a key through this process. */
     FORCE_RELEASED,
 
+    /** An operator wanted to do so, and nobody held the key. */
+    NOT_HELD,
+
     /** This process was elected. */
     ELECTED,
 

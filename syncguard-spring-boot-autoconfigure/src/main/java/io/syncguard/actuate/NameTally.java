@@ -25,7 +25,7 @@ final class NameTally {
             case FAILED -> failed.increment();
             case RELEASED -> held(released, event);
             case LOST -> held(lost, event);
-            case WAITING, LEAKED, FORCE_RELEASED, ELECTED, REVOKED -> {}
+            case WAITING, LEAKED, FORCE_RELEASED, NOT_HELD, ELECTED, REVOKED -> {}
         }
         if (event.reason() == LockReason.EXPIRED) {
             expired.increment();

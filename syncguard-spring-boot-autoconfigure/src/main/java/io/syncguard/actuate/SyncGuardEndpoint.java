@@ -10,6 +10,7 @@ import io.syncguard.core.ProcessStatus;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderMember;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -201,8 +202,9 @@ public final class SyncGuardEndpoint implements AutoCloseable {
         String key = lists.find(managers.values(), hash);
         if (key == null) {
             throw new InvalidEndpointRequestException(
-                    "Keys are hidden: name the lock by the hash that the endpoint shows for it, or let"
-                            + " management.endpoint.syncguard.show-values show keys",
+                    "Keys are hidden (management.endpoint.syncguard.show-values="
+                            + showValues.name().toLowerCase(Locale.ROOT).replace('_', '-')
+                            + "): use the hash that GET /actuator/syncguard shows",
                     "Keys are hidden");
         }
         return key;

@@ -4,7 +4,9 @@ import java.security.Principal;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
@@ -12,6 +14,9 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
 
 /** The endpoint over HTTP: it knows the user, who may see keys or not. */
 @EndpointWebExtension(endpoint = SyncGuardEndpoint.class)
@@ -45,53 +50,64 @@ public final class SyncGuardEndpointWebExtension {
     }
 
     @ReadOperation
-    public LocksDescriptor locks(
+    public WebEndpointResponse<?> locks(
             SecurityContext user,
             @org.springframework.lang.Nullable @Nullable String prefix,
             @org.springframework.lang.Nullable @Nullable String key,
             @org.springframework.lang.Nullable @Nullable String after,
             @org.springframework.lang.Nullable @Nullable Integer limit,
             @org.springframework.lang.Nullable @Nullable Long since) {
-        answer.accept(AnswerHeaders.OF_DATA);
-        return endpoint.locks(new LocksQuestion(prefix, key, after, limit, since), showValues.isShown(user, roles));
+        return answer(() -> new WebEndpointResponse<>(
+                endpoint.locks(new LocksQuestion(prefix, key, after, limit, since), showValues.isShown(user, roles))));
     }
 
     /** 404 if nobody holds the key or waits for it. */
     @ReadOperation
-    public WebEndpointResponse<LockDescriptor> lock(
+    public WebEndpointResponse<?> lock(
             SecurityContext user, @Selector String key, @org.springframework.lang.Nullable @Nullable String manager) {
-        answer.accept(AnswerHeaders.OF_DATA);
-        return endpoint.lock(key, manager, showValues.isShown(user, roles))
+        return answer(() -> endpoint.lock(key, manager, showValues.isShown(user, roles))
                 .map(WebEndpointResponse::new)
-                .orElseGet(() -> new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND));
+                .orElseGet(() -> new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND)));
     }
 
     /** 404 if nobody held the key; 409 if a lease remains because a transaction commits under it. */
     @DeleteOperation
-    public WebEndpointResponse<ForcedReleaseDescriptor> forceRelease(
+    public WebEndpointResponse<?> forceRelease(
             SecurityContext user,
             @Selector String key,
             @org.springframework.lang.Nullable @Nullable String manager,
             @org.springframework.lang.Nullable @Nullable String reason) {
-        answer.accept(AnswerHeaders.OF_DATA);
         Principal principal = user.getPrincipal();
-        ForcedReleaseDescriptor done = endpoint.forceRelease(
-                key,
-                manager,
-                reason,
-                principal == null ? "an unknown user" : principal.getName(),
-                showValues.isShown(user, roles));
-        return new WebEndpointResponse<>(done, statusOf(done));
+        String name = principal == null ? "an unknown user" : principal.getName();
+        return answer(() -> {
+            ForcedReleaseDescriptor done =
+                    endpoint.forceRelease(key, manager, reason, name, showValues.isShown(user, roles));
+            return new WebEndpointResponse<>(done, statusOf(done));
+        });
     }
 
     /** The same for a key that cannot be in a path, such as one with a slash. */
     @DeleteOperation
-    public WebEndpointResponse<ForcedReleaseDescriptor> forceReleaseByParameter(
+    public WebEndpointResponse<?> forceReleaseByParameter(
             SecurityContext user,
             String key,
             @org.springframework.lang.Nullable @Nullable String manager,
             @org.springframework.lang.Nullable @Nullable String reason) {
         return forceRelease(user, key, manager, reason);
+    }
+
+    /** By default, Spring Boot's answer to a bad request does not say what is wrong. */
+    private WebEndpointResponse<?> answer(Supplier<WebEndpointResponse<?>> operation) {
+        answer.accept(AnswerHeaders.OF_DATA);
+        try {
+            return operation.get();
+        } catch (InvalidEndpointRequestException ex) {
+            ProblemDetail problem =
+                    ProblemDetail.forStatusAndDetail(HttpStatus.BAD_REQUEST, String.valueOf(ex.getMessage()));
+            problem.setTitle(ex.getReason());
+            return new WebEndpointResponse<>(
+                    problem, WebEndpointResponse.STATUS_BAD_REQUEST, MediaType.APPLICATION_PROBLEM_JSON);
+        }
     }
 
     private static int statusOf(ForcedReleaseDescriptor done) {

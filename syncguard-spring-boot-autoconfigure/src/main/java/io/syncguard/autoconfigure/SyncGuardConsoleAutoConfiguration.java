@@ -21,6 +21,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 import org.springframework.security.web.csrf.CsrfToken;
 import org.springframework.util.StringUtils;
 
@@ -30,10 +31,8 @@ import org.springframework.util.StringUtils;
  */
 @AutoConfiguration(after = SyncGuardEndpointAutoConfiguration.class)
 @ConditionalOnWebApplication
-@ConditionalOnBooleanProperty("syncguard.console.enabled")
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
-@ConditionalOnAvailableEndpoint(endpoint = SyncGuardEndpoint.class, exposure = EndpointExposure.WEB)
-@ConditionalOnBean(SyncGuardEndpoint.class)
+@ConditionalOnBean(LockEngineFactory.class)
 public final class SyncGuardConsoleAutoConfiguration {
 
     private static final EndpointId LOCKS = EndpointId.of("syncguard");
@@ -41,35 +40,47 @@ public final class SyncGuardConsoleAutoConfiguration {
     private static final EndpointId CONSOLE = EndpointId.of("syncguardconsole");
 
     @Bean
-    @ConditionalOnMissingBean
-    @ConditionalOnAvailableEndpoint
-    SyncGuardConsoleEndpoint syncGuardConsoleEndpoint(
-            ObjectProvider<PathMapper> paths,
-            EndpointAccessResolver access,
-            ObjectProvider<SessionCsrf> csrf,
-            ObjectProvider<ServletAnswerHeaders> headers) {
-        List<PathMapper> mappers = paths.orderedStream().toList();
-        return new SyncGuardConsoleEndpoint(
-                fromConsole(mappers),
-                access.accessFor(LOCKS, Access.READ_ONLY) == Access.UNRESTRICTED,
-                csrf.getIfAvailable() == null ? () -> CsrfHeader.NONE : csrf.getObject(),
-                SyncGuardEndpointAutoConfiguration.answer(headers));
-    }
-
-    /** Relative, because a proxy may add to the front of all paths. */
-    private static String fromConsole(List<PathMapper> mappers) {
-        int levels = StringUtils.countOccurrencesOf(PathMapper.getRootPath(mappers, CONSOLE), "/");
-        return "../".repeat(levels) + PathMapper.getRootPath(mappers, LOCKS);
+    ConsoleHint syncGuardConsoleHint(ObjectProvider<SyncGuardConsoleEndpoint> console, Environment environment) {
+        return new ConsoleHint(console, environment, CONSOLE);
     }
 
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(CsrfToken.class)
-    static class CsrfConfiguration {
+    @ConditionalOnBooleanProperty("syncguard.console.enabled")
+    @ConditionalOnAvailableEndpoint(endpoint = SyncGuardEndpoint.class, exposure = EndpointExposure.WEB)
+    @ConditionalOnBean(SyncGuardEndpoint.class)
+    static class PageConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        SessionCsrf syncGuardSessionCsrf() {
-            return new SessionCsrf();
+        @ConditionalOnAvailableEndpoint
+        SyncGuardConsoleEndpoint syncGuardConsoleEndpoint(
+                ObjectProvider<PathMapper> paths,
+                EndpointAccessResolver access,
+                ObjectProvider<SessionCsrf> csrf,
+                ObjectProvider<ServletAnswerHeaders> headers) {
+            List<PathMapper> mappers = paths.orderedStream().toList();
+            return new SyncGuardConsoleEndpoint(
+                    fromConsole(mappers),
+                    access.accessFor(LOCKS, Access.READ_ONLY) == Access.UNRESTRICTED,
+                    csrf.getIfAvailable() == null ? () -> CsrfHeader.NONE : csrf.getObject(),
+                    SyncGuardEndpointAutoConfiguration.answer(headers));
+        }
+
+        /** Relative, because a proxy may add to the front of all paths. */
+        private static String fromConsole(List<PathMapper> mappers) {
+            int levels = StringUtils.countOccurrencesOf(PathMapper.getRootPath(mappers, CONSOLE), "/");
+            return "../".repeat(levels) + PathMapper.getRootPath(mappers, LOCKS);
+        }
+
+        @Configuration(proxyBeanMethods = false)
+        @ConditionalOnClass(CsrfToken.class)
+        static class CsrfConfiguration {
+
+            @Bean
+            @ConditionalOnMissingBean
+            SessionCsrf syncGuardSessionCsrf() {
+                return new SessionCsrf();
+            }
         }
     }
 }

@@ -28,8 +28,7 @@ final class ForcedReleaser {
     ForcedRelease release(String key, String reason) {
         LockLimits.given("reason", reason);
         ForcedRelease done = backend.forceRelease(key);
-        log.warn(OneLine.of("Lock '" + key + "' was released by force: " + done.released() + " lease(s) ended, "
-                + done.remaining() + " remain because of a running commit. Reason: " + reason));
+        report(done, reason);
         Fence fence = done.fence();
         if (fence != null && done.remaining() == 0) {
             endHere(key, fence);
@@ -38,11 +37,22 @@ final class ForcedReleaser {
         return done;
     }
 
+    private static void report(ForcedRelease done, String reason) {
+        String lock = "Lock '" + done.key() + "' was ";
+        String end = " Reason: " + reason;
+        if (done.released() == 0 && done.remaining() == 0) {
+            log.info(OneLine.of(lock + "to be released by force, but nobody held it." + end));
+        } else {
+            log.warn(OneLine.of(lock + "released by force: " + done.released() + " lease(s) ended, " + done.remaining()
+                    + " remain because of a running commit." + end));
+        }
+    }
+
     /** Their heartbeats would detect it, too, but later. A lease with a larger fence was granted afterwards. */
     private void endHere(String key, Fence fence) {
         for (Lease lease : monitor.leases()) {
             if (lease.key().equals(key) && lease.fence().compareTo(fence) < 0) {
-                lease.lose(LockReason.NOT_FOUND, "it was released by force");
+                lease.lose(LockReason.RELEASED_BY_FORCE, "it was released by force");
             }
         }
     }

@@ -3,6 +3,7 @@ package io.syncguard.actuate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockException;
@@ -157,21 +158,14 @@ class SyncGuardEndpointTests {
                         .locks(null, null, null, 1, null)
                         .toString())
                 .doesNotContain("example");
-        assertThat(web(Show.NEVER).locks(ANN, null, null, null, 1, null).toString())
+        assertThat(body(web(Show.NEVER).locks(ANN, null, null, null, 1, null))).doesNotContain("example");
+        assertThat(body(web(Show.WHEN_AUTHORIZED).locks(ANONYMOUS, null, null, null, 1, null)))
                 .doesNotContain("example");
-        assertThat(web(Show.WHEN_AUTHORIZED)
-                        .locks(ANONYMOUS, null, null, null, 1, null)
-                        .toString())
+        assertThat(body(web(Show.WHEN_AUTHORIZED, "OPERATOR").locks(ANN, null, null, null, 1, null)))
                 .doesNotContain("example");
-        assertThat(web(Show.WHEN_AUTHORIZED, "OPERATOR")
-                        .locks(ANN, null, null, null, 1, null)
-                        .toString())
-                .doesNotContain("example");
-        assertThat(web(Show.WHEN_AUTHORIZED, "ADMIN")
-                        .locks(ANN, null, null, null, 1, null)
-                        .toString())
+        assertThat(body(web(Show.WHEN_AUTHORIZED, "ADMIN").locks(ANN, null, null, null, 1, null)))
                 .contains("ann@example.com");
-        assertThat(web(Show.ALWAYS).locks(ANONYMOUS, null, null, null, 1, null).toString())
+        assertThat(body(web(Show.ALWAYS).locks(ANONYMOUS, null, null, null, 1, null)))
                 .contains("ann@example.com");
     }
 
@@ -183,13 +177,15 @@ class SyncGuardEndpointTests {
 
         assertRefused(() -> endpoint.locks("order:a", null, null, null, null), "'prefix'");
         assertRefused(() -> endpoint.locks(null, null, "order:a", null, null), "'after'");
-        assertRefused(() -> endpoint.locks(null, "order:ann@example.com", null, null, null), "by the hash");
-        assertRefused(() -> endpoint.locks(null, "free", null, null, null), "by the hash");
-        assertRefused(() -> endpoint.lock("order:ann@example.com", null), "by the hash");
-        assertRefused(() -> endpoint.lock(Hashes.shown("order:ann@example.com"), null), "by the hash");
-        assertRefused(() -> web.locks(ANN, "order:a", null, null, null, null), "'prefix'");
-        assertRefused(() -> web.locks(ANN, null, null, "order:a", null, null), "'after'");
-        assertRefused(() -> web.lock(ANN, "order:ann@example.com", null), "by the hash");
+        assertRefused(() -> endpoint.locks(null, "order:ann@example.com", null, null, null), "use the hash that");
+        assertRefused(() -> endpoint.locks(null, "free", null, null, null), "use the hash that");
+        assertRefused(() -> endpoint.lock("order:ann@example.com", null), "use the hash that");
+        assertRefused(() -> endpoint.lock(Hashes.shown("order:ann@example.com"), null), "use the hash that");
+        assertThat(web.locks(ANN, "order:a", null, null, null, null).getStatus())
+                .isEqualTo(400);
+        assertThat(web.locks(ANN, null, null, "order:a", null, null).getStatus())
+                .isEqualTo(400);
+        assertThat(web.lock(ANN, "order:ann@example.com", null).getStatus()).isEqualTo(400);
     }
 
     private static void assertRefused(ThrowingCallable question, String hint) {
@@ -272,7 +268,7 @@ class SyncGuardEndpointTests {
                         .forceRelease(hash, "secondLockManager", null)
                         .released())
                 .isEqualTo(1);
-        assertRefused(() -> endpoint(Show.NEVER, secret).lock(hash, null), "by the hash");
+        assertRefused(() -> endpoint(Show.NEVER, secret).lock(hash, null), "use the hash that");
     }
 
     @Test
@@ -325,7 +321,7 @@ class SyncGuardEndpointTests {
 
         assertThat(shown.events())
                 .extracting(EventDescriptor::type)
-                .containsExactly(EventType.ACQUIRED, EventType.RELEASED, EventType.FORCE_RELEASED);
+                .containsExactly(EventType.ACQUIRED, EventType.RELEASED, EventType.NOT_HELD);
         assertThat(shown.events().get(1))
                 .isEqualTo(new EventDescriptor(
                         2, NOW, EventType.RELEASED, "order", "order:1", 1L, Duration.ofSeconds(3), ""));
@@ -520,7 +516,7 @@ class SyncGuardEndpointTests {
     void a_release_by_force_is_logged_with_user_and_reason() {
         second.holdElsewhere("order:1", TTL);
 
-        WebEndpointResponse<ForcedReleaseDescriptor> done;
+        WebEndpointResponse<?> done;
         try (CapturedLog log = new CapturedLog()) {
             done = web(Show.ALWAYS).forceRelease(ANN, "order:1", "secondLockManager", "it hangs");
             assertThat(log.messages()).singleElement().asString().endsWith("Reason: by ann: it hangs");
@@ -532,8 +528,32 @@ class SyncGuardEndpointTests {
     }
 
     @Test
+    void a_release_that_finds_nothing_is_an_event_of_its_own_type() {
+        web(Show.ALWAYS).forceRelease(ANN, "order:1", null, "order:1 hangs");
+
+        assertThat(endpoint(Show.ALWAYS).locks(null, null, null, null, null).events())
+                .extracting(event -> event.type() + ": " + event.text())
+                .containsExactly("NOT_HELD: release by force; by ann: order:1 hangs");
+        assertThat(endpoint(Show.NEVER).locks(null, null, null, null, null).events())
+                .extracting(EventDescriptor::text)
+                .containsExactly("release by force");
+    }
+
+    @Test
+    void the_loss_by_a_release_by_force_says_so() {
+        first.engine.acquire(LockRequest.of("order:1"));
+        web(Show.ALWAYS).forceRelease(ANN, "order:1", null, "it hangs");
+
+        EngineFixture.eventually()
+                .untilAsserted(() -> assertThat(journal.eventsAfter(0))
+                        .filteredOn(event -> event.type() == EventType.LOST)
+                        .extracting(EventDescriptor::text)
+                        .containsExactly("released by force"));
+    }
+
+    @Test
     void a_release_without_user_and_reason_says_so() {
-        try (CapturedLog log = new CapturedLog()) {
+        try (CapturedLog log = new CapturedLog(Level.INFO)) {
             web(Show.ALWAYS).forceRelease(ANONYMOUS, "order:1", null, null);
             endpoint(Show.ALWAYS).forceRelease("order:1", null, null);
 
@@ -567,6 +587,10 @@ class SyncGuardEndpointTests {
                 .isInstanceOf(InvalidEndpointRequestException.class)
                 .hasMessageContaining("'none'")
                 .hasMessageContaining("[lockManager, secondLockManager]");
+    }
+
+    private static String body(WebEndpointResponse<?> answer) {
+        return String.valueOf(answer.getBody());
     }
 
     private static LocksDescriptor.Manager page(SyncGuardEndpoint endpoint, @Nullable String after, int limit) {

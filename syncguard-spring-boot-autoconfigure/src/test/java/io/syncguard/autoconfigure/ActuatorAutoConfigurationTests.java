@@ -9,15 +9,24 @@ import io.syncguard.actuate.SyncGuardEndpointWebExtension;
 import io.syncguard.core.LockEngine;
 import io.syncguard.memory.InMemoryLockBackend;
 import io.syncguard.spi.LockBackend;
+import io.syncguard.testing.CapturedLog;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
 import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.AbstractApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 
 /** What the actuator has of the locks, and when. */
@@ -148,5 +157,62 @@ class ActuatorAutoConfigurationTests {
                         .hasNotFailed()
                         .doesNotHaveBean(SyncGuardEndpoint.class)
                         .doesNotHaveBean(LockHealthIndicator.class));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    include=health            | enabled=true  | syncguard.console.enabled is true
+                    include=syncguard         | enabled=true  | syncguard.console.enabled is true
+                    include=syncguardconsole  | enabled=true  | syncguard.console.enabled is true
+                    include=*                 | enabled=true  |
+                    include=syncguard,syncguardconsole  | enabled=true |
+                    include=syncguard,syncguardconsole  | other=   | The console is not there, although the endpoint
+                    include=syncguard,syncguard-console | other=   | The console is not there, although the endpoint
+                    include=syncguard,syncguardconsole  | enabled=false |
+                    include=syncguard         | other=        |
+                    include=*                 | other=        |
+                    """)
+    void half_a_console_is_named_at_the_start(String exposure, String console, @Nullable String warning) {
+        assertThat(warningsOf(
+                        new WebApplicationContextRunner(),
+                        "management.endpoints.web.exposure." + exposure,
+                        "syncguard.console." + console))
+                .hasSize(warning == null ? 0 : 1)
+                .allMatch(found -> found.startsWith(String.valueOf(warning)) && found.contains("Set "));
+    }
+
+    @Test
+    void a_console_that_an_exclusion_or_a_part_turns_off_is_not_named() {
+        String exposed = "management.endpoints.web.exposure.include=syncguard,syncguardconsole";
+        assertThat(warningsOf(
+                        new WebApplicationContextRunner(),
+                        exposed,
+                        "management.endpoints.web.exposure.exclude=syncguardconsole"))
+                .isEmpty();
+        assertThat(warningsOf(new WebApplicationContextRunner(), exposed, "syncguard.enabled=false"))
+                .isEmpty();
+        assertThat(warningsOf(new ApplicationContextRunner(), "syncguard.console.enabled=true"))
+                .isEmpty();
+    }
+
+    @Test
+    void half_a_console_is_named_in_a_reactive_application() {
+        assertThat(warningsOf(new ReactiveWebApplicationContextRunner(), "syncguard.console.enabled=true"))
+                .hasSize(1);
+    }
+
+    private static List<String> warningsOf(AbstractApplicationContextRunner<?, ?, ?> runner, String... properties) {
+        try (CapturedLog log = new CapturedLog()) {
+            runner.withConfiguration(AutoConfigurations.of(
+                            AopAutoConfiguration.class,
+                            EndpointAutoConfiguration.class,
+                            SyncGuardAutoConfiguration.class,
+                            SyncGuardEndpointAutoConfiguration.class,
+                            SyncGuardConsoleAutoConfiguration.class))
+                    .withBean(LockBackend.class, InMemoryLockBackend::new)
+                    .withPropertyValues(properties)
+                    .run(context -> assertThat(context.getStartupFailure()).isNull());
+            return List.copyOf(log.messages());
+        }
     }
 }

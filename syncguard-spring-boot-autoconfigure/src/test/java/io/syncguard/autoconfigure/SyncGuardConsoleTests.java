@@ -261,6 +261,47 @@ class SyncGuardConsoleTests {
         }
     }
 
+    @Test
+    void a_refusal_says_why() throws Exception {
+        assertRefusals(start());
+        try (ConfigurableApplicationContext reactive = run(WebApplicationType.REACTIVE)) {
+            assertRefusals("http://127.0.0.1:" + reactive.getEnvironment().getRequiredProperty("local.server.port"));
+        }
+        String roles = "--management.endpoint.syncguard.show-values=when-authorized";
+        assertThat(get(start(roles, "--management.endpoint.syncguard.roles=nobody"), "/actuator/syncguard/order:42")
+                        .body())
+                .contains("(management.endpoint.syncguard.show-values=when-authorized)");
+    }
+
+    private void assertRefusals(String url) throws Exception {
+        String hidden = "Keys are hidden (management.endpoint.syncguard.show-values=never): use the hash that GET"
+                + " /actuator/syncguard shows";
+        for (Map.Entry<String, String> each : Map.of(
+                        "/order:42",
+                        hidden,
+                        "/free",
+                        hidden,
+                        "/0123456789abcdef01234567",
+                        hidden,
+                        "?key=order:42",
+                        hidden,
+                        "?prefix=order",
+                        "cannot be listed by a prefix",
+                        "?after=order",
+                        "continues after a hash",
+                        "?limit=0",
+                        "from 1 to 1000",
+                        "/order:42?manager=none",
+                        "There is no lock manager 'none'")
+                .entrySet()) {
+            HttpResponse<String> answer = get(url, "/actuator/syncguard" + each.getKey());
+            assertThat(answer.statusCode()).as(each.getKey()).isEqualTo(400);
+            assertThat(answer.headers().firstValue("Content-Type").orElseThrow())
+                    .isEqualTo("application/problem+json");
+            assertThat(answer.body()).contains("\"detail\":", each.getValue());
+        }
+    }
+
     private static Object invoke(MBeanServer server, ObjectName endpoint, String operation, int size, Object... first)
             throws Exception {
         Object[] arguments = new Object[size];

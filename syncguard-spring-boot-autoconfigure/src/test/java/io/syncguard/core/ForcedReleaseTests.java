@@ -4,6 +4,7 @@ import static io.syncguard.core.EngineFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
 import io.syncguard.ForcedRelease;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockEvent;
@@ -57,7 +58,7 @@ class ForcedReleaseTests {
         assertThat(hangs.state()).isEqualTo(LockHandle.State.LOST);
         assertThat(other.isHeld()).isTrue();
         assertThat(done.fence()).isGreaterThan(hangs.fence());
-        eventually().until(() -> losses.equals(List.of(LockReason.NOT_FOUND)));
+        eventually().until(() -> losses.equals(List.of(LockReason.RELEASED_BY_FORCE)));
         assertThat(locks.acquire(ORDER).fence()).isGreaterThan(done.fence());
     }
 
@@ -107,13 +108,30 @@ class ForcedReleaseTests {
     }
 
     @Test
-    void listeners_and_the_log_learn_of_one_that_found_nothing_too() {
-        try (CapturedLog log = new CapturedLog()) {
+    void listeners_and_the_log_learn_of_one_that_found_nothing_too_which_is_no_warning() {
+        try (CapturedLog warnings = new CapturedLog()) {
+            locks.forceRelease("order:41", "by ann");
+
+            assertThat(warnings.messages()).isEmpty();
+        }
+        try (CapturedLog log = new CapturedLog(Level.INFO)) {
             locks.forceRelease("order:42", "by ann: it hangs");
 
-            assertThat(log.messages()).singleElement().asString().contains("0 lease(s) ended");
+            assertThat(log.messages())
+                    .containsExactly("Lock 'order:42' was to be released by force, but nobody held it."
+                            + " Reason: by ann: it hangs");
         }
-        assertThat(audit).containsExactly("order:42, 0, by ann: it hangs");
+        assertThat(audit).containsExactly("order:41, 0, by ann", "order:42, 0, by ann: it hangs");
+    }
+
+    @Test
+    void one_that_could_end_nothing_is_a_warning() {
+        fixture.backend.answerForcedRelease("order:42", 0, 1);
+        try (CapturedLog log = new CapturedLog()) {
+            locks.forceRelease("order:42", "by ann");
+
+            assertThat(log.messages()).singleElement().asString().contains("0 lease(s) ended, 1 remain");
+        }
     }
 
     @Test
