@@ -3,6 +3,7 @@ package io.syncguard;
 import java.nio.charset.StandardCharsets;
 import java.text.Normalizer;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -92,7 +93,8 @@ public final class LockLimits {
             throw outside(
                     "heartbeat",
                     interval,
-                    "at most " + MessageText.of(third) + ", a third of the ttl (" + MessageText.of(ttl) + ")");
+                    "at most " + MessageText.of(third.truncatedTo(ChronoUnit.MILLIS)) + ", a third of the ttl ("
+                            + MessageText.of(ttl) + ")");
         }
         return interval;
     }

@@ -1,6 +1,7 @@
 package io.syncguard;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -125,8 +126,8 @@ public record LockSettings(
     }
 
     private static void requireInterval(String property, Duration interval, Duration ttl) {
-        String limits = "between 1ms and " + MessageText.of(ttl.dividedBy(3)) + ", a third of the ttl ("
-                + MessageText.of(ttl) + ")";
+        String limits = "between 1ms and " + MessageText.of(ttl.dividedBy(3).truncatedTo(ChronoUnit.MILLIS))
+                + ", a third of the ttl (" + MessageText.of(ttl) + ")";
         require(property + ".heartbeat-interval", interval, limits, time -> LockLimits.heartbeat(time, ttl));
     }
 

@@ -13,7 +13,7 @@ public final class MessageText {
 
     private MessageText() {}
 
-    /** The duration as people write it in a property: {@code 30s}, {@code 500ms}, {@code 1m30s}. */
+    /** The duration as people write it in a property: {@code 30s}, {@code 1500ms}, {@code 1m30s}. */
     public static String of(Duration duration) {
         if (duration.isZero()) {
             return "0s";
@@ -24,11 +24,12 @@ public final class MessageText {
                     ? duration.toString()
                     : "-" + of(duration.negated());
         }
+        boolean inMillis = duration.toMillisPart() != 0 && duration.toMinutes() == 0;
         return part(duration.toDays(), "d")
                 + part(duration.toHoursPart(), "h")
                 + part(duration.toMinutesPart(), "m")
-                + part(duration.toSecondsPart(), "s")
-                + part(duration.toMillisPart(), "ms")
+                + part(inMillis ? 0 : duration.toSecondsPart(), "s")
+                + part(inMillis ? duration.toMillis() : duration.toMillisPart(), "ms")
                 + part(duration.toNanosPart() / 1_000 % 1_000, "us")
                 + part(duration.toNanosPart() % 1_000, "ns");
     }

@@ -25,7 +25,9 @@ class MessageTextTests {
         "PT90M, 1h30m",
         "PT24H, 1d",
         "PT8784H, 366d",
-        "PT7.5S, 7s500ms",
+        "PT7.5S, 7500ms",
+        "PT59.999S, 59999ms",
+        "PT90.5S, 1m30s500ms",
         "PT0.0015S, 1ms500us",
         "PT0.000000001S, 1ns",
         "PT-1S, -1s",
@@ -89,6 +91,13 @@ class MessageTextTests {
                 limit(
                         () -> request.ttl(second.multipliedBy(3)).heartbeat(second.multipliedBy(5)),
                         "heartbeat is 5s, but has to be at most 1s, a third of the ttl (3s)"),
+                limit(
+                        () -> request.ttl(second.multipliedBy(5)).heartbeat(second.multipliedBy(2)),
+                        "heartbeat is 2s, but has to be at most 1666ms, a third of the ttl (5s)"),
+                limit(
+                        () -> LeaderSettings.of(second.plusMillis(1)).fenceRotation(second),
+                        "fence rotation is 1s, but has to be at most 500ms, half of the ttl (1001ms)"
+                                + ". Zero turns it off"),
                 limit(() -> request.heartbeat(Duration.ZERO), "heartbeat is 0s, but has to be at least 1ms"),
                 limit(
                         () -> request.ttl(Duration.ofMillis(2)).heartbeat(Duration.ofMillis(1)),
@@ -98,11 +107,11 @@ class MessageTextTests {
                         "ttl is 2ms, but has to be at least 3ms for a heartbeat"),
                 limit(
                         () -> LeaderSettings.of(second.multipliedBy(15)).fenceRotation(second.multipliedBy(10)),
-                        "fence rotation is 10s, but has to be at most 7s500ms, half of the ttl (15s)"
+                        "fence rotation is 10s, but has to be at most 7500ms, half of the ttl (15s)"
                                 + ". Zero turns it off"),
                 limit(
                         () -> LeaderSettings.defaults().fenceRotation(second.negated()),
-                        "fence rotation is -1s, but has to be at most 7s500ms, half of the ttl (15s)"
+                        "fence rotation is -1s, but has to be at most 7500ms, half of the ttl (15s)"
                                 + ". Zero turns it off"));
     }
 

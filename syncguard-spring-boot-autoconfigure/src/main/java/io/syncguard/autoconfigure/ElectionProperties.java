@@ -1,7 +1,11 @@
 package io.syncguard.autoconfigure;
 
+import io.syncguard.LockException;
+import io.syncguard.LockSetupException;
 import io.syncguard.leader.LeaderSettings;
 import java.time.Duration;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -25,15 +29,41 @@ record ElectionProperties(
         @DefaultValue("true") boolean autoStartup,
         @Nullable String lockManager) {
 
-    LeaderSettings settings() {
-        LeaderSettings settings = LeaderSettings.of(ttl);
-        settings = heartbeat == null ? settings : settings.heartbeat(heartbeat);
-        settings = fenceRotation == null ? settings : settings.fenceRotation(fenceRotation);
-        return owner == null ? settings : settings.owner(owner);
+    /**
+     * @param election the name
+     * @throws LockSetupException that names the property with an impossible value
+     */
+    LeaderSettings settings(String election) {
+        String property = nameOf(election);
+        LeaderSettings settings = valid(property + ".ttl", ttl, LeaderSettings::of);
+        settings = valid(property + ".heartbeat", heartbeat, settings, LeaderSettings::heartbeat);
+        settings = valid(property + ".fence-rotation", fenceRotation, settings, LeaderSettings::fenceRotation);
+        return valid(property + ".owner", owner, settings, LeaderSettings::owner);
     }
 
     /** The name of the properties of an election, in the notation of Spring Boot for keys of maps. */
     static String nameOf(String election) {
         return "syncguard.leader.elections" + (election.matches("[a-z0-9-]+") ? "." + election : "[" + election + "]");
+    }
+
+    private static <T> LeaderSettings valid(
+            String property,
+            @Nullable T value,
+            LeaderSettings settings,
+            BiFunction<LeaderSettings, T, LeaderSettings> setter) {
+        return value == null ? settings : valid(property, value, given -> setter.apply(settings, given));
+    }
+
+    private static <T> LeaderSettings valid(String property, T value, Function<T, LeaderSettings> setter) {
+        try {
+            return setter.apply(value);
+        } catch (LockException ex) {
+            // The message begins with the name of the value.
+            String mistake = String.valueOf(ex.getMessage());
+            throw value instanceof Duration
+                    ? LockSetupException.invalid(
+                            property + mistake.substring(mistake.indexOf(" is ")), "Correct " + property)
+                    : LockSetupException.at(property, ex);
+        }
     }
 }

@@ -9,6 +9,7 @@ import io.syncguard.leader.LeaderElection;
 import io.syncguard.leader.LeaderListener;
 import io.syncguard.leader.LeaderOnly;
 import io.syncguard.leader.LeaderOnlyAdvisor;
+import io.syncguard.leader.LeaderSettings;
 import java.util.List;
 import java.util.Map;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -46,11 +47,12 @@ public final class SyncGuardLeaderAutoConfiguration {
                 properties.shutdownTimeout());
         LockManagerResolver resolver = new LockManagerResolver(beans);
         properties.leader().elections().forEach((name, leader) -> {
+            LeaderSettings settings = leader.settings(name);
             try {
                 LockManager named = leader.lockManager() == null
                         ? locks
                         : resolver.manager(leader.lockManager()).get();
-                election.define(name, leader.settings(), named);
+                election.define(name, settings, named);
             } catch (LockException ex) {
                 throw LockSetupException.at(ElectionProperties.nameOf(name), ex);
             }

@@ -1,7 +1,6 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.CommitGuard;
-import io.syncguard.LockException;
 import io.syncguard.LockSetupException;
 import io.syncguard.OneLine;
 import io.syncguard.aop.CallLimits;
@@ -103,13 +102,7 @@ record SyncGuardProperties(
     void check() {
         engineSettings("");
         aop.check();
-        leader.elections().forEach((name, election) -> {
-            try {
-                election.settings();
-            } catch (LockException ex) {
-                throw LockSetupException.at(ElectionProperties.nameOf(name), ex);
-            }
-        });
+        leader.elections().forEach((name, election) -> election.settings(name));
         requireResolved("syncguard.redis.key-prefix", redis.keyPrefix());
         requireResolved("syncguard.integration.name", integration.name());
         var unused = new FenceHeader(fencing.header());

@@ -127,12 +127,20 @@ public record EngineSettings(
     AcquireRequest attempt(LockRequest request, String lockId, Duration waiterTtl) {
         Duration leaseTtl = request.ttl() == null ? ttl : request.ttl();
         if (request.heartbeatInterval() != null) {
-            LockLimits.heartbeat(request.heartbeatInterval(), leaseTtl);
+            requireHeartbeat(request.key(), request.heartbeatInterval(), leaseTtl);
         }
         // The first lease of a hand-over is short: an extension has to follow, and must not shorten it.
         boolean handOver =
                 request.mode() == LockMode.EXCLUSIVE && request.heartbeat() && leaseTtl.compareTo(waiterTtl) >= 0;
         return new AcquireRequest(
                 request.key(), request.mode(), lockId, leaseTtl, owner(request), handOver, false, null);
+    }
+
+    private static void requireHeartbeat(String key, Duration interval, Duration ttl) {
+        try {
+            LockLimits.heartbeat(interval, ttl);
+        } catch (LockException ex) {
+            throw new LockException(ex.code(), "Lock '" + key + "': " + ex.getMessage());
+        }
     }
 }

@@ -5,6 +5,7 @@ import io.syncguard.LockException;
 import io.syncguard.LockLimits;
 import io.syncguard.MessageText;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +41,8 @@ public record LeaderSettings(
             throw new LockException(
                     LockErrorCode.INVALID_ARGUMENT,
                     "fence rotation is " + MessageText.of(fenceRotation) + ", but has to be at most "
-                            + MessageText.of(ttl.dividedBy(2)) + ", half of the ttl (" + MessageText.of(ttl)
+                            + MessageText.of(ttl.dividedBy(2).truncatedTo(ChronoUnit.MILLIS)) + ", half of the ttl ("
+                            + MessageText.of(ttl)
                             + "). Zero turns it off");
         }
         if (owner != null) {

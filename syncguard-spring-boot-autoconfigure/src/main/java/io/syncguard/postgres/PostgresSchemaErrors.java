@@ -4,7 +4,9 @@ import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
 
 /**
  * Explains why the tables and functions cannot be set up, to a person who starts an application.
@@ -14,6 +16,9 @@ final class PostgresSchemaErrors {
     private static final String WRITE_SCRIPT =
             "java -jar <application>.jar --syncguard.postgres.schema-script=syncguard.sql writes it with the names of"
                     + " your tables";
+
+    private static final String IN_A_TEST =
+            "In a test: add syncguard-spring-boot-starter-test and @AutoConfigureTestLocks";
 
     private PostgresSchemaErrors() {}
 
@@ -74,9 +79,9 @@ final class PostgresSchemaErrors {
             case SERVICE_UNAVAILABLE ->
                 isNotReady(error)
                         ? List.of("Start the application when PostgreSQL accepts connections")
-                        : List.of("Start the server", "Correct spring.datasource.url");
+                        : orInATest("Start the server", "Correct spring.datasource.url");
             case NETWORK_TIMEOUT ->
-                List.of(
+                orInATest(
                         "Look for a firewall, a wrong host in spring.datasource.url, and long locks in the database",
                         "Set a longer syncguard.postgres.network-timeout");
             case RATE_LIMITED ->
@@ -88,7 +93,7 @@ final class PostgresSchemaErrors {
                                         "Correct the DataSource, or mark another one with @SyncGuardDataSource",
                                         "If it is a pool of its own, raise its maximum, or set a smaller"
                                                 + " syncguard.postgres.pool-size",
-                                        "In a test: add syncguard-spring-boot-starter-test and @AutoConfigureTestLocks");
+                                        IN_A_TEST);
             case AUTH_FAILED ->
                 isMissingPrivilege(error)
                         ? List.of(
@@ -108,6 +113,13 @@ final class PostgresSchemaErrors {
                         ? List.of("Create the database", "Correct spring.datasource.url")
                         : List.of("Correct what PostgreSQL names, in the database or in spring.datasource.*");
         };
+    }
+
+    /** An application in production has no such class, and is told nothing of tests. */
+    private static List<String> orInATest(String... nextSteps) {
+        boolean mayBeTest = ClassUtils.isPresent("org.springframework.boot.test.context.SpringBootTest", null);
+        return Stream.concat(Stream.of(nextSteps), mayBeTest ? Stream.of(IN_A_TEST) : Stream.empty())
+                .toList();
     }
 
     private static boolean isMissingPrivilege(SQLException error) {

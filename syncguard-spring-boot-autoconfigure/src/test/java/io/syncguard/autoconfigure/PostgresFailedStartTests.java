@@ -26,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.Driver;
+import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -279,6 +280,7 @@ class PostgresFailedStartTests {
     void on_a_server_that_is_down() throws IOException {
         int port = freePort();
         start.with("spring.datasource.url=jdbc:postgresql://127.0.0.1:" + port + "/shop")
+                .without(SpringBootTest.class)
                 .whereas(":" + port, ":5432")
                 .reads("server-down");
     }
@@ -299,6 +301,7 @@ class PostgresFailedStartTests {
         }
     }
 
+    /** Spring Boot's tests are on the class path. */
     @Test
     void on_a_host_that_does_not_exist() {
         start.with("spring.datasource.url=jdbc:postgresql://shop.invalid/shop").reads("unknown-host");

@@ -62,7 +62,7 @@ class RequestedHeartbeatTests {
     void an_interval_of_more_than_a_third_of_the_ttl_is_refused_before_anybody_is_asked() {
         assertThatExceptionOfType(LockException.class)
                 .isThrownBy(() -> locks.acquire(REQUEST.heartbeat(Duration.ofMillis(10_001))))
-                .withMessageContaining("heartbeat is 10s1ms")
+                .withMessageStartingWith("Lock 'order:42': heartbeat is 10001ms")
                 .withMessageContaining("the ttl (30s)")
                 .satisfies(ex -> assertThat(ex.code()).isEqualTo(LockErrorCode.INVALID_ARGUMENT));
 
