@@ -18,6 +18,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -68,20 +69,24 @@ class PostgresApplicationTests {
                 .isNotNull();
     }
 
+    /** A start without locks has to know what Flyway ran before. */
     @Test
-    void flyway_runs_the_scripts_where_it_is_asked_for() {
+    void flyway_runs_the_scripts_where_it_is_asked_for_and_knows_them_later() {
         jdbc.execute("CREATE DATABASE by_flyway");
         String url = postgres.url().replaceFirst("(//[^/]+/)[^?]+", "$1by_flyway");
-        new SpringApplicationBuilder(Application.class)
-                .properties(
-                        "spring.datasource.url=" + url,
-                        "server.port=0",
-                        "syncguard.leader.elections.settlement.ttl=5s",
-                        "syncguard.fencing.enabled=true",
-                        "syncguard.postgres.schema-management=flyway",
-                        "syncguard.fencing.schema-management=flyway")
-                .run()
-                .close();
+        for (String enabled : List.of("true", "false")) {
+            new SpringApplicationBuilder(Application.class)
+                    .properties(
+                            "spring.datasource.url=" + url,
+                            "server.port=0",
+                            "syncguard.enabled=" + enabled,
+                            "syncguard.leader.elections.settlement.ttl=5s",
+                            "syncguard.fencing.enabled=true",
+                            "syncguard.postgres.schema-management=flyway",
+                            "syncguard.fencing.schema-management=flyway")
+                    .run()
+                    .close();
+        }
 
         assertThat(new JdbcTemplate(new DriverManagerDataSource(url))
                         .queryForList("SELECT script FROM flyway_schema_history", String.class))
