@@ -67,6 +67,16 @@ class ConsoleTests {
                 .map(each => each.getBoundingClientRect().left)).size;
             """;
 
+    /** What stands before the text of an element. */
+    private static final String MARK_OF =
+            "return getComputedStyle(document.querySelector(arguments[0]), '::before').content";
+
+    /** How many fields of a name stand in its last line. */
+    private static final String LAST_LINE = """
+            const places = [...document.querySelectorAll(arguments[0])].map(each => each.getBoundingClientRect().top);
+            return places.filter(each => each === Math.max(...places)).length;
+            """;
+
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final List<LockHandle> held = new ArrayList<>();
     private final List<Future<LockHandle>> waiting = new ArrayList<>();
@@ -201,6 +211,37 @@ class ConsoleTests {
     }
 
     @Test
+    void aReaderSeesWhatOpensTheDetailsAndOpensThemByTheKeyboard() {
+        hold("parcel:1", "parcels@4711@berlin");
+        browser.awaitText("[data-lock='parcel:1'] .left", "min left");
+        assertThat(browser.run(MARK_OF, "[data-lock='parcel:1'] .toggle")).isNotEqualTo("none");
+
+        String toggle = "return document.activeElement.closest('[data-lock=\"parcel:1\"]') !== null";
+        browser.find("#search").sendKeys("parcel:");
+        browser.awaitNone("[data-lock='leader:settlement']");
+        browser.find("#search").sendKeys(Keys.TAB, Keys.TAB);
+        browser.find("#waiting").sendKeys(Keys.TAB);
+        assertThat(browser.run(toggle)).isEqualTo(true);
+        assertThat(browser.run("return getComputedStyle(document.activeElement).outlineStyle"))
+                .isEqualTo("solid");
+        browser.find("[data-lock='parcel:1'] .toggle").sendKeys(Keys.ENTER);
+        browser.awaitText("[data-lock='parcel:1'] .detail", "Nobody waits for it");
+        assertThat(browser.textsOf("[data-lock='parcel:1'] .detail h3")).containsExactly("Who holds it");
+        assertThat(browser.run(toggle)).isEqualTo(true);
+    }
+
+    @Test
+    void aReleaseByForceThatFindsNothingIsNoProblem() {
+        locks.forceRelease("nobody:1", "by ann");
+
+        browser.awaitText("[data-event=NOT_HELD]", "nobody:1");
+        assertThat(browser.textsOf("[data-event=NOT_HELD] .badge")).containsExactly("not held");
+        browser.run("document.querySelector('#filter').value = 'problems';"
+                + "document.querySelector('#filter').dispatchEvent(new Event('change'))");
+        browser.awaitNone("[data-event=NOT_HELD]");
+    }
+
+    @Test
     void aLockThatIsHeldCountsForTheLongestHold() {
         hold("archive:1", "archive@4711@berlin");
 
@@ -240,8 +281,8 @@ class ConsoleTests {
         browser.awaitText("[data-name='" + name + "']", name);
         browser.run("clearTimeout(state.timer); state.paused = true;"
                 + "document.querySelectorAll('.lock .fence').forEach(each => each.textContent = '176412345678901')");
-        for (int width : new int[] {320, 420, 768, 1100, 1400}) {
-            browser.narrowTo(width, 900);
+        for (int width : new int[] {320, 420, 768, 1100, 1200, 1400}) {
+            browser.narrowTo(width, 1700);
 
             assertThat(browser.run(OVERFLOWING)).as("at " + width).isEqualTo("");
             assertThat(browser.run(LINES_OF, "[data-name='" + name + "'] .key"))
@@ -253,6 +294,11 @@ class ConsoleTests {
             assertThat(browser.run(COLUMNS))
                     .as("places of a column at " + width)
                     .isEqualTo(1L);
+            if (width > 320) {
+                assertThat(browser.run(LAST_LINE, "[data-name='" + name + "'] td"))
+                        .as("fields in the last line at " + width)
+                        .isNotEqualTo(1L);
+            }
             browser.screenshot("console-" + width);
         }
         browser.widen();
