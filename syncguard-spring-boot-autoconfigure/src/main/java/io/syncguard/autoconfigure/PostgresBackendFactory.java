@@ -43,7 +43,7 @@ record PostgresBackendFactory(
                     postgres.cleanupInIsLocked(),
                     postgres.batching(),
                     properties.fencesOr(FenceSource.COUNTER));
-            PostgresSchema schema = new PostgresSchema(pools.operations(), script.tables(), script.fences());
+            PostgresSchema schema = new PostgresSchema(pools.operations(), script, postgres.schemaScript());
             switch (postgres.schemaManagement()) {
                 case AUTO -> schema.initialize(() -> MigrationDataSources.beside(pools.operations(), beans));
                 case INITIALIZE -> schema.initialize();

@@ -145,8 +145,9 @@ public final class LeaderElection implements AutoCloseable {
                             name,
                             members.keySet(),
                             "Correct the name",
-                            "Set syncguard.leader.elections" + keyOf(name) + ".auto-startup to true or false",
-                            "Define or join it in code: LeaderElection.define, LeaderElection.join"));
+                            "Define it: syncguard.leader.elections" + keyOf(name)
+                                    + ".auto-startup=true, or =false and join it in code",
+                            "Define it in code: LeaderElection.define, LeaderElection.join"));
         }
         return member;
     }

@@ -3,6 +3,7 @@ package io.syncguard.postgres;
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
 import io.syncguard.spi.FenceSource;
+import java.io.File;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -29,15 +30,24 @@ public final class PostgresSchema {
     private final PostgresTables tables;
     private final PostgresScript script;
 
+    /** Where the script has been written for an administrator; {@code null} if nobody asked for that. */
+    private final @Nullable File written;
+
     /** With fences from counters. */
     public PostgresSchema(DataSource dataSource, PostgresTables tables) {
         this(dataSource, tables, FenceSource.COUNTER);
     }
 
     public PostgresSchema(DataSource dataSource, PostgresTables tables, FenceSource fences) {
+        this(dataSource, new PostgresScript(tables, fences), null);
+    }
+
+    /** @param written where the script has been written; {@code null} if nobody asked for that */
+    public PostgresSchema(DataSource dataSource, PostgresScript script, @Nullable File written) {
         this.dataSource = dataSource;
-        this.tables = tables;
-        this.script = new PostgresScript(tables, fences);
+        this.tables = script.tables();
+        this.script = script;
+        this.written = written;
     }
 
     /** As {@link #initialize(Supplier)}, with the rights of the locks' own user. */
@@ -76,7 +86,7 @@ public final class PostgresSchema {
     public void check() {
         run(dataSource, null, (connection, installed, path) -> {
             if (!installed.isComplete()) {
-                throw PostgresSchemaErrors.missing(tables);
+                throw PostgresSchemaErrors.missing(tables, written);
             }
             if (!isUpToDate(installed)) {
                 throw LockSetupException.invalid(
@@ -127,7 +137,7 @@ public final class PostgresSchema {
                 throw ex;
             }
         } catch (SQLException ex) {
-            throw PostgresSchemaErrors.translate(ex, user);
+            throw PostgresSchemaErrors.translate(ex, user, written);
         }
     }
 

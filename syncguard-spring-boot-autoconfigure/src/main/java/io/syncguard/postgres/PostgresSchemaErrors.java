@@ -2,6 +2,7 @@ package io.syncguard.postgres;
 
 import io.syncguard.LockErrorCode;
 import io.syncguard.LockSetupException;
+import java.io.File;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.stream.Stream;
@@ -22,28 +23,34 @@ final class PostgresSchemaErrors {
 
     private PostgresSchemaErrors() {}
 
-    static LockSetupException missing(PostgresTables tables) {
+    /** @param written where the script has been written; {@code null} if nobody asked for that */
+    static LockSetupException missing(PostgresTables tables, @Nullable File written) {
         return new LockSetupException(
                 LockErrorCode.SCHEMA_MISSING,
                 "The tables '" + tables.locks() + "' and '" + tables.fenceCounters()
                         + "' or their functions are missing or of an older version",
                 List.of(
                         "Have the library create them: syncguard.postgres.schema-management=initialize",
-                        "Run " + PostgresScript.PATH + " with Flyway, or by hand: " + WRITE_SCRIPT,
+                        written == null
+                                ? "Run " + PostgresScript.PATH + " with Flyway, or by hand: " + WRITE_SCRIPT
+                                : runWritten(written),
                         "If they are in another schema, put it in front of the names in syncguard.postgres.locks-table"
                                 + " and fence-counters-table",
                         "If the user lacks USAGE on their schema, grant it"),
                 null);
     }
 
-    /** @param user of the connection; {@code null} if there is none */
-    static LockSetupException translate(SQLException error, @Nullable String user) {
+    /**
+     * @param user of the connection; {@code null} if there is none
+     * @param written where the script has been written; {@code null} if nobody asked for that
+     */
+    static LockSetupException translate(SQLException error, @Nullable String user, @Nullable File written) {
         LockErrorCode code = PostgresErrors.codeOf(error);
         ConnectionRefusal refusal = ConnectionRefusal.of(error);
         return new LockSetupException(
                 code,
                 (refusal == null ? problem(code, error, user) : refusal.problem()) + ": " + PostgresWords.of(error),
-                refusal == null ? nextSteps(code, error, user) : refusal.nextSteps(),
+                refusal == null ? nextSteps(code, error, user, written) : refusal.nextSteps(),
                 PostgresErrors.withoutDetail(error));
     }
 
@@ -74,7 +81,14 @@ final class PostgresSchemaErrors {
         };
     }
 
-    private static List<String> nextSteps(LockErrorCode code, SQLException error, @Nullable String user) {
+    private static String runWritten(File script) {
+        return "The script is now in " + script.getAbsolutePath()
+                + ": have an administrator run it and grant the rights"
+                + " in its head, then start without syncguard.postgres.schema-script";
+    }
+
+    private static List<String> nextSteps(
+            LockErrorCode code, SQLException error, @Nullable String user, @Nullable File written) {
         return switch (code) {
             case SERVICE_UNAVAILABLE ->
                 isNotReady(error)
@@ -97,8 +111,10 @@ final class PostgresSchemaErrors {
             case AUTH_FAILED ->
                 isMissingPrivilege(error)
                         ? List.of(
-                                "Have an administrator run the script once, and grant the rights in its head: "
-                                        + WRITE_SCRIPT,
+                                written == null
+                                        ? "Have an administrator run the script once, and grant the rights in its head: "
+                                                + WRITE_SCRIPT
+                                        : runWritten(written),
                                 "Grant CREATE on the schema of the tables to '" + user + "'")
                         : List.of(
                                 "Correct spring.datasource.username and spring.datasource.password",

@@ -46,7 +46,7 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
      */
     public void writeTo(Path file) {
         try {
-            Files.writeString(file, text());
+            Files.writeString(file, textOfFile());
         } catch (IOException ex) {
             throw new LockSetupException(
                     LockErrorCode.INVALID_ARGUMENT,
@@ -54,6 +54,23 @@ public record PostgresScript(PostgresTables tables, FenceSource fences) {
                     List.of("Create its directory", "Correct syncguard.postgres.schema-script"),
                     ex);
         }
+    }
+
+    /** The second paragraph of the head is about the placeholders, which a file no longer has. */
+    private String textOfFile() {
+        String separator = "\n--\n";
+        String[] parts = text().split(separator, 3);
+        return String.join(
+                separator,
+                parts[0],
+                """
+                -- The locks are in the table %s, the fence counters in %s, and fences come from %s.
+                -- An administrator runs this file as it is:
+                --   psql -v ON_ERROR_STOP=1 -f FILE DATABASE""".formatted(
+                                tables.locks(),
+                                tables.fenceCounters(),
+                                fences == FenceSource.COUNTER ? "counters" : "the clock"),
+                parts[2]);
     }
 
     /** The names of all functions and procedures that it creates, without the schema. */

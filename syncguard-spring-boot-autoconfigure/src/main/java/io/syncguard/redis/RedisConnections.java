@@ -45,6 +45,9 @@ final class RedisConnections implements AutoCloseable {
     private static final long GRACE_MILLIS = 100;
 
     private final ThreadFactory connectors = DaemonThreadFactory.named("syncguard-connect");
+    /** More than a new JVM on a busy machine needs to load the driver. */
+    private static final long LOADING_SECONDS = 30;
+
     private final RedisDriver driver;
     private final RedisLayout layout;
 
@@ -72,10 +75,24 @@ final class RedisConnections implements AutoCloseable {
      */
     RedisScriptingAsyncCommands<byte[], byte[]> commands(long limit)
             throws InterruptedException, ExecutionException, TimeoutException {
+        return attempt().get(limit, TimeUnit.MILLISECONDS);
+    }
+
+    /** Begins to connect, and waits until the driver opens a socket or has failed. In a new JVM that takes a while. */
+    void begin() throws InterruptedException {
+        CompletableFuture<?> either = CompletableFuture.anyOf(attempt(), driver.opened());
+        try {
+            either.get(LOADING_SECONDS, TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException ex) {
+            log.debug("The next attempt shows it again", ex);
+        }
+    }
+
+    private CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> attempt() {
         CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> mine = new CompletableFuture<>();
         CompletableFuture<RedisScriptingAsyncCommands<byte[], byte[]>> known = attempt.compareAndExchange(null, mine);
         if (known != null) {
-            return known.get(limit, TimeUnit.MILLISECONDS);
+            return known;
         }
         Thread connector = connectors.newThread(() -> connect(mine));
         try {
@@ -86,7 +103,7 @@ final class RedisConnections implements AutoCloseable {
             mine.completeExceptionally(ex);
             throw ex;
         }
-        return mine.get(limit, TimeUnit.MILLISECONDS);
+        return mine;
     }
 
     /** A new connection for wake-ups. */

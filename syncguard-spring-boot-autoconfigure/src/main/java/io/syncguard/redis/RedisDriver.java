@@ -12,6 +12,7 @@ import io.syncguard.concurrent.Shielded;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,10 @@ final class RedisDriver implements AutoCloseable {
     private final ClientResources resources;
     private final LettuceConnectionFactory factory;
     private final RedisReconnects reconnects = new RedisReconnects();
+
+    /** Done with the first socket. */
+    private final CompletableFuture<@Nullable Void> opened = new CompletableFuture<>();
+
     private final String server;
 
     /** {@code null} for a cluster, whose nodes name the master. */
@@ -67,6 +72,7 @@ final class RedisDriver implements AutoCloseable {
                         if (left != null) {
                             left.opened(channel);
                         }
+                        opened.complete(null);
                     }
                 })
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(1), LONGEST_PAUSE, 10, TimeUnit.MILLISECONDS))
@@ -93,6 +99,11 @@ final class RedisDriver implements AutoCloseable {
 
     RedisReconnects reconnects() {
         return reconnects;
+    }
+
+    /** Done when the driver has opened its first socket: then a new JVM has loaded most of its classes. */
+    CompletableFuture<@Nullable Void> opened() {
+        return opened;
     }
 
     /** A request failed. Leaves the server if it says that it is not the master. */

@@ -4,12 +4,14 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
+import io.lettuce.core.protocol.RedisProtocolException;
 import io.syncguard.LockBackendException;
 import io.syncguard.LockErrorCode;
 import io.syncguard.spi.RequestNotSentException;
 import java.io.IOException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +36,9 @@ final class RedisErrors {
     private static final Pattern QUOTED = Pattern.compile(
             "(with args beginning with:).*|(id:)[\\w-]+|(?<![\\w-])[\\w-]{22}(?![\\w-])",
             Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+
+    /** The driver's words when the server ends a connection that begins. */
+    private static final String CLOSED = "Connection closed prematurely";
 
     private RedisErrors() {}
 
@@ -132,14 +137,18 @@ final class RedisErrors {
      * each has its own.
      */
     static @Nullable RedisCommandExecutionException answerOf(Throwable error) {
+        return (RedisCommandExecutionException) find(error, RedisCommandExecutionException.class::isInstance);
+    }
+
+    private static @Nullable Throwable find(Throwable error, Predicate<Throwable> wanted) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof RedisCommandExecutionException answer) {
-                return answer;
+            if (wanted.test(cause)) {
+                return cause;
             }
             for (Throwable other : cause.getSuppressed()) {
-                RedisCommandExecutionException answer = answerOf(other);
-                if (answer != null) {
-                    return answer;
+                Throwable found = find(other, wanted);
+                if (found != null) {
+                    return found;
                 }
             }
         }
@@ -200,21 +209,24 @@ final class RedisErrors {
 
     private static String nextStepWithoutAnswer(LockErrorCode code, Throwable error) {
         return switch (code) {
-            case SERVICE_UNAVAILABLE ->
-                " cannot be reached" + networkError(error)
-                        + ". Start it, correct spring.data.redis.*, or try again later";
+            case SERVICE_UNAVAILABLE -> nextStepWithoutConnection(error);
             case NETWORK_TIMEOUT -> " did not answer in time. Look for slow commands, and at the network";
             default -> " failed. See the cause";
         };
     }
 
-    private static String networkError(Throwable error) {
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof IOException && cause.getMessage() != null) {
-                return ": " + withoutAddress(cause.getMessage());
-            }
+    private static String nextStepWithoutConnection(Throwable error) {
+        if (find(error, RedisProtocolException.class::isInstance) != null) {
+            return " answers, but is no Redis. Correct spring.data.redis.*";
         }
-        return "";
+        Throwable reason = find(error, cause -> cause instanceof IOException && cause.getMessage() != null);
+        if (reason != null || find(error, cause -> CLOSED.equals(cause.getMessage())) == null) {
+            return " cannot be reached"
+                    + (reason == null ? "" : ": " + withoutAddress(String.valueOf(reason.getMessage())))
+                    + ". Start it, correct spring.data.redis.*, or try again later";
+        }
+        return " closes each new connection. Correct spring.data.redis.* if it is no Redis or expects TLS, or try again"
+                + " later";
     }
 
     /** The driver adds the address, and on Linux the call of the system. */
@@ -230,15 +242,5 @@ final class RedisErrors {
                 .replaceFirst("^.*(?=WRONGTYPE|CROSSSLOT)", "")
                 .replaceFirst(" script: \\w+, on @.*$", "")
                 .replaceFirst("[ .]+$", "");
-    }
-
-    /** Why there is no connection, if the network says so. */
-    private static String cause(Throwable error) {
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof IOException && cause.getMessage() != null) {
-                return ": " + cause.getMessage() + ". ";
-            }
-        }
-        return ". ";
     }
 }

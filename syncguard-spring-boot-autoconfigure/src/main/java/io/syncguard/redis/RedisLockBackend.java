@@ -112,7 +112,7 @@ public final class RedisLockBackend implements LockBackend {
      */
     public void checkServer() {
         try {
-            scripts.connect("checking the number of shards", scripts.limit());
+            scripts.connectAtStart();
             RedisServerCheck.check(connections);
             StoreProbe.run(this);
         } catch (LockBackendException ex) {

@@ -5,6 +5,7 @@ import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.syncguard.LockBackendException;
+import io.syncguard.LockErrorCode;
 import io.syncguard.concurrent.Time;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -105,6 +106,32 @@ final class RedisScriptRunner {
      */
     RedisScriptingAsyncCommands<byte[], byte[]> connect(String doing, long limit) {
         return call(() -> connections.commands(limit), error -> notSent(doing, error));
+    }
+
+    /**
+     * Opens the first connection, at the start. No caller waits, so it may take two timeouts. They begin when the
+     * driver is loaded: in a new JVM on a busy machine, that alone may take longer than a request.
+     */
+    void connectAtStart() {
+        String doing = "checking the number of shards";
+        call(
+                () -> {
+                    connections.begin();
+                    return true;
+                },
+                error -> notSent(doing, error));
+        long deadline = deadline(2 * limit());
+        while (true) {
+            try {
+                connect(doing, TimeUnit.NANOSECONDS.toMillis(deadline - time.nanoTime()));
+                return;
+            } catch (LockBackendException ex) {
+                // The driver gave up after one timeout. The next attempt succeeds, or shows why there is no connection.
+                if (ex.code() != LockErrorCode.NETWORK_TIMEOUT || deadline - time.nanoTime() <= 0) {
+                    throw ex;
+                }
+            }
+        }
     }
 
     /** Does the same as {@link #translate} for a request that was not sent. */

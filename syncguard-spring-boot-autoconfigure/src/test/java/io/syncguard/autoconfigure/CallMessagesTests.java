@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertAll;
 
+import com.sun.net.httpserver.HttpServer;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.protocol.CommandType;
@@ -16,6 +17,11 @@ import io.syncguard.LockRequest;
 import io.syncguard.embedded.OwnRedis;
 import io.syncguard.leader.LeaderElection;
 import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.PostgresServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -128,6 +135,38 @@ class CallMessagesTests {
                         GoldenMessages.compare(
                                 mistake, "WARN " + String.join("\nWARN ", log.messages()) + "\n" + failure);
                     });
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"url=redis://%s", "cluster.nodes=%s", "sentinel.nodes=%s"})
+    void where_another_server_than_redis_is(String server) throws IOException {
+        HttpServer web = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        web.start();
+        try {
+            redisAt(server, web.getAddress().getPort(), "redis-is-web");
+        } finally {
+            web.stop(0);
+        }
+        redisAt(
+                server,
+                URI.create(PostgresServer.newDatabaseUrl().substring("jdbc:".length()))
+                        .getPort(),
+                "redis-is-postgres");
+    }
+
+    private void redisAt(String server, int port, String mistake) {
+        try (CapturedLog log = new CapturedLog()) {
+            runner.withPropertyValues(
+                            FailedStart.NO_DATA_SOURCE,
+                            "spring.data.redis." + server.formatted("127.0.0.1:" + port),
+                            server.contains("sentinel") ? "spring.data.redis.sentinel.master=shop" : "shop=")
+                    .run(application -> GoldenMessages.compare(
+                            mistake,
+                            log.messages()
+                                    .get(0)
+                                    .replace("of the sentinels", "at")
+                                    .replace(":" + port, ":6379")));
         }
     }
 

@@ -15,6 +15,7 @@ import io.syncguard.testing.PostgresServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;
@@ -22,6 +23,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -157,6 +159,21 @@ class PostgresFailedStartTests {
                 .with("syncguard.postgres.locks-table=shop_locks")
                 .whereas(role, "orders")
                 .reads("no-right-to-create");
+    }
+
+    /** What the message of the first start asked for is done. */
+    @ParameterizedTest
+    @CsvSource({"auto, no-right-to-create-written", "none, no-tables-written"})
+    void after_the_script_was_written(String schemaManagement, String mistake, @TempDir Path directory) {
+        TestDatabase database = TestDatabase.empty();
+        String role = database.newRole();
+        start.with(database.loginOf(role))
+                .with(
+                        "syncguard.postgres.schema-management=" + schemaManagement,
+                        "syncguard.postgres.schema-script=" + directory.resolve("syncguard.sql"))
+                .whereas(role, "orders")
+                .whereas(directory.toString(), "/home/shop")
+                .reads(mistake);
     }
 
     @ParameterizedTest

@@ -17,7 +17,13 @@ import io.syncguard.postgres.PostgresLockBackend;
 import io.syncguard.redis.RedisLockBackend;
 import io.syncguard.spi.LockBackend;
 import io.syncguard.testing.CapturedLog;
+import io.syncguard.testing.RedisProxy;
 import io.syncguard.testing.RedisServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
@@ -124,6 +130,43 @@ class RedisLockAutoConfigurationTests {
                         .rootCause()
                         .isInstanceOf(LockException.class)
                         .hasMessageContaining("cannot be read"));
+    }
+
+    /** The driver gives up after a timeout: the start tries once more before it warns. */
+    @Test
+    void a_server_that_first_answers_late_is_no_reason_for_a_warning() {
+        try (OwnRedis redis = new OwnRedis();
+                RedisProxy proxy = new RedisProxy(redis.url());
+                CapturedLog log = new CapturedLog()) {
+            proxy.loseWaysAtNextAnswer();
+            on(proxy.url())
+                    .withPropertyValues("syncguard.redis.network-timeout=1s")
+                    .run(application -> assertThat(application).hasNotFailed());
+
+            assertThat(log.messages()).noneMatch(message -> message.contains("fail for now"));
+        }
+    }
+
+    /** The first attempt ends without a reason, as in a JVM that is too busy to read it. */
+    @Test
+    void a_warning_has_the_reason_of_the_second_attempt() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                CapturedLog log = new CapturedLog()) {
+            CompletableFuture<Socket> first = CompletableFuture.supplyAsync(() -> {
+                try (silent) {
+                    return silent.accept();
+                } catch (IOException ex) {
+                    throw new UncheckedIOException(ex);
+                }
+            });
+            on("redis://127.0.0.1:" + silent.getLocalPort())
+                    .withPropertyValues("syncguard.redis.network-timeout=1s")
+                    .run(application -> assertThat(application).hasNotFailed());
+
+            assertThat(log.messages())
+                    .anyMatch(message -> message.contains("fail for now") && message.contains("Connection refused"));
+            first.join().close();
+        }
     }
 
     @Test

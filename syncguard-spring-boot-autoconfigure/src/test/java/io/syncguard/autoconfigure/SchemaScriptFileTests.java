@@ -3,13 +3,19 @@ package io.syncguard.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.syncguard.LockTemplate;
+import io.syncguard.postgres.PostgresScript;
+import io.syncguard.postgres.PostgresTables;
+import io.syncguard.spi.FenceSource;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.io.ClassPathResource;
 
 /** The file for an administrator, if the application must not create its tables. */
 class SchemaScriptFileTests {
@@ -54,6 +60,27 @@ class SchemaScriptFileTests {
         assertThat(Files.readString(script))
                 .contains("CREATE TABLE IF NOT EXISTS shop_locks", "CREATE TABLE IF NOT EXISTS shop_counters")
                 .doesNotContain("${");
+    }
+
+    /** The head of the script in the jar is about its placeholders. */
+    @Test
+    void the_head_is_true_of_the_file_and_the_rest_is_the_script() throws IOException {
+        Path file = directory.resolve("syncguard.sql");
+        PostgresScript script =
+                new PostgresScript(new PostgresTables("shop_locks", "shop_counters"), FenceSource.CLOCK);
+        script.writeTo(file);
+
+        String written = Files.readString(file);
+        assertThat(written.substring(0, written.indexOf("\n--   GRANT")))
+                .contains("shop_locks", "shop_counters", "from the clock", "psql -v ON_ERROR_STOP=1 -f FILE")
+                .doesNotContain("sed", "placeholder", "Flyway", "syncguard_", "schema-script");
+        String jar = new ClassPathResource(PostgresScript.LOCATION + "/R__syncguard_schema.sql")
+                .getContentAsString(StandardCharsets.UTF_8);
+        for (Map.Entry<String, String> each : script.placeholders().entrySet()) {
+            jar = jar.replace("${" + each.getKey() + "}", each.getValue());
+        }
+        String rights = "-- A user that only locks";
+        assertThat(written.substring(written.indexOf(rights))).isEqualTo(jar.substring(jar.indexOf(rights)));
     }
 
     private ApplicationContextRunner asRole() {

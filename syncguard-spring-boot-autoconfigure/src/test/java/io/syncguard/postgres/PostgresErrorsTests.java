@@ -111,7 +111,7 @@ class PostgresErrorsTests {
 
         assertThat(PostgresErrors.translate("acquiring lock 'order:42'", error))
                 .hasMessageEndingWith("the DataSource gives no usable connection. See the cause");
-        LockSetupException atTheStart = PostgresSchemaErrors.translate(error, null);
+        LockSetupException atTheStart = PostgresSchemaErrors.translate(error, null, null);
         assertThat(atTheStart.problem())
                 .startsWith("The DataSource gives no usable connection: ")
                 .contains(cause.getMessage());
