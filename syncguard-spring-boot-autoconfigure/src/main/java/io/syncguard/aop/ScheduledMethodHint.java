@@ -90,7 +90,9 @@ final class ScheduledMethodHint {
 
     private @Nullable Duration intervalOf(Scheduled schedule) {
         try {
-            String text = beans.resolveEmbeddedValue(textOf(schedule));
+            // After a delay, the interval is longer by the time of the work.
+            String text = beans.resolveEmbeddedValue(
+                    schedule.fixedRate() > 0 ? String.valueOf(schedule.fixedRate()) : schedule.fixedRateString());
             if (text == null || text.isEmpty()) {
                 return null;
             }

@@ -44,10 +44,10 @@ final class RedisConnections implements AutoCloseable {
     /** How long close() waits for threads that connect. */
     private static final long GRACE_MILLIS = 100;
 
-    private final ThreadFactory connectors = DaemonThreadFactory.named("syncguard-connect");
     /** More than a new JVM on a busy machine needs to load the driver. */
     private static final long LOADING_SECONDS = 30;
 
+    private final ThreadFactory connectors = DaemonThreadFactory.named("syncguard-connect");
     private final RedisDriver driver;
     private final RedisLayout layout;
 

@@ -423,7 +423,7 @@ class ScheduledLockTests {
 
     static class LongHoldOfNumber {
 
-        @Scheduled(fixedDelayString = "3", timeUnit = TimeUnit.SECONDS, initialDelay = NOT_YET)
+        @Scheduled(fixedRateString = "3", timeUnit = TimeUnit.SECONDS, initialDelay = NOT_YET)
         @ScheduledLock(name = "n", holdAtLeast = "3s")
         public void run() {}
     }
