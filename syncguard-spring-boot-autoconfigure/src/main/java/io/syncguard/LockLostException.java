@@ -15,6 +15,7 @@ public class LockLostException extends LockException {
 
     private final String key;
 
+    /** Without a cause, such as for a mock in a test. */
     public LockLostException(String key, String message) {
         this(key, message, null);
     }

@@ -2,6 +2,7 @@ package io.syncguard.kotlin
 
 import io.syncguard.LockLostException
 import io.syncguard.LockNotAcquiredException
+import io.syncguard.LockTemplate
 import io.syncguard.reactive.ReactiveLockTemplate
 import io.syncguard.test.autoconfigure.AutoConfigureTestLocks
 import io.syncguard.test.LockAssertions.assertThatLock
@@ -42,7 +43,13 @@ class CoroutineTests {
     private lateinit var deliveries: Deliveries
 
     @Autowired
+    private lateinit var skipped: Skipped
+
+    @Autowired
     private lateinit var locks: LockTestControl
+
+    @Autowired
+    private lateinit var blocking: LockTemplate
 
     @Autowired
     private lateinit var template: ReactiveLockTemplate
@@ -57,6 +64,16 @@ class CoroutineTests {
 
         assertThat(order.await()).isEqualTo("paid under order:42")
         assertThatLock("order:42").isFree()
+    }
+
+    @Test
+    fun `the handle is in the context only`() = test {
+        assertThat(orders.current("42")).isFalse()
+    }
+
+    @Test
+    fun `the template locks a block`() {
+        assertThat(Payments(blocking).pay("42")).startsWith("42 paid with ")
     }
 
     @Test
@@ -122,6 +139,24 @@ class CoroutineTests {
     }
 
     @Test
+    fun `a skipped function returns what is empty`() = test {
+        locks.holdElsewhere("orders")
+
+        assertThat(skipped.count()).isZero()
+        assertThat(skipped.size()).isZero()
+        assertThat(skipped.letter()).isEqualTo('\u0000')
+        assertThat(skipped.ready()).isFalse()
+        assertThat(skipped.names()).isEmpty()
+        assertThat(skipped.prices()).isEmpty()
+        assertThat(skipped.bytes()).isEmpty()
+        assertThat(skipped.first()).isEmpty()
+        assertThat(skipped.all().toList()).isEmpty()
+        assertThat(skipped.none()).isNull()
+        assertThat(skipped.name()).isNull()
+        assertThat(skipped.nothing()).isEqualTo(Unit)
+    }
+
+    @Test
     fun `a fallback may suspend and may ask for the refusal`() = test {
         assertThat(orders.withFallback("42")).isEqualTo("42")
         locks.holdElsewhere("order:42")
@@ -180,6 +215,6 @@ class CoroutineTests {
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration(exclude = [DataSourceAutoConfiguration::class])
-    @Import(Orders::class, OwnDeliveries::class)
+    @Import(Orders::class, OwnDeliveries::class, Skipped::class)
     open class Application
 }

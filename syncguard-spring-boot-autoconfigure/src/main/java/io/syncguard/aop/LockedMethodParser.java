@@ -102,6 +102,9 @@ final class LockedMethodParser {
             if (result.reactive() != null) {
                 requireNoTransaction(defaults.commitGuard(), settings);
             }
+            if (skips) {
+                requireSkippable(result, settings);
+            }
             return new LockedMethod(
                     describe(method),
                     prefix,
@@ -117,6 +120,18 @@ final class LockedMethodParser {
                     skips,
                     fallback(skips, settings),
                     result);
+        }
+
+        private void requireSkippable(ResultType result, @Nullable LockSettings settings) {
+            try {
+                result.requireSkippable("Use a fallback instead of SKIP");
+            } catch (LockSetupException ex) {
+                if (annotation.onContention() == OnContention.SKIP || settings == null) {
+                    throw LockSetupException.at(place("return type"), ex);
+                }
+                String property = settings.property() + ".on-contention";
+                throw contradicted(property + " is skip: " + ex.problem(), "Remove " + property);
+            }
         }
 
         /** The fence and the lease are checked in transactions of JDBC. */

@@ -15,6 +15,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapter;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /**
  * A call whose result is a publisher. Each subscription takes the locks, calls the method, and releases the locks when
@@ -83,7 +84,8 @@ final class ReactiveCall {
             }
             if (fallback == null) {
                 log.debug("Skipped " + method.description() + ": " + refusal.getMessage());
-                return Flux.empty();
+                // That of a suspending function; publishers are empty.
+                return Mono.justOrEmpty(method.result().skipped()).flux();
             }
             log.debug("Called " + fallback.method().getName() + " instead of " + method.description() + ": "
                     + refusal.getMessage());

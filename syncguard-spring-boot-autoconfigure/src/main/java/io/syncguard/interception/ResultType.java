@@ -3,6 +3,7 @@ package io.syncguard.interception;
 import io.syncguard.LateResults;
 import io.syncguard.LockException;
 import io.syncguard.LockSetupException;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.util.ArrayDeque;
@@ -22,7 +23,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
-import org.springframework.core.MethodParameter;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
@@ -68,15 +68,35 @@ public final class ResultType {
 
     private final @Nullable ReactiveAdapter reactive;
 
+    /** Whether Kotlin declares that it is never null. */
+    private final boolean neverNull;
+
+    /** Also where that depends on the argument of a type parameter. */
+    private final boolean rarelyNull;
+
     /**
      * @throws LockSetupException when the lock cannot be held until the result is there
      */
     public ResultType(Method method, Class<?> targetClass) {
+        this(method, targetClass, true);
+    }
+
+    private ResultType(Method method, Class<?> targetClass, boolean publishers) {
         this.method = ClassUtils.getQualifiedMethodName(method);
-        this.type = ResolvableType.forMethodReturnType(method, targetClass);
+        this.type = KotlinFunction.resultType(method, targetClass);
+        this.neverNull = KotlinFunction.isNeverNull(method, false);
+        this.rarelyNull = KotlinFunction.isNeverNull(method, true);
         Class<?> raw = type.resolve(Object.class);
-        this.reactive = REACTOR ? reactiveAdapter(method, raw) : null;
-        if (reactive == null && (isLate(raw) && !mayBeFuture() || KotlinDetector.isSuspendingFunction(method))) {
+        if (publishers) {
+            KotlinFunction.requireLibrary(method, raw);
+        }
+        this.reactive = publishers && REACTOR ? reactiveAdapter(method, raw) : null;
+        if (reactive == null && KotlinDetector.isSuspendingFunction(method)) {
+            throw LockSetupException.invalid(
+                    "a suspending function has not ended when it returns, and the lock cannot be held until then",
+                    "Use a function that does not suspend");
+        }
+        if (reactive == null && isLate(raw) && !mayBeFuture()) {
             throw stillToCome(type);
         }
         ResolvableType part = latePart(type, DEPTH);
@@ -88,11 +108,25 @@ public final class ResultType {
     /**
      * The same, for those that do not run publishers.
      *
-     * @throws LockSetupException when it is a publisher
+     * @throws LockSetupException also when it is a publisher, or when the method suspends
      */
-    public ResultType requireNotReactive() {
-        if (reactive != null) {
-            throw stillToCome(type);
+    public static ResultType withoutPublishers(Method method, Class<?> targetClass) {
+        return new ResultType(method, targetClass, false);
+    }
+
+    /**
+     * Checks that a skipped call has a result. Only Kotlin says that {@code null} is none.
+     *
+     * @param instead what else to do
+     * @throws LockSetupException when it has none
+     */
+    public ResultType requireSkippable(String... instead) {
+        if (neverNull && skipped() == null && !isLate(type.resolve(Object.class))) {
+            List<String> nextSteps = new ArrayList<>(List.of("Declare a result that may be null, such as String?"));
+            nextSteps.addAll(List.of(instead));
+            throw LockSetupException.invalid(
+                    "a skipped call returns null, but the result is declared as one that is never null",
+                    nextSteps.toArray(String[]::new));
         }
         return this;
     }
@@ -119,7 +153,9 @@ public final class ResultType {
 
     /** The result of a skipped call: {@code null}, something empty, zero, or a completed future. */
     public @Nullable Object skipped() {
-        return nothing(type);
+        Class<?> unboxed =
+                MethodType.methodType(type.resolve(Object.class)).unwrap().returnType();
+        return nothing(rarelyNull && unboxed.isPrimitive() ? ResolvableType.forClass(unboxed) : type);
     }
 
     /**
@@ -129,8 +165,7 @@ public final class ResultType {
     private static @Nullable ReactiveAdapter reactiveAdapter(Method method, Class<?> raw) {
         Class<?> published = raw;
         if (KotlinDetector.isSuspendingFunction(method)) {
-            String result = new MethodParameter(method, -1).getParameterType().getName();
-            published = result.equals("kotlinx.coroutines.flow.Flow") ? Flux.class : Mono.class;
+            published = KotlinFunction.isFlow(raw) ? Flux.class : Mono.class;
         }
         ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(published);
         // The others are futures by other names, whose work has begun when the method returns, or subtypes of

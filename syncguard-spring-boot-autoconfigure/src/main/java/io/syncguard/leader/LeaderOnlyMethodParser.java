@@ -33,7 +33,8 @@ final class LeaderOnlyMethodParser {
         String description = ClassUtils.getQualifiedMethodName(method);
         String name = placeholders.resolveStringValue(annotation.value());
         try {
-            ResultType result = new ResultType(method, targetClass).requireNotReactive();
+            ResultType result =
+                    ResultType.withoutPublishers(method, targetClass).requireSkippable();
             LeaderOnlyMethod parsed = new LeaderOnlyMethod(description, name == null ? "" : name, result);
             if (electionsAreKnown) {
                 requireElection(parsed);
