@@ -105,7 +105,6 @@ class ScheduledLockTests {
         "LongHoldOfUnit, runs every 1h",
         "LongHoldOfText, runs every 1h",
         "LongHoldOfNumber, runs every 3s",
-        "LongHoldAfterDelay, runs every 5m",
     })
     void a_job_whose_key_is_still_taken_at_its_next_run_is_named_at_the_start(String job, String every)
             throws Exception {
@@ -131,8 +130,10 @@ class ScheduledLockTests {
     }
 
     @Test
-    void nothing_is_said_where_nothing_is_scheduled() {
+    void nothing_is_said_where_nothing_is_scheduled_and_where_the_interval_is_not_known() {
         assertThat(warnings(application.with(Plain.class))).isEmpty();
+        assertThat(warnings(application.with(Tasks.class, LongHoldAfterDelay.class)))
+                .isEmpty();
     }
 
     @ParameterizedTest
