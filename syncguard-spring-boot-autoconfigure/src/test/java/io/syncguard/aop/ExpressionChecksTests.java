@@ -40,7 +40,7 @@ class ExpressionChecksTests {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "#order.idd | there is no public 'idd' in ORDER, which has [id, customer, lines, label]. Correct the name 'idd'",
+                "#order.idd | there is no public 'idd' in ORDER, which has [id, customer, lines, label]. Did you mean 'id'? Correct the name 'idd'",
                 "#p0.idd | 'idd' in ORDER",
                 "#a0?.idd | 'idd' in ORDER",
                 "#order['idd'] | 'idd' in ORDER",
