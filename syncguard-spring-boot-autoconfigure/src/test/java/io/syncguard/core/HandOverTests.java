@@ -119,7 +119,7 @@ class HandOverTests {
         LockInfo before = locks.lookupById(next.lockId()).orElseThrow();
 
         assertThat(child.ask("owns " + stale.lockId())).isEqualTo("false");
-        assertThat(child.ask("extend " + stale.lockId() + " 1")).isEqualTo("false");
+        assertThat(child.ask("extend " + stale.lockId() + " 3600000")).isEqualTo("false");
         assertThat(child.ask("release " + stale.lockId())).isEqualTo("false");
 
         assertThat(locks.lookupById(next.lockId())).contains(before);
