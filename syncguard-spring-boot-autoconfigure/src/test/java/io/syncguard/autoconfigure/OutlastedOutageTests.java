@@ -44,6 +44,7 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -51,6 +52,7 @@ import reactor.core.publisher.Mono;
 
 /** Callers of every kind wait, and the server or the network fails for a while: each of them is granted its key. */
 @Timeout(120)
+@Tag("verification")
 class OutlastedOutageTests {
 
     private static final Duration WAIT_TIME = Duration.ofMinutes(1);
