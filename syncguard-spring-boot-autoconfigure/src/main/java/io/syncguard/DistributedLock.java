@@ -17,15 +17,17 @@ import java.lang.annotation.Target;
  *
  * <p>It works on methods of Spring beans that are called from outside, on classes (then on each public method) and on
  * interfaces, whose parameter names an expression may use, and as a meta-annotation. The lock is taken before a
- * transaction of the same method begins and released after it has ended. A method that returns a {@code CompletionStage} or {@code Future} keeps the lock until that is
- * done. Other results whose work is still to come are refused: see {@link LateResults}.
+ * transaction of the same method begins and released after it has ended.
+ * A method that returns a {@code CompletionStage} or {@code Future} keeps the lock until that is done. Other results
+ * whose work is still to come are refused: see {@link LateResults}.
  *
  * <p>The properties {@code syncguard.locks.<name>.*} replace what an attribute says, and the properties
  * {@code syncguard.*} are for what neither says.
  *
  * <p>A mistake in it fails the start of the application, with a message that names class, method and attribute.
  * {@code ttl}, {@code waitTime}, {@code holdAtLeast} and {@code holdAtMost} are texts such as {@code 30s},
- * {@code 500ms} or {@code PT1M} (a number alone counts milliseconds); these, {@code name} and {@code lockManager} may contain <code>${placeholders}</code>.
+ * {@code 500ms} or {@code PT1M} (a number alone counts milliseconds); these, {@code name} and {@code lockManager} may
+ * contain <code>${placeholders}</code>.
  * A constant that looks like a template and would stay text, such as <code>#{...}</code> in a name, is such a mistake.
  */
 @Documented

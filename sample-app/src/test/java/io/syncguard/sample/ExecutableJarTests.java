@@ -80,7 +80,7 @@ class ExecutableJarTests {
         return executable;
     }
 
-    /** Of a directory with classes, such as that of another module. */
+    /** Packs a directory of classes, such as that of another module. */
     private Path jarOf(Path classes) throws IOException {
         Path jar = Files.createTempFile(directory, "classes", ".jar");
         try (OutputStream file = Files.newOutputStream(jar);

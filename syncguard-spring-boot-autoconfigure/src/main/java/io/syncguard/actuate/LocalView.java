@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 record LocalView(KeyView keys, LockNames names, OwnCallers callers) {
 
-    /** Of a process that knows nothing. */
+    /** The view of a process that knows nothing of its own callers. */
     static LocalView unaware(KeyView keys) {
         return new LocalView(keys, new LockNames(Map.of(), Set.of()), OwnCallers.NONE);
     }

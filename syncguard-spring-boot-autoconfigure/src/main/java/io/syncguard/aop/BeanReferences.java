@@ -13,7 +13,7 @@ final class BeanReferences {
 
     private final ListableBeanFactory beans;
 
-    /** Those that were parsed before all beans existed. */
+    /** The references that were parsed before all beans existed. */
     private final List<Reference> unchecked = new CopyOnWriteArrayList<>();
 
     /** Written by the thread that starts the application, read by all. */

@@ -12,10 +12,4 @@ import java.util.Map;
  * @param ttl how long a lock lives without an extension
  * @param locks what replaces parts of the annotations of a name
  */
-public record CallLimits(Duration waitTime, int maxKeys, Duration ttl, Map<String, LockSettings> locks) {
-
-    /** Without settings for single names. */
-    public CallLimits(Duration waitTime, int maxKeys) {
-        this(waitTime, maxKeys, Duration.ofSeconds(30), Map.of());
-    }
-}
+public record CallLimits(Duration waitTime, int maxKeys, Duration ttl, Map<String, LockSettings> locks) {}

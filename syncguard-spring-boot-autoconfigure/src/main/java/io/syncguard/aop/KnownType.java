@@ -25,7 +25,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * What is known of a value before the call: it has this type or a subtype.
+ * The type that a value has in each call, or of which it has a subtype.
  *
  * @param ofClass whether the value is the class itself, as {@code T(String)}
  */

@@ -28,7 +28,7 @@ record LockEngineFactory(
     LockEngine engineOn(LockBackend store) {
         return new LockEngine(
                 store,
-                properties.engineSettings(defaultOwner(environment)).withLocks(locks.settings()),
+                properties.engineSettings(defaultOwner(environment), locks.settings()),
                 transactions.getIfAvailable(() -> new SpringTransactions(
                         store.name(),
                         store instanceof PostgresLockBackend postgres ? postgres.pins() : null,

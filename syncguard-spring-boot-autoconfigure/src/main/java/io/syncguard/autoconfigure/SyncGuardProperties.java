@@ -1,6 +1,7 @@
 package io.syncguard.autoconfigure;
 
 import io.syncguard.CommitGuard;
+import io.syncguard.LockSettings;
 import io.syncguard.LockSetupException;
 import io.syncguard.OneLine;
 import io.syncguard.aop.CallLimits;
@@ -80,7 +81,7 @@ record SyncGuardProperties(
         @DefaultValue Shedlock shedlock,
         @DefaultValue Integration integration) {
 
-    EngineSettings engineSettings(String defaultOwner) {
+    EngineSettings engineSettings(String defaultOwner, Map<String, LockSettings> locks) {
         return new EngineSettings(
                 owner == null ? defaultOwner : owner,
                 ttl,
@@ -88,7 +89,8 @@ record SyncGuardProperties(
                 retry.firstDelay(),
                 retry.maxDelay(),
                 shutdownTimeout,
-                leakDetectionThreshold);
+                leakDetectionThreshold,
+                locks);
     }
 
     CallLimits callLimits(LocksProperties locks) {
@@ -100,7 +102,7 @@ record SyncGuardProperties(
      * tables.
      */
     void check() {
-        engineSettings("");
+        engineSettings("", Map.of());
         aop.check();
         leader.elections().forEach((name, election) -> election.settings(name));
         requireResolved("syncguard.redis.key-prefix", redis.keyPrefix());

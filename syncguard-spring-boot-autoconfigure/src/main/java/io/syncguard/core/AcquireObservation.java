@@ -3,7 +3,7 @@ package io.syncguard.core;
 import io.syncguard.LockOutcome;
 import org.jspecify.annotations.Nullable;
 
-/** One acquisition, from the first attempt to the end of the last. Used by the thread that acquires the lock, unless said otherwise. */
+/** One acquisition, from the first attempt to the end of the last. The thread that acquires the lock calls it. */
 public interface AcquireObservation extends LockObservation {
 
     /** Observes nothing. */

@@ -12,7 +12,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-/** Reports one acquisition to the listeners and the observer. Used by the thread that acquires the lock, unless said otherwise. */
+/** Reports one acquisition to the listeners and the observer. The thread that acquires the lock calls it. */
 final class AcquireReport {
 
     private static final Log log = LogFactory.getLog(Acquirer.class);

@@ -57,7 +57,7 @@ public final class EngineDiagnostics {
                 backend.pool());
     }
 
-    /** The locks that this process holds, then those that its callers wait for, in the order of their arrival. No I/O. */
+    /** The locks that this process holds, then those that its callers wait for, by arrival. No I/O. */
     public List<LocalLock> locks() {
         return Stream.concat(
                         monitor.held(settings).stream(),

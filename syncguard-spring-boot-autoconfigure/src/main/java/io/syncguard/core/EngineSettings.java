@@ -56,19 +56,7 @@ public record EngineSettings(
         }
     }
 
-    /** Without settings for single names. */
-    public EngineSettings(
-            String owner,
-            Duration ttl,
-            Duration waitTime,
-            Duration firstRetry,
-            Duration longestRetry,
-            Duration shutdownTimeout,
-            Duration leakDetectionThreshold) {
-        this(owner, ttl, waitTime, firstRetry, longestRetry, shutdownTimeout, leakDetectionThreshold, Map.of());
-    }
-
-    /** Without leak detection either. */
+    /** Without leak detection, and without settings for single names. */
     public EngineSettings(
             String owner,
             Duration ttl,
@@ -76,7 +64,7 @@ public record EngineSettings(
             Duration firstRetry,
             Duration longestRetry,
             Duration shutdownTimeout) {
-        this(owner, ttl, waitTime, firstRetry, longestRetry, shutdownTimeout, Duration.ZERO);
+        this(owner, ttl, waitTime, firstRetry, longestRetry, shutdownTimeout, Duration.ZERO, Map.of());
     }
 
     private static void check(String property, Duration value, BiFunction<String, Duration, Duration> limits) {
@@ -96,12 +84,6 @@ public record EngineSettings(
                 Duration.ofMillis(20),
                 Duration.ofMillis(500),
                 Duration.ofSeconds(10));
-    }
-
-    /** The same with these settings for the requests of single names. */
-    public EngineSettings withLocks(Map<String, LockSettings> locks) {
-        return new EngineSettings(
-                owner, ttl, waitTime, firstRetry, longestRetry, shutdownTimeout, leakDetectionThreshold, locks);
     }
 
     /** The request with the settings of its name. Every request of the application passes here, and only here. */

@@ -142,7 +142,7 @@ final class PostgresErrors {
         return null;
     }
 
-    /** Whether no connection could be made, for a reason that no server names. A pool without a free one has no cause. */
+    /** Whether connecting failed for a reason that no server names. A pool without a free connection has no cause. */
     private static boolean isWithoutConnection(SQLException error) {
         return codeOf(error) == LockErrorCode.RATE_LIMITED && stateOf(error) == null && error.getCause() != null;
     }

@@ -49,7 +49,7 @@ public @interface ScheduledLock {
     @AliasFor(annotation = DistributedLock.class)
     String holdAtMost() default "";
 
-    /** How long the lock lives without a heartbeat, such as that of a process that died; default {@code syncguard.ttl}. */
+    /** How long the lock lives after its last heartbeat; default {@code syncguard.ttl}. */
     @AliasFor(annotation = DistributedLock.class)
     String ttl() default "";
 

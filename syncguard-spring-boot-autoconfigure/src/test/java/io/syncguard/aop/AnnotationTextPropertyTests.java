@@ -14,6 +14,7 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -102,7 +103,7 @@ class AnnotationTextPropertyTests {
         return new LockedMethodParser(
                         beans,
                         () -> beans.getBean(LockTemplate.class),
-                        () -> new CallLimits(Duration.ofSeconds(5), 100))
+                        () -> new CallLimits(Duration.ofSeconds(5), 100, Duration.ofSeconds(30), Map.of()))
                 .parse(method.getAnnotation(DistributedLock.class), method, Annotated.class);
     }
 

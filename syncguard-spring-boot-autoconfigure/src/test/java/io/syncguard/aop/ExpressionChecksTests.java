@@ -249,7 +249,9 @@ class ExpressionChecksTests {
 
     private LockedMethodParser parser() {
         return new LockedMethodParser(
-                beans, () -> beans.getBean(LockTemplate.class), () -> new CallLimits(Duration.ofSeconds(5), 100));
+                beans,
+                () -> beans.getBean(LockTemplate.class),
+                () -> new CallLimits(Duration.ofSeconds(5), 100, Duration.ofSeconds(30), Map.of()));
     }
 
     private static void parse(LockedMethodParser parser, String key, String condition) {

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -265,7 +266,8 @@ class LeakDetectionTests {
                         defaults.firstRetry(),
                         defaults.longestRetry(),
                         defaults.shutdownTimeout(),
-                        threshold),
+                        threshold,
+                        Map.of()),
                 (lease, afterCompletion) -> {
                     if (inTransaction) {
                         inTransaction = false;
