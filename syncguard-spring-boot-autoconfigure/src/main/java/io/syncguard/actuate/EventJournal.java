@@ -91,7 +91,7 @@ public final class EventJournal implements LockListener, LeaderListener {
 
     @Override
     public void forceReleased(ForcedRelease release, String reason) {
-        String name = Objects.requireNonNullElse(lockNames(List.of()).of(release.key()), "");
+        String name = Objects.requireNonNullElse(knownNames(List.of()).of(release.key()), "");
         if (release.released() == 0 && release.remaining() == 0) {
             add(EventType.NOT_HELD, name, release.key(), null, null, "release by force; " + reason);
             return;
@@ -139,13 +139,13 @@ public final class EventJournal implements LockListener, LeaderListener {
     }
 
     /** @param current what this process holds and waits for */
-    LockNames lockNames(List<LocalLock> current) {
+    KnownNames knownNames(List<LocalLock> current) {
         Map<String, String> byKey = new HashMap<>();
         Stream.concat(routine.events(), notable.events())
                 .filter(event -> event.key() != null && !event.name().isEmpty())
                 .forEach(event -> byKey.put(event.key(), event.name()));
         current.forEach(lock -> byKey.put(lock.request().key(), lock.request().name()));
-        return new LockNames(byKey, tallies.keySet());
+        return new KnownNames(byKey, tallies.keySet());
     }
 
     private void add(EventType type, LockEvent event, String text) {

@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
  * @param names of locks
  * @param callers of this process
  */
-record LocalView(KeyView keys, LockNames names, OwnCallers callers) {
+record LocalView(KeyView keys, KnownNames names, OwnCallers callers) {
 
     /** The view of a process that knows nothing of its own callers. */
     static LocalView unaware(KeyView keys) {
-        return new LocalView(keys, new LockNames(Map.of(), Set.of()), OwnCallers.NONE);
+        return new LocalView(keys, new KnownNames(Map.of(), Set.of()), OwnCallers.NONE);
     }
 
     /** The thread as a thread dump shows it. Its name may contain data, such as that of a request. */

@@ -195,7 +195,7 @@ public final class SyncGuardEndpoint implements AutoCloseable {
 
     private LocalView local(LockEngine engine, KeyView view) {
         List<LocalLock> locks = engine.diagnostics().locks();
-        return new LocalView(view, journal.lockNames(locks), new OwnCallers(locks));
+        return new LocalView(view, journal.knownNames(locks), new OwnCallers(locks));
     }
 
     private String keyOf(String hash) {

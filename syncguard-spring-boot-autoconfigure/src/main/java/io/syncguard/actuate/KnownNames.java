@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param byKey of locks that this process uses or has used lately
  * @param used all names that it has used
  */
-record LockNames(Map<String, String> byKey, Set<String> used) {
+record KnownNames(Map<String, String> byKey, Set<String> used) {
 
     /** The name of the lock with this key; {@code null} if this process does not know it. */
     @Nullable
